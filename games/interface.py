@@ -1,0 +1,359 @@
+"""What every game is.
+
+A game says once what a role may know (`view`, `notices`, `instructions`) and what it may do
+(`turn`); screens for people and prompts for models are both made from that. All of it is pure:
+state in, state out, luck only through `Chance`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
+
+from games import texts
+
+Role = str
+Json = Any
+"""Plain data: what `json.loads` returns."""
+
+
+# ---- what can be set and what can be done ---------------------------------------------------
+
+
+class Config(BaseModel):
+    """The treatment: one value per parameter. Field titles and descriptions make the set-up form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Move(BaseModel):
+    """A filled-in form, as plain data. Unknown keys, booleans for numbers, NaN and infinity are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+MoveData = Mapping[str, Json]
+MESSAGE_LIMIT = 2000
+"""Characters allowed in a message, for people and models alike (GLEE, platform rules)."""
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise PydanticCustomError("unstorable_text", "contains a character that cannot be kept")
+    return text
+
+
+def _absent_if_empty(value: Any) -> Any:
+    return None if value == "" else value
+
+
+Words = Annotated[str, AfterValidator(_storable)]
+"""Free text of a player: always text, never markup or instruction."""
+
+Message = Annotated[
+    Annotated[Words, Field(max_length=MESSAGE_LIMIT)] | None,
+    BeforeValidator(_absent_if_empty),
+]
+"""An optional message; an empty one counts as none."""
+
+
+def _refuse_message(value: Any) -> None:
+    if value not in (None, ""):
+        raise PydanticCustomError("messages_off", "is not allowed: this game is played without messages")
+
+
+NoMessage = SkipJsonSchema[Annotated[None, BeforeValidator(_refuse_message)]]
+"""The message field of a game played without messages: hidden from schemas, refused unless empty."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One thing a role may do now: a form on a page, a tool or JSON schema for a model.
+
+    Forms open to a role at the same time must not share required keys: the keys of a move tell
+    which form it fills in. A form with `ends_turn=False` (keeping a note) is applied at once and
+    leaves the turn open.
+    """
+
+    name: str
+    title: str
+    model: type[Move]
+    help: str = ""
+    ends_turn: bool = True
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Whose move it is, with their forms.
+
+    Moves stay sealed until the turn closes, so that nobody's move can depend on another's of the
+    same turn. `closes="all"`: when everybody named has moved. `closes="first"`: with the first move.
+    """
+
+    forms: Mapping[Role, tuple[Form, ...]]
+    closes: Literal["all", "first"] = "all"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A read-only look at data: `answer(arguments)` returns plain data and changes nothing."""
+
+    name: str
+    help: str
+    arguments: type[Move]
+    answer: Callable[[Any], Json]
+
+
+# ---- what can be seen --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Said:
+    """A player's own words inside a view. Renderers escape them on pages and fence them in prompts."""
+
+    speaker: str
+    words: str
+
+
+Cell = str | int | float | bool | None | Said
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph by the house, never by a player."""
+
+    key: str
+    body: str
+    tone: Literal["plain", "good", "notice"] = "plain"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One named value: `shown` is how it reads, `value` what a screen may compute with."""
+
+    key: str
+    label: str
+    value: Cell
+    shown: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A short list of named values."""
+
+    key: str
+    title: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; every row has one cell per column. Empty tables are shown as nothing."""
+
+    key: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation, oldest first."""
+
+    key: str
+    title: str
+    lines: tuple[Said, ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a chart: points (x, y) in order of x."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A line chart; `mark` is the x that is now. Models read it as a table."""
+
+    key: str
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    mark: float | None = None
+
+
+Block = Text | Facts | Table | Talk | Chart
+View = tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A multiple-choice question that checks understanding; `answer` is one of `options`."""
+
+    key: str
+    prompt: str
+    options: tuple[str, ...]
+    answer: str
+
+
+# ---- luck --------------------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+class Chance(Protocol):
+    """The only source of luck. Each draw has a name, unique within its step, and is logged."""
+
+    def draw(self, name: str, sample: Callable[[Random], T], *, known_to: Sequence[Role] | None = None) -> T:
+        """`sample(rng)` with an rng of this draw alone; the value must be plain data.
+
+        Args:
+            name: unique among the draws of one step.
+            sample: how to draw.
+            known_to: roles that learn the value at once; None: everybody may.
+        """
+        ...
+
+
+# ---- a game ------------------------------------------------------------------------------------
+
+C = TypeVar("C", bound=Config)
+S = TypeVar("S")
+Payoffs = Mapping[Role, float]
+Metrics = Mapping[str, Json]
+
+
+class Game(ABC, Generic[C, S]):
+    """One game with one configuration. States are frozen dataclasses of plain data.
+
+    Subclasses set the class attributes and the abstract methods; `games/contract.py` states, as
+    tests, what every game promises.
+    """
+
+    key: ClassVar[str]
+    """Name on the command line, in exports and of the folder."""
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    """One sentence for the researcher who chooses a game."""
+    rules_version: ClassVar[int]
+    """Raised whenever a replay of an old log would differ."""
+    Config: ClassVar[type[Config]]
+    State: ClassVar[type]
+    scripts: ClassVar[Mapping[str, Script]]
+    """Scripted players by name; there is always a "random" one."""
+
+    def __init__(self, config: C):
+        self.config: C = config
+
+    @abstractmethod
+    def roles(self) -> tuple[Role, ...]:
+        """The seats, in order."""
+
+    def people(self) -> tuple[Role, ...]:
+        """The roles a person may take under this configuration."""
+        return self.roles()
+
+    @abstractmethod
+    def role_title(self, role: Role) -> str:
+        """How players are told apart on screens and in prompts."""
+
+    @abstractmethod
+    def text_variables(self, role: Role) -> Mapping[str, Json]:
+        """What an instruction text may mention to this role; nothing that is hidden from it."""
+
+    @classmethod
+    def instruction_template(cls) -> str:
+        """The game's own instruction text, a Jinja template in Markdown that researchers may edit."""
+        return texts.read(cls.key, "instructions.md")
+
+    def instructions(self, role: Role, template: str | None = None) -> str:
+        """The rules as this role reads them (Markdown): a person's page and a model's system prompt.
+
+        Raises:
+            BadText: the template does not parse or names a variable that there is not.
+        """
+        return texts.render(template or self.instruction_template(), self.text_variables(role))
+
+    @abstractmethod
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        """Questions that a role which understood its situation can answer; never about hidden values."""
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """Config keys that must not change anything this role can see."""
+        return frozenset()
+
+    @abstractmethod
+    def setup(self, chance: Chance) -> S:
+        """The state before the first move."""
+
+    @abstractmethod
+    def turn(self, state: S) -> Turn | None:
+        """Whose move it is; None when the game is over."""
+
+    def refuse(self, state: S, role: Role, move: Any) -> str | None:
+        """Why this well-formed move is not allowed, in words for the player; None allows it."""
+        return None
+
+    @abstractmethod
+    def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
+        """The state after the moves that closed the turn (or after one that leaves it open)."""
+
+    @abstractmethod
+    def default(self, state: S, role: Role) -> MoveData:
+        """A legal move for a role that does not answer, where a study chooses to play one."""
+
+    @abstractmethod
+    def view(self, state: S, role: Role) -> View:
+        """All that this role may know now, in or out of turn, and nothing else."""
+
+    @abstractmethod
+    def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
+        """What this role has just learnt from one applied step."""
+
+    @abstractmethod
+    def payoffs(self, state: S) -> Payoffs:
+        """Each role's payoff in the game's money; defined when the game is over."""
+
+    @abstractmethod
+    def metrics(self, state: S) -> Metrics:
+        """One flat row of results; None where a metric has no value. Defined when the game is over."""
+
+    @abstractmethod
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """How well this payoff pays, from 0 to 1 (the g of the share rule in the platform's pay rules)."""
+
+    def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
+        """Read-only looks at data that this role may take now."""
+        return ()
+
+
+Script = Callable[[Any, Any, Role, Random], MoveData]
+"""A scripted player: (game, state, role, rng) → move. It uses only what its role may know."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of a match's log, numbered 1, 2, 3…
+
+    Kinds: "start" {game, rules_version, seed}, "draw" {name, value, known_to}, "move" {role, move}
+    (with `by` where somebody else than the seat's player made it), "end" {payoffs, metrics},
+    "abandoned" {reason, role?}.
+    """
+
+    number: int
+    kind: str
+    data: Mapping[str, Json] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Json]:
+        """The flat form used in files."""
+        return {"number": self.number, "kind": self.kind, **self.data}

@@ -1,0 +1,447 @@
+"""One play of a game: check, seal, apply, log, replay. Pure; every front end goes through here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from random import Random
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
+from games.interface import Event, Form, Game, Json, Move, MoveData, Role, Turn, View
+from games.words import gettext as _
+
+T = TypeVar("T")
+
+
+@dataclass
+class SeededChance:
+    """Luck that follows from (seed, step, name) alone, so that a replay draws the same again.
+
+    `redraw` salts the draws that none of the given roles may know: only for tests of what leaks.
+    """
+
+    seed: int
+    step: int
+    redraw_unknown_to: Role | None = None
+    draws: list[dict[str, Json]] = field(default_factory=list)
+
+    def draw(self, name: str, sample: Callable[[Random], T], *, known_to: Sequence[Role] | None = None) -> T:
+        if any(draw["name"] == name for draw in self.draws):
+            raise ValueError(f"drawn twice in one step: {name}")
+        hidden = known_to is not None and self.redraw_unknown_to is not None and self.redraw_unknown_to not in known_to
+        salt = "/redrawn" if hidden else ""
+        value = sample(Random(f"{self.seed}/{self.step}/{name}{salt}"))
+        known = None if known_to is None else list(known_to)
+        self.draws.append({"name": name, "value": value, "known_to": known})
+        return value
+
+
+@dataclass(frozen=True)
+class Play:
+    """Where a match stands.
+
+    Attributes:
+        opened: per role that may move, the number of the event that opened its present turn. A
+            move names it as what it answers; sealed moves of others do not change it.
+        sealed: moves of the present turn that nobody else has seen yet.
+        last: number of the last event.
+        abandoned: why the match ended without a result, if it did.
+    """
+
+    game: Game[Any, Any]
+    seed: int
+    state: Any
+    turn: Turn | None
+    step: int = 0
+    sealed: Mapping[Role, MoveData] = field(default_factory=dict)
+    opened: Mapping[Role, int] = field(default_factory=dict)
+    last: int = 0
+    abandoned: str | None = None
+    redraw_unknown_to: Role | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.turn is None or self.abandoned is not None
+
+    @property
+    def finished(self) -> bool:
+        """Ended by its rules, with payoffs and metrics."""
+        return self.turn is None and self.abandoned is None
+
+    def waiting_for(self) -> tuple[Role, ...]:
+        """Roles whose move is awaited now."""
+        if self.over or self.turn is None:
+            return ()
+        return tuple(role for role in self.turn.forms if role not in self.sealed)
+
+    def forms(self, role: Role) -> tuple[Form, ...]:
+        """What `role` may do now; empty when it is not asked."""
+        if role not in self.waiting_for() or self.turn is None:
+            return ()
+        return self.turn.forms[role]
+
+    def view(self, role: Role) -> View:
+        return self.game.view(self.state, role)
+
+    def payoffs(self) -> dict[Role, float] | dict[Role, None]:
+        """Payoffs by role; None for each role of a match without a result."""
+        if not self.finished:
+            return dict.fromkeys(self.game.roles())
+        return dict(self.game.payoffs(self.state))
+
+    def metrics(self) -> dict[str, Json]:
+        return dict(self.game.metrics(self.state)) if self.finished else {}
+
+
+# ---- configurations ----------------------------------------------------------------------------
+
+
+def configure(game: type[Game[Any, Any]], config: Mapping[str, Json]) -> Game[Any, Any]:
+    """A game with its configuration; missing keys take their defaults.
+
+    Raises:
+        BadConfig: naming the key and what is wrong with it.
+    """
+    try:
+        return game(game.Config.model_validate_json(_as_json(config)))
+    except ValidationError as error:
+        raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=_explain(error, game.Config))) from None
+    except ValueError as error:
+        raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=error)) from None
+
+
+def _as_json(data: Any) -> str:
+    """`data` as JSON text for strict validation; NaN passes here and is refused by the model."""
+    return json.dumps(data)
+
+
+def _explain(error: ValidationError, model: type[Any]) -> str:
+    return "; ".join(_problem(e, model)[0] for e in error.errors())
+
+
+_PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "missing": lambda e: _("is needed"),
+    "extra_forbidden": lambda e: _("is not known here"),
+    "finite_number": lambda e: _("must be a finite number"),
+    "float_type": lambda e: _("must be a number"),
+    "float_parsing": lambda e: _("must be a number"),
+    "int_type": lambda e: _("must be a whole number"),
+    "int_from_float": lambda e: _("must be a whole number"),
+    "int_parsing": lambda e: _("must be a whole number"),
+    "int_parsing_size": lambda e: _("must be a smaller whole number"),
+    "bool_type": lambda e: _("must be true or false"),
+    "string_type": lambda e: _("must be text"),
+    "greater_than_equal": lambda e: _("must be at least {limit}").format(limit=_plain(e["ctx"]["ge"])),
+    "greater_than": lambda e: _("must be more than {limit}").format(limit=_plain(e["ctx"]["gt"])),
+    "less_than_equal": lambda e: _("must be at most {limit}").format(limit=_plain(e["ctx"]["le"])),
+    "less_than": lambda e: _("must be less than {limit}").format(limit=_plain(e["ctx"]["lt"])),
+    "literal_error": lambda e: _("must be one of {choices}").format(choices=e["ctx"]["expected"]),
+    "string_too_long": lambda e: _("is too long: at most {limit} characters are allowed").format(limit=e["ctx"]["max_length"]),
+}
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.10g}"
+
+
+def _problem(error: Any, model: type[Any]) -> tuple[str, str | None]:
+    """One validation error as a sentence part, and the top-level field it is about."""
+    key = str(error["loc"][0]) if error["loc"] else None
+    describe = _PROBLEMS.get(error["type"])
+    what = describe(error) if describe else error["msg"].removeprefix("Value error, ")
+    if key is None:
+        return what, None
+    known = model.model_fields.get(key)
+    label = known.title if known is not None and known.title else key
+    where = ".".join(str(part) for part in error["loc"][1:] if isinstance(part, int))
+    name = f"{label} ({key})" if label != key else key
+    return f"{name}{f' [{where}]' if where else ''} {what}", key
+
+
+# ---- playing -----------------------------------------------------------------------------------
+
+
+def start(game: Game[Any, Any], seed: int, *, redraw_unknown_to: Role | None = None) -> tuple[Play, tuple[Event, ...]]:
+    """A new play and its first events."""
+    opening = [("start", {"game": game.key, "rules_version": game.rules_version, "seed": seed})]
+    chance = SeededChance(seed, 0, redraw_unknown_to)
+    state = game.setup(chance)
+    before = Play(game=game, seed=seed, state=None, turn=None, redraw_unknown_to=redraw_unknown_to)
+    return _advance(before, state, 0, opening, chance)
+
+
+def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> tuple[Play, tuple[Event, ...]]:
+    """Check and apply one move; returns the play after it and the new events.
+
+    Args:
+        role: who moves.
+        move: plain data, the keys of one of the role's forms.
+        by: who made the move, if not the seat's own player ("clock", "script:fair").
+
+    Raises:
+        Refused: the move is not allowed now; nothing has changed.
+    """
+    form, checked = check(play, role, move)
+    data = plain_move(checked)
+    logged: list[tuple[str, dict[str, Json]]] = [("move", {"role": role, "move": data, **({"by": by} if by else {})})]
+    turn = play.turn
+    assert turn is not None
+    if form.ends_turn:
+        sealed = {**play.sealed, role: data}
+        if turn.closes == "all" and len(sealed) < len(turn.forms):
+            events = _number(play.last, logged)
+            return replace(play, sealed=sealed, last=events[-1].number), events
+        moves: dict[Role, Move] = {r: _parse(_form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
+        moves[role] = checked
+    else:
+        moves = {role: checked}
+    step = play.step + 1
+    chance = SeededChance(play.seed, step, play.redraw_unknown_to)
+    state = play.game.apply(play.state, moves, chance)
+    if not form.ends_turn:
+        return _stay(play, role, state, step, logged, chance)
+    return _advance(play, state, step, logged, chance)
+
+
+def _stay(play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance) -> tuple[Play, tuple[Event, ...]]:
+    """After a move that leaves the turn open: only the mover's own turn gets a new number."""
+    logged += [("draw", draw) for draw in chance.draws]
+    events = _number(play.last, logged)
+    last = events[-1].number
+    turn = play.game.turn(state)
+    return replace(play, state=state, turn=turn, step=step, opened={**play.opened, role: last}, last=last), events
+
+
+def _advance(play: Play, state: Any, step: int, logged: list[Any], chance: SeededChance) -> tuple[Play, tuple[Event, ...]]:
+    """After a closed turn: everybody who may move next gets a new turn."""
+    logged = logged + [("draw", draw) for draw in chance.draws]
+    turn = play.game.turn(state)
+    opens_at = play.last + len(logged)
+    opened = dict.fromkeys(turn.forms, opens_at) if turn else {}
+    after = replace(play, state=state, turn=turn, step=step, sealed={}, opened=opened, last=opens_at)
+    if turn is None:
+        logged = logged + [("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
+        after = replace(after, last=opens_at + 1)
+    return after, _number(play.last, logged)
+
+
+def abandon(play: Play, reason: str, role: Role | None = None) -> tuple[Play, tuple[Event, ...]]:
+    """End a match without a result; `role` is whose doing it was."""
+    if play.over:
+        raise Refused(_("The game is over."))
+    events = _number(play.last, [("abandoned", {"reason": reason, **({"role": role} if role else {})})])
+    return replace(play, abandoned=reason, opened={}, last=events[-1].number), events
+
+
+def _number(last: int, logged: Iterable[tuple[str, Mapping[str, Json]]]) -> tuple[Event, ...]:
+    return tuple(Event(last + i, kind, data) for i, (kind, data) in enumerate(logged, start=1))
+
+
+# ---- checking ----------------------------------------------------------------------------------
+
+
+def check(play: Play, role: Role, move: Any) -> tuple[Form, Move]:
+    """The form that `move` fills in, and the move as the form's model.
+
+    Raises:
+        Refused: with the reason, for the player.
+    """
+    if play.over or play.turn is None:
+        raise Refused(_("The game is over."))
+    if role not in play.game.roles():
+        raise Refused(_("There is no role “{role}” in this game.").format(role=role))
+    if role not in play.turn.forms:
+        raise Refused(_("It is not your turn."))
+    if role in play.sealed:
+        raise Refused(_("You have already moved; the others have not."))
+    if not isinstance(move, Mapping):
+        raise Refused(_("A move must be a JSON object."))
+    form = _form_for(play.turn.forms[role], move)
+    checked = _parse(form, move)
+    if reason := play.game.refuse(play.state, role, checked):
+        raise Refused(reason)
+    return form, checked
+
+
+def _form_for(forms: Sequence[Form], move: MoveData) -> Form:
+    """The form whose fields the move names best; the only one, where there is one."""
+    return max(forms, key=lambda form: len(form.model.model_fields.keys() & move.keys()))
+
+
+def _parse(form: Form, move: MoveData) -> Move:
+    try:
+        return form.model.model_validate_json(_as_json(move))
+    except ValidationError as error:
+        problem, field_name = _problem(error.errors()[0], form.model)
+        if field_name is None:
+            problem = _("The move could not be read.")
+        sentence = problem[:1].upper() + problem[1:]
+        raise Refused(sentence if sentence.endswith(".") else sentence + ".", field_name) from None
+    except (TypeError, ValueError, RecursionError):
+        raise Refused(_("The move could not be read.")) from None
+
+
+def plain_move(move: Move) -> dict[str, Json]:
+    """A checked move as logged: plain data without what was left at its default."""
+    return move.model_dump(mode="json", exclude_defaults=True)
+
+
+def use_tool(play: Play, role: Role, name: str, arguments: MoveData) -> Json:
+    """What a read-only tool answers.
+
+    Raises:
+        Refused: no such tool now, or its arguments do not fit.
+    """
+    tools = {tool.name: tool for tool in play.game.tools(play.state, role)}
+    tool = tools.get(name)
+    if tool is None:
+        raise Refused(_("There is no tool “{name}” now; there are {names}.").format(name=name, names=", ".join(tools) or "none"))
+    return tool.answer(_parse(Form(tool.name, tool.name, tool.arguments), arguments))
+
+
+# ---- replaying ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """One applied step of a replay; `moves` hold the parsed moves that it applied."""
+
+    before: Any
+    moves: Mapping[Role, Any]
+    after: Any
+
+
+def replay_moves(game: Game[Any, Any], seed: int, moves: Iterable[tuple[Role, MoveData]]) -> Play:
+    """Play `moves` from the start.
+
+    Raises:
+        Refused: an illegal move; the message names its number (from 1), role and reason.
+    """
+    play, _events = start(game, seed)
+    for number, (role, move) in enumerate(moves, start=1):
+        try:
+            play, _events = submit(play, role, move)
+        except Refused as refusal:
+            raise Refused(_("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)) from None
+    return play
+
+
+def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
+    """Play a whole log again and demand that it says the same.
+
+    Raises:
+        LogMismatch: the log was not made by these rules, or was changed.
+    """
+    if not events or events[0].kind != "start":
+        raise LogMismatch(_("The log does not begin with a start."))
+    play, made = start(game, events[0].data["seed"])
+    log = list(made)
+    for event in events:
+        try:
+            if event.kind == "move":
+                play, made = submit(play, event.data["role"], event.data["move"], by=event.data.get("by"))
+            elif event.kind == "abandoned":
+                play, made = abandon(play, event.data["reason"], event.data.get("role"))
+            else:
+                continue
+        except Refused as refusal:
+            raise LogMismatch(_("Event {number} is not legal: {reason}").format(number=event.number, reason=refusal)) from None
+        log += made
+    for expected, found in zip(events, log, strict=False):
+        if _comparable(expected) != _comparable(found):
+            raise LogMismatch(_("Event {number} differs: the log has {logged}, the rules give {made}").format(
+                number=expected.number, logged=_comparable(expected), made=_comparable(found)))
+    if len(events) != len(log):
+        raise LogMismatch(_("The log has {logged} events, the rules give {made}.").format(logged=len(events), made=len(log)))
+    return play
+
+
+def _comparable(event: Event) -> Json:
+    return json.loads(json.dumps(event.as_dict()))
+
+
+def story(play: Play, events: Sequence[Event], role: Role) -> list[View | MoveData]:
+    """What `role` has learnt and done so far, in order: views are notices, mappings its own moves.
+
+    Costs one replay; meant for prompts and transcripts, not for the path of a move.
+    """
+    told: list[View | MoveData] = []
+    current, _events = start(play.game, play.seed)
+    for event in events:
+        if event.kind != "move":
+            continue
+        if event.data["role"] == role:
+            told.append(event.data["move"])
+        before = current
+        current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
+        if current.step == before.step:
+            continue
+        turn = before.turn
+        assert turn is not None
+        applied = {event.data["role"]: event.data["move"]}
+        if not current.sealed and _form_for(turn.forms[event.data["role"]], event.data["move"]).ends_turn:
+            applied = {**before.sealed, **applied}
+        moves = {r: _parse(_form_for(turn.forms[r], m), m) for r, m in applied.items()}
+        notices = play.game.notices(before.state, moves, current.state, role)
+        if notices:
+            told.append(notices)
+    return told
+
+
+# ---- snapshots ---------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def _states(game: type[Game[Any, Any]]) -> TypeAdapter[Any]:
+    return TypeAdapter(game.State)
+
+
+def snapshot(play: Play) -> dict[str, Json]:
+    """A play as plain data: derived from the log, and disposable."""
+    return {
+        "seed": play.seed,
+        "state": _states(type(play.game)).dump_python(play.state, mode="json"),
+        "step": play.step,
+        "sealed": dict(play.sealed),
+        "opened": dict(play.opened),
+        "last": play.last,
+        "abandoned": play.abandoned,
+    }
+
+
+def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
+    """The play that `snapshot` saved."""
+    state = _states(type(game)).validate_python(saved["state"])
+    return Play(
+        game=game,
+        seed=saved["seed"],
+        state=state,
+        turn=game.turn(state),
+        step=saved["step"],
+        sealed=saved["sealed"],
+        opened=saved["opened"],
+        last=saved["last"],
+        abandoned=saved["abandoned"],
+    )
+
+
+# ---- scripted players --------------------------------------------------------------------------
+
+
+def script_move(play: Play, role: Role, name: str) -> MoveData:
+    """What the scripted player `name` does now; its luck follows from the match's seed and the turn.
+
+    Raises:
+        UnknownGame: the game has no such scripted player.
+    """
+    scripts = play.game.scripts
+    if name not in scripts:
+        raise UnknownGame(_("{game} has no scripted player “{name}”; there are {names}.").format(
+            game=play.game.key, name=name, names=", ".join(sorted(scripts))))
+    rng = Random(f"{play.seed}/{role}/{name}/{play.opened[role]}")
+    return scripts[name](play.game, play.state, role, rng)

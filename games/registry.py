@@ -1,0 +1,39 @@
+"""Which games there are: every folder of this package that has a `rules.py` with a `Game` in it."""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from games.errors import UnknownGame
+from games.interface import Game
+from games.words import gettext as _
+
+
+@lru_cache(maxsize=None)
+def keys() -> tuple[str, ...]:
+    """The games' names, in alphabetical order."""
+    return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/rules.py")))
+
+
+@lru_cache(maxsize=None)
+def get(key: str) -> type[Game[Any, Any]]:
+    """The game called `key`.
+
+    Raises:
+        UnknownGame: naming the games there are.
+    """
+    if key not in keys():
+        raise UnknownGame(_("There is no game “{key}”; there are {keys}.").format(key=key, keys=", ".join(keys())))
+    rules = import_module(f"games.{key}.rules")
+    found = [
+        member
+        for _name, member in inspect.getmembers(rules, inspect.isclass)
+        if issubclass(member, Game) and member.__module__ == rules.__name__
+    ]
+    if len(found) != 1 or found[0].key != key:
+        raise UnknownGame(_("games/{key}/rules.py must define exactly one Game whose key is “{key}”.").format(key=key))
+    return found[0]

@@ -1,0 +1,35 @@
+"""The seam through which the games' words are translated, kept free of any framework."""
+
+from __future__ import annotations
+
+import gettext as _gettext
+from collections.abc import Callable
+
+_translate: Callable[[str], str] = _gettext.gettext
+
+
+def translate_with(translate: Callable[[str], str]) -> None:
+    """Use `translate` for every sentence from now on (the web platform passes its own gettext)."""
+    global _translate
+    _translate = translate
+
+
+def gettext(sentence: str) -> str:
+    """`sentence` in the reader's language; the name is the one message extractors look for."""
+    return _translate(sentence)
+
+
+def money(amount: float, *, currency: str = "$") -> str:
+    """`amount` as people write it: thousands separated, cents only where there are any.
+
+    >>> money(10000), money(0.5), money(-3)
+    ('$10,000', '$0.50', '-$3')
+    """
+    sign = "-" if round(amount, 2) < 0 else ""
+    digits = f"{abs(amount):,.2f}"
+    return f"{sign}{currency}{digits.removesuffix('.00')}"
+
+
+def percent(share: float) -> str:
+    """A share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
+    return f"{round(100 * share, 4):g}%"
