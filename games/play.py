@@ -208,6 +208,11 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
     return _advance(play, state, step, logged, chance)
 
 
+def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
+    """Whether `move` would end the role's turn; a note leaves it open."""
+    return _form_for(play.forms(role), move).ends_turn
+
+
 def _stay(play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance) -> tuple[Play, tuple[Event, ...]]:
     """After a move that leaves the turn open: only the mover's own turn gets a new number."""
     logged += [("draw", draw) for draw in chance.draws]

@@ -1,0 +1,29 @@
+"""Verdicts of the attention checks. Append-only: what was shown, what was answered, what we made of it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from participants.models import Enrolment
+
+
+class Verdict(models.Model):
+    """The outcome of one check of one participant."""
+
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="verdicts")
+    check_name = models.CharField(_("check"), max_length=40)
+    shown = models.JSONField(_("shown"))
+    answered = models.JSONField(_("answered"))
+    passed = models.BooleanField(_("passed"))
+    at = models.DateTimeField(_("time"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("verdict")
+        verbose_name_plural = _("verdicts")
+        ordering = ["at", "id"]
+        constraints = [models.UniqueConstraint(fields=["enrolment", "check_name"], name="one_verdict_per_check")]
+
+    def __str__(self) -> str:
+        return f"{self.check_name}: {'passed' if self.passed else 'failed'}"

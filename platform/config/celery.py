@@ -1,0 +1,11 @@
+"""The Celery app: one worker answers the agents' turns, beat sweeps what was left behind."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("parley")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

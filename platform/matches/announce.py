@@ -1,0 +1,74 @@
+"""Telling the world that a match has moved, once that is committed.
+
+Pages hear it over the channel layer, agents through the task queue. Both are only hints: pages ask
+again when they see a gap, and the sweep finds every turn whose task was lost. So a broker that is
+down delays a match, and never fails a move.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from games.play import Play
+from matches.models import Match, Turn
+
+log = logging.getLogger(__name__)
+
+
+def group_of(match_id: int) -> str:
+    """The channel group of everybody who watches a match."""
+    return f"match.{match_id}"
+
+
+def when_committed(match: Match, play: Play, *, turns: Sequence[Turn] = (), clock: bool = False) -> None:
+    """After the commit: tell the pages where the match stands, and queue the agents' `turns`.
+
+    `clock` says that only a deadline has changed.
+    """
+    message = {
+        "type": "match.moved",
+        "last": play.last,
+        "waiting": list(play.waiting_for()),
+        "over": play.over,
+        "clock": clock,
+    }
+    transaction.on_commit(partial(_tell, match.pk, message))
+    for turn in turns:
+        transaction.on_commit(partial(queue_turn, turn))
+
+
+def queue_turn(turn: Turn) -> None:
+    """Hand an agent's turn to the workers."""
+    from matches.tasks import play_turn
+
+    try:
+        play_turn.delay(turn.match_id, turn.role, turn.answering)
+    except Exception as error:  # noqa: BLE001  (any broker failure: the sweep will queue it again)
+        log.warning("turn of match %s not queued: %s", turn.match_id, type(error).__name__)
+
+
+def _tell(match_id: int, message: dict[str, Any]) -> None:
+    layer = get_channel_layer()
+    sending = asyncio.run_coroutine_threadsafe(layer.group_send(group_of(match_id), message), background_loop())
+    sending.add_done_callback(_log_failure)
+
+
+def _log_failure(sending) -> None:
+    if error := sending.exception():
+        log.warning("a move was not announced: %s", type(error).__name__)
+
+
+@lru_cache(maxsize=1)
+def background_loop() -> asyncio.AbstractEventLoop:
+    """One event loop per process, in a thread of its own, for everything that threads send or wait for."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="background-loop", daemon=True).start()
+    return loop

@@ -1,0 +1,68 @@
+"""Small line charts as plain SVG geometry, so that pages need no script and no inline style."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from games.interface import Chart
+
+WIDTH, HEIGHT = 320, 120
+LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 24
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series: SVG points, the dots, and which colour class it has."""
+
+    name: str
+    index: int
+    points: str
+    dots: tuple[tuple[float, float, bool], ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Everything the chart's template places."""
+
+    width: int
+    height: int
+    lines: tuple[Line, ...]
+    y_ticks: tuple[tuple[float, str], ...]
+    x_ticks: tuple[tuple[float, str], ...]
+    mark: float | None
+
+
+def draw(chart: Chart) -> Drawing:
+    """Place a chart's points in a box of WIDTH × HEIGHT; the y axis begins at 0."""
+    points = [point for series in chart.series for point in series.points]
+    xs, ys = [x for x, _y in points] or [0], [y for _x, y in points] or [0]
+    x_low, x_high, y_high = min(xs), max(xs), max(ys) or 1
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = (x - x_low) / (x_high - x_low) if x_high > x_low else 0.5
+        return (
+            round(LEFT + across * (WIDTH - LEFT - RIGHT), 1),
+            round(HEIGHT - BOTTOM - max(y, 0) / y_high * (HEIGHT - TOP - BOTTOM), 1),
+        )
+
+    lines = []
+    for index, series in enumerate(chart.series):
+        placed = [(*place(x, y), x == chart.mark) for x, y in series.points]
+        lines.append(Line(series.name, index, " ".join(f"{x},{y}" for x, y, _now in placed), tuple(placed)))
+    middle = sorted(set(xs))[len(set(xs)) // 2]
+    return Drawing(
+        width=WIDTH,
+        height=HEIGHT,
+        lines=tuple(lines),
+        y_ticks=tuple((place(x_low, value)[1], _short(value)) for value in (0, y_high / 2, y_high)),
+        x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle, x_high})),
+        mark=place(chart.mark, 0)[0] if chart.mark is not None and x_low <= chart.mark <= x_high else None,
+    )
+
+
+def _short(value: float) -> str:
+    """A tick label of at most a few characters: 2500000 → 2.5M."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"

@@ -1,0 +1,163 @@
+"""Matches as append-only logs.
+
+`Event` is the truth; `Match.snapshot`, `payoffs` and `metrics` are derived from it and can be made
+again. `Turn` is the list of questions put to the seats: what is awaited, since when, until when, and
+which worker is thinking about it.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from functools import lru_cache
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from games import interface, play, registry
+from participants.models import Enrolment
+
+
+class Match(models.Model):
+    """One play of a game between the seats, with everything frozen that it depends on."""
+
+    class Status(models.TextChoices):
+        LIVE = "live", _("live")
+        FINISHED = "finished", _("finished")
+        ABANDONED = "abandoned", _("ended without a result")
+
+    class Purpose(models.TextChoices):
+        STUDY = "study", _("study")
+        PILOT = "pilot", _("pilot")
+        DEMO = "demo", _("demo")
+
+    uid = models.UUIDField(_("identifier"), unique=True, default=uuid.uuid4, editable=False)
+    game = models.CharField(_("game"), max_length=40)
+    config = models.JSONField(_("configuration"))
+    texts = models.JSONField(_("texts"), default=dict, help_text=_("edited texts; the game's own where there is none"))
+    timers = models.JSONField(_("timers"), default=dict)
+    rules_version = models.PositiveIntegerField(_("rules version"))
+    seed = models.BigIntegerField(_("seed"))
+    purpose = models.CharField(_("purpose"), max_length=12, choices=Purpose.choices, default=Purpose.STUDY)
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.LIVE)
+    ending = models.CharField(_("why it ended"), max_length=40, blank=True)
+    snapshot = models.JSONField(default=dict)
+    payoffs = models.JSONField(_("payoffs"), null=True, blank=True)
+    metrics = models.JSONField(_("metrics"), null=True, blank=True)
+    started_at = models.DateTimeField(_("started"), default=timezone.now)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("match")
+        verbose_name_plural = _("matches")
+        ordering = ["-started_at"]
+        indexes = [models.Index(fields=["id"], condition=models.Q(status="live"), name="match_live")]
+
+    def __str__(self) -> str:
+        return f"{self.game} {str(self.uid)[:8]}"
+
+    def configured(self) -> interface.Game[Any, Any]:
+        """The game with this match's configuration."""
+        return configured_game(self.game, json.dumps(self.config))
+
+    def play(self) -> play.Play:
+        """Where the match stands."""
+        return play.restore(self.configured(), self.snapshot)
+
+    def agents(self) -> dict[str, str]:
+        """The agent's specification per role, empty where a person sits; seats never change."""
+        return _agents_of(self.uid)
+
+    def log(self) -> list[interface.Event]:
+        """The whole log, as the rules read it."""
+        return [event.as_event() for event in self.events.order_by("number")]
+
+
+@lru_cache(maxsize=4096)
+def configured_game(key: str, config: str) -> interface.Game[Any, Any]:
+    """A game with a configuration given as JSON text; kept, for it is asked for at every move."""
+    return play.configure(registry.get(key), json.loads(config))
+
+
+@lru_cache(maxsize=4096)
+def _agents_of(match: uuid.UUID) -> dict[str, str]:
+    return dict(Seat.objects.filter(match__uid=match).values_list("role", "agent"))
+
+
+class Seat(models.Model):
+    """Who plays a role: a person's enrolment, or an agent."""
+
+    match = models.ForeignKey(Match, models.CASCADE, related_name="seats")
+    role = models.CharField(_("role"), max_length=40)
+    enrolment = models.ForeignKey(Enrolment, models.PROTECT, null=True, blank=True, related_name="seats")
+    step = models.PositiveSmallIntegerField(null=True, help_text=_("which step of the enrolment's way this match is"))
+    agent = models.CharField(_("agent"), max_length=200, blank=True)
+    delay = models.FloatField(_("delay"), default=0, help_text=_("seconds an agent waits before it answers"))
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["match", "role"], name="one_seat_per_role"),
+            models.UniqueConstraint(fields=["enrolment", "step"], name="one_match_per_step"),
+            models.CheckConstraint(
+                condition=models.Q(enrolment=None) ^ models.Q(agent=""), name="seat_is_a_person_or_an_agent"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.agent or self.enrolment}"
+
+
+class Event(models.Model):
+    """One line of a match's log. Never changed; the number is unique within the match."""
+
+    match = models.ForeignKey(Match, models.CASCADE, related_name="events")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=12)
+    role = models.CharField(max_length=40, blank=True)
+    data = models.JSONField(default=dict)
+    at = models.DateTimeField(default=timezone.now)
+    asked_at = models.DateTimeField(null=True, help_text=_("moves: when the turn opened"))
+    shown_at = models.DateTimeField(null=True, help_text=_("moves of people: when the question was on their screen"))
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["match", "number"], name="one_event_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.match_id}/{self.number} {self.kind}"
+
+    def as_event(self) -> interface.Event:
+        return interface.Event(self.number, self.kind, self.data)
+
+
+class Turn(models.Model):
+    """One question put to one seat: opened by event `answering`, closed by its answer or the match's end.
+
+    While an agent thinks, its worker holds a lease and keeps renewing it; a turn whose lease has run
+    out is given to another worker.
+    """
+
+    match = models.ForeignKey(Match, models.CASCADE, related_name="turns")
+    role = models.CharField(max_length=40)
+    answering = models.PositiveIntegerField()
+    by_agent = models.BooleanField()
+    opened_at = models.DateTimeField(default=timezone.now)
+    shown_at = models.DateTimeField(null=True)
+    deadline = models.DateTimeField(null=True)
+    extended = models.BooleanField(default=False)
+    queued_at = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    leased_until = models.DateTimeField(null=True)
+    leased_by = models.CharField(max_length=40, blank=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["match", "role", "answering"], name="one_turn_per_question")]
+        indexes = [
+            models.Index(fields=["deadline"], condition=models.Q(closed_at=None), name="turn_open_deadline"),
+            models.Index(fields=["match"], condition=models.Q(closed_at=None), name="turn_open_match"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.match_id}/{self.role} answering {self.answering}"

@@ -1,0 +1,98 @@
+"""What a person sees of a match: the game's view and forms as HTML, and the frame a page is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.template.loader import get_template, select_template
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from games.errors import Refused
+from games.interface import Role
+from games.play import Play
+from matches import forms, services
+from matches.errors import Stale
+from matches.models import Match, Seat, Turn
+
+
+def render_screen(
+    play: Play, role: Role, *, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+) -> str:
+    """The game as `role` sees it now, with its forms when it is asked.
+
+    Made from the role's view alone: no identifier, time or token is in it.
+    """
+    blocks = play.view(role)
+    open_forms = [] if play.abandoned else [forms.bind(form, posted, errors) for form in play.forms(role)]
+    context = {
+        "play": play,
+        "role": role,
+        "blocks": blocks,
+        "view": {block.key: block for block in blocks},
+        "forms": open_forms,
+        "errors": errors or {},
+        "answering": play.opened.get(role) if open_forms else None,
+        "over": play.over,
+        "game": play.game.key,
+    }
+    key = play.game.key
+    context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
+    context["form_templates"] = [
+        (form, select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name) for form in open_forms
+    ]
+    return get_template("play/screen.html").render(context)
+
+
+def frame(match: Match, role: Role, *, errors: Mapping[str, str] | None = None, posted: Mapping[str, str] | None = None):
+    """What a page is sent: the screen and what its clock needs.
+
+    `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
+    seconds until its deadline, `extended` whether the extra time is running.
+    """
+    play = match.play()
+    turn = Turn.objects.filter(match=match, role=role, closed_at=None).first()
+    return {
+        "type": "screen",
+        "last": play.last,
+        "html": render_screen(play, role, errors=errors, posted=posted),
+        "answering": turn.answering if turn else None,
+        "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
+        "extended": turn.extended if turn else False,
+        "over": play.over,
+    }
+
+
+def mark_shown(match_id: int, role: Role, answering: int, at=None) -> None:
+    """Remember when a question was first on the person's screen."""
+    Turn.objects.filter(match_id=match_id, role=role, answering=answering, shown_at=None).update(
+        shown_at=at or timezone.now()
+    )
+
+
+def take(seat: Seat, posted: Mapping[str, str], *, shown_at=None) -> dict[str, Any]:
+    """Take what a page sent as a move.
+
+    Returns {"type": "taken", last, over}, or {"type": "refused", errors} with a reason per field, or
+    {"type": "stale", reason}: then nothing has changed.
+    """
+    try:
+        answering = int(posted.get("answering", ""))
+    except (TypeError, ValueError):
+        return {"type": "stale", "reason": _("This page is out of date; here is where the game stands.")}
+
+    def chosen(play: Play) -> dict[str, Any]:
+        if shown_at is not None:
+            mark_shown(seat.match_id, seat.role, answering, shown_at)
+        return forms.read(forms.form_for(play.forms(seat.role), posted).model, posted)
+
+    try:
+        taken = services.submit_move(match_id=seat.match_id, role=seat.role, answering=answering, move=chosen)
+    except Stale as stale:
+        return {"type": "stale", "reason": str(stale)}
+    except Refused as refused:
+        return {"type": "refused", "errors": {refused.field or "": str(refused)}}
+    return {"type": "taken", "last": taken.last, "over": taken.over}
+
+

@@ -1,0 +1,84 @@
+"""A match as a step on a participant's way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from matches import screens, services, sweeps
+from matches.models import Seat
+from participants.markdown import to_html
+from participants.states import State
+from participants.steps import Step, StepRefused, register
+
+
+@register
+class MatchStep(Step):
+    """step: {kind, game, config, role, agents: {role: {agent, delay}}, purpose, texts, timers}."""
+
+    kind = "match"
+    title = _("The game")
+    template = "participants/match.html"
+    state = State.PLAYING
+
+    def seat(self) -> Seat | None:
+        return Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position).first()
+
+    def enter(self) -> None:
+        """Open the match on the first visit."""
+        if self.seat() is not None:
+            return
+        players = {
+            role: services.Player(agent=player["agent"], delay=player.get("delay", 0))
+            for role, player in self.step["agents"].items()
+        }
+        players[self.step["role"]] = services.Player(enrolment=self.enrolment, step=self.enrolment.position)
+        services.open_match(
+            game=self.step["game"],
+            config=self.step["config"],
+            players=players,
+            seed=self.enrolment.seed,
+            purpose=self.step["purpose"],
+            texts=self.step.get("texts"),
+            timers=self.step.get("timers"),
+        )
+
+    def context(self) -> dict[str, Any]:
+        seat = self.seat()
+        assert seat is not None
+        match = seat.match
+        frame = screens.frame(match, seat.role)
+        if frame["answering"] is not None:
+            screens.mark_shown(match.pk, seat.role, frame["answering"])
+        game = match.configured()
+        return {
+            "frame": frame,
+            "game": game,
+            "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
+            "name": self.enrolment.display_name,
+            "extension": services.extension_seconds(match),
+        }
+
+    def answer(self, data: Mapping[str, str]) -> None:
+        seat = self.seat()
+        if seat is None or seat.match.status == seat.match.Status.LIVE:
+            raise StepRefused({"": _("The game is still going on.")})
+
+
+def live_seat(token: str) -> Seat | None:
+    """The seat that a participant's token opens now: that of the match at their present step."""
+    return (
+        Seat.objects.select_related("match", "enrolment")
+        .filter(enrolment__token=token)
+        .order_by("-step")
+        .first()
+    )
+
+
+def current_frame(seat: Seat) -> dict[str, Any]:
+    """The seat's frame, after the clock has been applied: a page that asks is never shown a dead turn."""
+    sweeps.run_out_overdue(seat.match.turns.all())
+    seat.match.refresh_from_db()
+    return screens.frame(seat.match, seat.role)

@@ -1,0 +1,30 @@
+"""The match over plain HTTP: what pages use when the socket is lost, or without JavaScript."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from matches import screens
+from matches.step import current_frame, live_seat
+from participants import services as people
+from participants.models import Enrolment
+from participants.views import participant_page, show_page
+
+
+@participant_page
+@require_http_methods(["GET", "POST"])
+def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+    """GET: the present frame. POST: a move; the answer is the frame after it, or the reasons against it."""
+    seat = live_seat(enrolment.token)
+    wants_json = request.headers.get("accept", "").startswith("application/json")
+    if seat is None:
+        return JsonResponse({"type": "gone"}, status=404) if wants_json else redirect(enrolment)
+    people.touch(enrolment.pk)
+    outcome = screens.take(seat, request.POST.dict()) if request.method == "POST" else None
+    if wants_json:
+        return JsonResponse({"outcome": outcome, **current_frame(seat)})
+    if outcome and outcome["type"] == "refused":
+        return show_page(request, enrolment, errors=outcome["errors"])
+    return redirect(enrolment)

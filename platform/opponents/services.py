@@ -1,0 +1,17 @@
+"""Keeping what the agents did."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from llm_agents.record import CallRecord
+from opponents.models import Call
+
+
+def keep_calls(*, match_uid: uuid.UUID, role: str, answering: int, calls: Iterable[CallRecord]) -> None:
+    """Write down every call made for one turn."""
+    Call.objects.bulk_create(
+        Call(match_uid=match_uid, role=role, answering=answering, record=asdict(call)) for call in calls
+    )

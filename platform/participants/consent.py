@@ -1,0 +1,69 @@
+"""The first steps of every way: agreeing to take part, and choosing a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from participants.markdown import to_html
+from participants.models import Enrolment
+from participants.states import State
+from participants.steps import Step, StepRefused, register
+
+_NAME = re.compile(r"^[^\W\d_](?:[^\W_]|[ .'\-])*$")
+
+
+@register
+class Consent(Step):
+    """step: {kind, text (Markdown)}."""
+
+    kind = "consent"
+    title = _("Before you begin")
+    template = "participants/consent.html"
+    state = State.ARRIVED
+    done_state = State.CONSENTED
+
+    def context(self) -> dict[str, Any]:
+        return {"text": to_html(self.step["text"])}
+
+    def answer(self, data: Mapping[str, str]) -> None:
+        if data.get("agree") != "yes":
+            raise StepRefused({"agree": _("Please tick the box if you want to take part; otherwise leave the study below.")})
+
+
+@register
+class Name(Step):
+    """step: {kind, reserved: words that players' names must not be}."""
+
+    kind = "name"
+    title = _("Your name in the game")
+    template = "participants/name.html"
+    state = State.CONSENTED
+
+    def context(self) -> dict[str, Any]:
+        return {"name": self.enrolment.display_name}
+
+    def answer(self, data: Mapping[str, str]) -> None:
+        self.enrolment.display_name = checked_name(data.get("name", ""), reserved=self.step.get("reserved", ()))
+        Enrolment.objects.filter(pk=self.enrolment.pk).update(display_name=self.enrolment.display_name)
+
+
+def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
+    """A display name that can later be cut out of messages without cutting other words.
+
+    Raises:
+        StepRefused: too short, too long, not a name, or one of the game's own words.
+    """
+    name = " ".join(name.split())
+    if len(name) < 2:
+        raise StepRefused({"name": _("Please choose a name of at least two letters.")})
+    if len(name) > 30:
+        raise StepRefused({"name": _("Please choose a name of at most 30 letters.")})
+    if not _NAME.match(name):
+        raise StepRefused({"name": _("Please use letters only, beginning with one; spaces, points and hyphens may follow.")})
+    if name.casefold() in {word.casefold() for word in reserved}:
+        raise StepRefused({"name": _("That word is used by the game itself; please choose another name.")})
+    return name

@@ -1,0 +1,121 @@
+"""People on their way through a study."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from participants.states import ENDED, State
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+CODE_WORDS = (
+    "anchor apricot avenue balcony basket beacon blanket bottle bridge button candle canyon carpet castle cedar "
+    "cherry circle copper cotton crystal curtain desert donkey dragon eagle ember falcon feather forest fountain "
+    "garden ginger glacier granite hammer harbor hazel helmet honey island jacket jasmine kettle ladder lantern "
+    "lemon library lizard magnet maple marble meadow mirror monkey mountain needle nutmeg ocean olive orchard "
+    "otter paddle palace panda pebble pencil pepper pigeon pillow planet pocket puzzle rabbit raven ribbon river "
+    "rocket saddle saffron salmon satin shadow silver spider spruce summer sunset table temple thunder tiger "
+    "tulip tunnel turtle velvet violet walnut willow window winter zebra"
+).split()
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def new_code() -> str:
+    """A code that people can copy by hand: no letters that look alike."""
+    return "".join(secrets.choice(_CODE_LETTERS) for _ in range(10))
+
+
+def new_pseudonym() -> str:
+    return f"p-{new_code().lower()}"
+
+
+def new_seed() -> int:
+    return secrets.randbelow(2**31)
+
+
+def new_code_word() -> str:
+    return secrets.choice(CODE_WORDS)
+
+
+class Enrolment(models.Model):
+    """One person's way through one study: a list of steps, and where the person stands.
+
+    The steps are frozen when the person arrives, so a later edit of the study changes nobody's way.
+    A step is plain data with a `kind`; `participants.steps` says what each kind does.
+    """
+
+    pseudonym = models.CharField(_("pseudonym"), max_length=40, unique=True, default=new_pseudonym)
+    token = models.CharField(max_length=64, unique=True, default=new_token, editable=False)
+    state = models.CharField(_("state"), max_length=20, choices=State.choices, default=State.ARRIVED)
+    steps = models.JSONField(_("steps"), default=list)
+    position = models.PositiveSmallIntegerField(_("position"), default=0)
+    display_name = models.CharField(_("display name"), max_length=30, blank=True)
+    code_word = models.CharField(_("code word"), max_length=30, default=new_code_word)
+    completion_code = models.CharField(_("completion code"), max_length=20, default=new_code)
+    seed = models.BigIntegerField(default=new_seed, help_text=_("from which this person's shuffles follow"))
+    arrived_at = models.DateTimeField(_("arrived"), default=timezone.now)
+    last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
+    expires_at = models.DateTimeField(_("expires"))
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    earnings = models.JSONField(_("earnings"), null=True, blank=True, help_text=_("what the final screen says is paid"))
+
+    class Meta:
+        verbose_name = _("participant")
+        verbose_name_plural = _("participants")
+        ordering = ["-arrived_at"]
+        indexes = [models.Index(fields=["expires_at"], condition=models.Q(ended_at=None), name="enrolment_open")]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def step(self) -> dict | None:
+        """The step the person is at; None when all are done."""
+        return self.steps[self.position] if self.position < len(self.steps) else None
+
+    def get_absolute_url(self) -> str:
+        return reverse("participants:page", args=[self.token])
+
+    def recently_seen(self, within: timedelta = timedelta(seconds=60)) -> bool:
+        return timezone.now() - self.last_seen_at < within
+
+
+class Visit(models.Model):
+    """What a person did on a page, as evidence: when a step was first shown and when it was answered."""
+
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="visits")
+    position = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=20)
+    shown_at = models.DateTimeField(default=timezone.now)
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["enrolment", "position"], name="one_visit_per_step")]
+
+
+class ProblemReport(models.Model):
+    """What somebody wrote under "Report a problem"."""
+
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="problem_reports")
+    text = models.TextField(_("report"), max_length=2000)
+    at = models.DateTimeField(_("time"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("problem report")
+        verbose_name_plural = _("problem reports")
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return f"{self.enrolment}: {self.text[:40]}"

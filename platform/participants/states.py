@@ -1,0 +1,88 @@
+"""The states of a participant, and what the screen of each ending says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import models
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class State(models.TextChoices):
+    """Where somebody is on the way through a study."""
+
+    ARRIVED = "arrived", _("arrived")
+    CONSENTED = "consented", _("consented")
+    INSTRUCTED = "instructed", _("read the instructions")
+    FAILED_CODE_WORD = "failed_code_word", _("failed the code word")
+    PLAYING = "playing", _("playing")
+    WAITING = "waiting", _("waiting for others")
+    QUIZ = "quiz", _("answering the quiz")
+    FAILED_QUIZ = "failed_quiz", _("failed the quiz")
+    COMPLETED = "completed", _("completed")
+    TIMED_OUT = "timed_out", _("ran out of time")
+    DROPPED_OUT = "dropped_out", _("left without a word")
+    OPPONENT_FAILED = "opponent_failed", _("opponent failed")
+    SCREENED_OUT = "screened_out", _("screened out")
+    RETURNED = "returned", _("returned the assignment")
+    WITHDREW = "withdrew", _("withdrew")
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The words of a terminal screen."""
+
+    title: str | Promise
+    what_happened: str | Promise
+    what_next: str | Promise
+    good: bool = False
+
+
+_GIVE_CODE = _("Copy the code below into the page that brought you here, so that your work is recorded.")
+_RETURN = _("Please return the assignment on the page that brought you here, so that it does not count against you.")
+
+ENDINGS: dict[str, Ending] = {
+    State.COMPLETED: Ending(
+        _("All done. Thank you!"), _("You played the whole game and answered the question after it."), _GIVE_CODE, good=True
+    ),
+    State.FAILED_CODE_WORD: Ending(
+        _("The study ends here"),
+        _("The code word hidden in the instructions was not the one you typed, so the game was not started."),
+        _RETURN,
+    ),
+    State.FAILED_QUIZ: Ending(
+        _("The study ends here"),
+        _("Your answer to the question about the game was not right, so your game does not enter the research data."),
+        _GIVE_CODE,
+    ),
+    State.TIMED_OUT: Ending(
+        _("Your time ran out"),
+        _("Your turn stayed unanswered beyond its time and the extra time, so the game was ended."),
+        _RETURN,
+    ),
+    State.DROPPED_OUT: Ending(
+        _("You were away for too long"),
+        _("We did not hear from you for longer than this study allows, so your place was given to somebody else."),
+        _RETURN,
+    ),
+    State.OPPONENT_FAILED: Ending(
+        _("Your opponent could not go on"),
+        _("For a technical reason the other player stopped answering. This is our fault, not yours."),
+        _GIVE_CODE,
+        good=True,
+    ),
+    State.SCREENED_OUT: Ending(
+        _("This study is not for you"), _("Your answers show that you are not among the people it asks for."), _GIVE_CODE
+    ),
+    State.RETURNED: Ending(
+        _("You returned this assignment"), _("The page that brought you here told us that you gave it back."), _RETURN
+    ),
+    State.WITHDREW: Ending(
+        _("You have left the study"),
+        _("You chose to stop. What you did so far does not enter the research data."),
+        _RETURN,
+    ),
+}
+
+ENDED = frozenset(ENDINGS)

@@ -1,0 +1,118 @@
+"""A participant's pages: one address, which always shows where the person stands.
+
+The token in the address is the key to these pages and there is no cookie, so they work inside a
+recruiter's frame and need no CSRF token: no browser sends a token by itself.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from participants import services
+from participants.models import Enrolment
+from participants.states import ENDINGS
+from participants.steps import Step, StepRefused, of
+
+def participant_page(view):
+    """Find the enrolment behind the token; a link nobody was given, or an old one, gets a clear page."""
+
+    @csrf_exempt
+    @xframe_options_exempt
+    @never_cache
+    @wraps(view)
+    def found(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
+        enrolment = Enrolment.objects.filter(token=token).first()
+        if enrolment is None:
+            return render(request, "participants/no_such_link.html", status=404)
+        if not enrolment.ended and enrolment.expires_at < timezone.now():
+            services.drop_absent()
+            enrolment.refresh_from_db()
+        return view(request, enrolment, **kwargs)
+
+    return found
+
+
+@participant_page
+@require_http_methods(["GET", "POST"])
+def page(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+    """Show the present step, or take its answer and redirect here again."""
+    errors: dict[str, Any] = {}
+    if request.method == "POST":
+        try:
+            position = int(request.POST.get("position", "-1"))
+        except ValueError:
+            position = -1
+        try:
+            services.answer_step(enrolment_id=enrolment.pk, position=position, data=request.POST)
+            return redirect(enrolment)
+        except StepRefused as refusal:
+            errors = dict(refusal.errors)
+    return show_page(request, enrolment, errors=errors)
+
+
+def show_page(request: HttpRequest, enrolment: Enrolment, *, errors: dict[str, Any]) -> HttpResponse:
+    """The page of the present step, with the reasons why its answer was not taken, or of the ending."""
+    enrolment, step = services.show_step(enrolment_id=enrolment.pk)
+    if step is None:
+        return _ending(request, enrolment)
+    return _step(request, enrolment, step, errors)
+
+
+def _step(request: HttpRequest, enrolment: Enrolment, step: Step, errors: dict[str, Any]) -> HttpResponse:
+    context = {
+        **_frame(enrolment),
+        "step": step,
+        "title": step.title,
+        "position": enrolment.position,
+        "errors": errors,
+        "posted": request.POST,
+        **step.context(),
+    }
+    return render(request, step.template, context, status=422 if errors else 200)
+
+
+def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+    ending = ENDINGS[enrolment.state]
+    context = {**_frame(enrolment), "title": ending.title, "ending": ending, "earnings": enrolment.earnings}
+    return render(request, "participants/ending.html", context)
+
+
+def _frame(enrolment: Enrolment) -> dict[str, Any]:
+    """What the frame around every page shows: the way, and how far the person has come."""
+    total = len(enrolment.steps)
+    done = total if enrolment.ended else enrolment.position
+    titles = [of(enrolment, step).title for step in enrolment.steps]
+    return {"enrolment": enrolment, "progress": {"done": done, "total": total, "titles": titles}}
+
+
+@participant_page
+@require_http_methods(["GET", "POST"])
+def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+    """Ask whether the person wants to stop; only the posted answer stops."""
+    if request.method == "POST":
+        services.withdraw(enrolment_id=enrolment.pk)
+        return redirect(enrolment)
+    return render(request, "participants/leave.html", {**_frame(enrolment), "title": _("Leave the study?")})
+
+
+@participant_page
+@require_http_methods(["GET", "POST"])
+def problem(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
+    """Take a problem report; the person goes back to where they were."""
+    sent = False
+    if request.method == "POST" and request.POST.get("text", "").strip():
+        services.report_problem(enrolment_id=enrolment.pk, text=request.POST["text"].strip())
+        sent = True
+    context = {**_frame(enrolment), "title": _("Report a problem"), "sent": sent}
+    return render(request, "participants/problem.html", context)
+

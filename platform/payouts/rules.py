@@ -1,0 +1,88 @@
+"""How much a participant is paid: pure functions of a pay rule and what happened.
+
+Amounts are decimals in whole cents of the study's currency, rounded half up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+CENT = Decimal("0.01")
+Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, decimal_places=2)]
+EndingPay = Literal["nothing", "base", "base_and_average", "base_and_bonus"]
+
+
+class PayRule(BaseModel):
+    """What a study pays.
+
+    bonus = clip(rule(payoff), 0, cap): "share" pays 2 · announced average · g with g in [0, 1] (the
+    game's `bonus_share`), "linear" pays rate · payoff, "fixed" pays the announced average.
+    `endings` says what each way of ending pays; endings not named pay nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    base: Amount = Decimal("1.00")
+    rule: Literal["share", "linear", "fixed"] = "share"
+    announced_average: Amount = Decimal("1.00")
+    rate: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Decimal(0)
+    cap: Amount = Decimal("10.00")
+    endings: Mapping[str, EndingPay] = {
+        "completed": "base_and_bonus",
+        "failed_quiz": "base",
+        "opponent_failed": "base_and_average",
+        "screened_out": "nothing",
+        "failed_code_word": "nothing",
+        "timed_out": "nothing",
+        "dropped_out": "nothing",
+        "withdrew": "nothing",
+        "returned": "nothing",
+    }
+
+
+def cents(amount: Decimal) -> Decimal:
+    """`amount` rounded to whole cents, half up."""
+    return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+def bonus(rule: PayRule, *, payoff: float, share: float) -> Decimal:
+    """clip(rule(payoff), 0, cap), in whole cents.
+
+    Args:
+        payoff: in the game's money.
+        share: the game's g for that payoff, from 0 to 1.
+    """
+    amounts = {
+        "share": 2 * rule.announced_average * Decimal(repr(share)),
+        "linear": rule.rate * Decimal(repr(payoff)),
+        "fixed": rule.announced_average,
+    }
+    return cents(min(max(amounts[rule.rule], Decimal(0)), rule.cap))
+
+
+def due(rule: PayRule, *, ending: str, payoff: float | None, share: float | None) -> dict[str, Decimal]:
+    """What is owed, by reason ("base", "bonus"); reasons without an amount are left out.
+
+    Args:
+        ending: the participant's terminal state.
+        payoff, share: of the finished match; None where there is none.
+    """
+    pays = rule.endings.get(ending, "nothing")
+    owed: dict[str, Decimal] = {}
+    if pays != "nothing":
+        owed["base"] = cents(rule.base)
+    if pays == "base_and_average":
+        owed["bonus"] = cents(min(rule.announced_average, rule.cap))
+    if pays == "base_and_bonus" and payoff is not None and share is not None:
+        owed["bonus"] = bonus(rule, payoff=payoff, share=share)
+    return {reason: amount for reason, amount in owed.items() if amount > 0}
+
+
+def workings(rule: PayRule, *, ending: str, payoff: float | None, share: float | None) -> dict[str, Any]:
+    """The rule and the numbers that gave an amount, to be kept beside it."""
+    return {"rule": rule.model_dump(mode="json"), "ending": ending, "payoff": payoff, "share": share}

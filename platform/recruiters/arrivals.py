@@ -1,0 +1,70 @@
+"""Reading who comes from the link they come by. One function per kind of link; each says whom it lets in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
+from recruiters.models import LabCode
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""What mTurk sends as the assignment while a worker only looks."""
+LONGEST = 120
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody at the door. With `preview` they only look and nothing is kept."""
+
+    recruiter: str
+    worker: str
+    proof: str
+    details: Mapping[str, str] = field(default_factory=dict)
+    preview: bool = False
+
+
+def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
+    """`?code=`: a personal code of this study.
+
+    Raises:
+        IncompleteLink, WrongCode, ExpiredCode
+    """
+    code = link.get("code", "").strip()
+    if not code:
+        raise IncompleteLink(_("Please enter the personal code that you were given."))
+    found = LabCode.objects.filter(study=study, code=code).first()
+    if found is None:
+        raise WrongCode(_("Please check the code for typing errors, or ask the person who gave it to you."))
+    if found.expired:
+        raise ExpiredCode(_("The time in which this code could be used is over. Please ask for a new one."))
+    return Arrival("codes", worker=code, proof=code)
+
+
+def by_mturk(study: str, link: Mapping[str, str]) -> Arrival:
+    """`?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a HIT.
+
+    Raises:
+        IncompleteLink
+    """
+    assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
+    if assignment == PREVIEW:
+        return Arrival("mturk", worker="", proof="", preview=True)
+    if not (assignment and worker and hit) or max(map(len, (assignment, worker, hit))) > LONGEST:
+        raise IncompleteLink(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
+    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": link.get("turkSubmitTo", "")[:200]}
+    return Arrival("mturk", worker=worker, proof=f"{assignment}/{worker}", details=details)
+
+
+def openly(study: str, link: Mapping[str, str]) -> Arrival:
+    """A link that anybody may use (demonstrations, classes): each browser is a new person."""
+    return Arrival("open", worker="", proof="")
+
+
+KINDS: dict[str, Callable[[str, Mapping[str, str]], Arrival]] = {
+    "codes": by_lab_code,
+    "mturk": by_mturk,
+    "open": openly,
+}

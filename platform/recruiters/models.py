@@ -1,0 +1,53 @@
+"""Who came, as the recruiter knows them. Nothing in these tables ever leaves in an export."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from participants.models import Enrolment, new_code
+
+
+class Identity(models.Model):
+    """The recruiter's name for a participant of one study.
+
+    `proof` is the part of the link that only this person's visit has (mTurk's assignment id, the lab
+    code): a worker's id alone never opens their session.
+    """
+
+    study = models.SlugField(_("study"), max_length=60)
+    recruiter = models.CharField(_("recruiter"), max_length=20)
+    worker = models.CharField(_("worker"), max_length=120)
+    proof = models.CharField(max_length=160)
+    details = models.JSONField(default=dict)
+    enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="identity")
+
+    class Meta:
+        verbose_name = _("identity")
+        verbose_name_plural = _("identities")
+        constraints = [models.UniqueConstraint(fields=["study", "recruiter", "proof"], name="one_enrolment_per_proof")]
+        indexes = [models.Index(fields=["study", "recruiter", "worker"], name="identity_worker")]
+
+    def __str__(self) -> str:
+        return f"{self.recruiter}/{self.enrolment.pseudonym}"
+
+
+class LabCode(models.Model):
+    """A personal code that lets one person into one study, and back in again."""
+
+    study = models.SlugField(_("study"), max_length=60)
+    code = models.CharField(_("code"), max_length=40, default=new_code)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("lab code")
+        verbose_name_plural = _("lab codes")
+        constraints = [models.UniqueConstraint(fields=["study", "code"], name="one_lab_code")]
+
+    def __str__(self) -> str:
+        return self.code
+
+    @property
+    def expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at < timezone.now()

@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class StudiesConfig(AppConfig):
+    name = "studies"
+    verbose_name = _("studies")
+
+    def ready(self) -> None:
+        from studies import endings  # noqa: F401  (registers itself)

@@ -1,0 +1,51 @@
+"""What follows when a participant's way ends: what is owed, what the last page says, whose place is free."""
+
+from __future__ import annotations
+
+from django.dispatch import receiver
+
+from matches.models import Match, Seat
+from participants.models import Enrolment
+from participants.signals import enrolment_ended
+from participants.states import State
+from payouts import rules
+from payouts.services import record_due
+from studies import enrolling, texts
+from studies.models import Placement
+
+
+@receiver(enrolment_ended)
+def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
+    """Write the ledger and the earnings of the last page; release the place of a way without valid data."""
+    placement = Placement.objects.select_related("cell__version").filter(enrolment=enrolment).first()
+    if placement is None:
+        return
+    rule = rules.PayRule.model_validate(placement.cell.version.content["pay"])
+    payoff, share = result_of(enrolment)
+    if placement.cell.version.content["purpose"] == Match.Purpose.STUDY:
+        owed = record_due(enrolment, rule, payoff=payoff, share=share)
+    else:
+        owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
+    amounts = [{"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()]
+    enrolment.earnings = {
+        "amounts": amounts,
+        "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
+        "purpose": placement.cell.version.content["purpose"],
+    }
+    enrolment.save(update_fields=["earnings"])
+    if enrolment.state != State.COMPLETED:
+        enrolling.release(enrolment)
+
+
+def result_of(enrolment: Enrolment) -> tuple[float | None, float | None]:
+    """The payoff of the participant's last finished match, and its share g; None without one."""
+    seat = (
+        Seat.objects.select_related("match")
+        .filter(enrolment=enrolment, match__status=Match.Status.FINISHED)
+        .order_by("-step")
+        .first()
+    )
+    if seat is None:
+        return None, None
+    payoff = seat.match.payoffs[seat.role]
+    return payoff, seat.match.configured().bonus_share(seat.role, payoff)

@@ -1,0 +1,145 @@
+"""Letting people in: back to where they were, or into the emptiest cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from games import registry
+from participants.models import Enrolment
+from participants.services import lifetime
+from payouts.rules import PayRule
+from recruiters.arrivals import Arrival
+from recruiters.errors import NotLetIn, SomebodyElse
+from recruiters.models import Identity
+from studies import texts
+from studies.models import Cell, Placement, Study, Version
+
+
+class NotOpen(NotLetIn):
+    title = _("This study is not open")
+
+
+class Full(NotLetIn):
+    title = _("All places are taken")
+
+
+@transaction.atomic
+def enrol(study: Study, arrival: Arrival, *, role: str | None = None) -> Enrolment:
+    """The enrolment of whoever arrives: the one they began, or a new one in the emptiest open cell.
+
+    Args:
+        role: only cells of this role (demonstrations let people choose).
+
+    Raises:
+        NotLetIn: with what to tell the person; nothing was changed.
+    """
+    known = _known(study, arrival)
+    if known is not None:
+        return known
+    if study.status != Study.Status.LAUNCHED:
+        raise NotOpen(_closed_reason(study))
+    version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
+    assert version is not None
+    known = _known(study, arrival)
+    if known is not None:
+        return known
+    _refuse_second_time(study, arrival)
+    cell = emptiest_cell(version, role=role)
+    enrolment = Enrolment.objects.create(
+        steps=steps_of(version, cell), expires_at=lifetime(version.content["timers"]["minutes"])
+    )
+    Placement.objects.create(enrolment=enrolment, cell=cell)
+    if arrival.proof:
+        Identity.objects.create(
+            study=study.slug,
+            recruiter=arrival.recruiter,
+            worker=arrival.worker,
+            proof=arrival.proof,
+            details=dict(arrival.details),
+            enrolment=enrolment,
+        )
+    return enrolment
+
+
+def _known(study: Study, arrival: Arrival) -> Enrolment | None:
+    if not arrival.proof:
+        return None
+    identity = (
+        Identity.objects.select_related("enrolment")
+        .filter(study=study.slug, recruiter=arrival.recruiter, proof=arrival.proof)
+        .first()
+    )
+    return identity.enrolment if identity else None
+
+
+def _refuse_second_time(study: Study, arrival: Arrival) -> None:
+    """One participation per worker and study."""
+    if arrival.worker and Identity.objects.filter(
+        study=study.slug, recruiter=arrival.recruiter, worker=arrival.worker
+    ).exists():
+        raise SomebodyElse(
+            _("You have already begun this study with another link. Please use that one; each person takes part once.")
+        )
+
+
+def _closed_reason(study: Study) -> str:
+    if study.status == Study.Status.PAUSED:
+        return _("It is paused at the moment. Please try again later with the same link.")
+    if study.status == Study.Status.CLOSED:
+        return _("It has ended and takes nobody in any more. Thank you for your interest.")
+    return _("It has not begun yet. Please try again later with the same link.")
+
+
+def emptiest_cell(version: Version, *, role: str | None = None) -> Cell:
+    """The open cell with the lowest (completed + live) / quota; ties at random from the version's seed.
+
+    Call under the version's lock.
+
+    Raises:
+        Full
+    """
+    cells = Cell.objects.filter(version=version, **({"role": role} if role else {})).annotate(
+        held=Count("placements", filter=Q(placements__released_at=None))
+    )
+    open_cells: Sequence[Any] = [cell for cell in cells.order_by("number") if cell.held < cell.quota]
+    if not open_cells:
+        raise Full(_("All places of this study are taken at the moment. A place may become free: please try again later."))
+    lowest = min(cell.held / cell.quota for cell in open_cells)
+    tied = [cell for cell in open_cells if cell.held / cell.quota == lowest]
+    placed = Placement.objects.filter(cell__version=version).count()
+    return Random(f"{version.seed}/{placed}").choice(tied)
+
+
+def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
+    """The way through this version for somebody in this cell, as frozen steps."""
+    content = version.content
+    game = registry.get(content["game"])
+    config = content["configurations"][cell.configuration]
+    about = {"game": content["game"], "config": config, "role": cell.role, "texts": content["texts"]}
+    reserved = [game.title, *cell.agents, cell.role, "parley", "player", "opponent"]
+    steps: list[dict[str, Any]] = [
+        {"kind": "consent", "text": content["texts"]["consent"]},
+        {"kind": "name", "reserved": reserved},
+        {
+            "kind": "instructions",
+            **about,
+            "code_word": content["checks"]["code_word"],
+            "pay": texts.pay_promise(PayRule.model_validate(content["pay"])),
+        },
+        {"kind": "match", **about, "agents": cell.agents, "purpose": content["purpose"], "timers": content["timers"]},
+    ]
+    if content["checks"]["quiz"]:
+        steps.append({"kind": "quiz", **about})
+    return steps
+
+
+def release(enrolment: Enrolment) -> None:
+    """Give the place back: somebody else may fill the cell."""
+    Placement.objects.filter(enrolment=enrolment, released_at=None).update(released_at=timezone.now())

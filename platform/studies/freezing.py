@@ -1,0 +1,94 @@
+"""Launching a study: what it is becomes an immutable, hashed version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from studies import texts
+from studies.models import Cell, Study, Version
+
+
+@transaction.atomic
+def launch(study: Study) -> Version:
+    """Freeze the study as it stands and let people in; the same content is the same version.
+
+    Raises:
+        ValidationError: the study is not playable; nothing was launched.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    study.full_clean()
+    content = content_of(study)
+    digest = sha256_of(content)
+    latest = study.versions.order_by("-number").first()
+    study.status = Study.Status.LAUNCHED
+    study.save()
+    if latest is not None and latest.sha256 == digest:
+        return latest
+    version = Version.objects.create(
+        study=study,
+        number=latest.number + 1 if latest else 1,
+        content=content,
+        sha256=digest,
+        code_revision=code_revision(),
+    )
+    Cell.objects.bulk_create(Cell(version=version, number=i, **cell) for i, cell in enumerate(content["cells"], start=1))
+    return version
+
+
+def content_of(study: Study) -> dict[str, Any]:
+    """Everything that a participant's way, match and pay depend on, as plain data."""
+    game = study.configured()
+    agent = {"agent": study.agent, "delay": study.agent_delay}
+    return {
+        "game": study.game,
+        "rules_version": game.rules_version,
+        "configurations": [game.config.model_dump(mode="json")],
+        "cells": [
+            {
+                "configuration": 0,
+                "role": role,
+                "agents": {other: agent for other in game.roles() if other != role},
+                "quota": study.quota,
+            }
+            for role in study.roles
+        ],
+        "purpose": study.purpose,
+        "texts": {
+            "consent": study.consent or texts.default_consent(study),
+            "instructions": study.instructions or game.instruction_template(),
+        },
+        "tells_opponent": study.tells_opponent,
+        "checks": {"code_word": study.asks_code_word, "quiz": study.asks_quiz},
+        "timers": {
+            "turn_seconds": study.turn_seconds,
+            "extension_seconds": study.extension_seconds,
+            "on_timeout": study.on_timeout,
+            "minutes": study.minutes,
+        },
+        "pay": study.pay().model_dump(mode="json"),
+        "entry": study.entry,
+    }
+
+
+def sha256_of(content: Any) -> str:
+    """The hash of plain data, independent of the order of keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def code_revision() -> str:
+    """The commit this code was checked out from; empty where there is no repository."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return found.stdout.strip()

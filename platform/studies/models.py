@@ -1,0 +1,224 @@
+"""Studies, their frozen versions, the cells people are placed in, and who was placed where."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+import games.play
+from games import registry
+from games.errors import BadText, GameError
+from llm_agents.agent import parse_spec
+from llm_agents.errors import AgentError
+from matches.models import Match
+from participants.models import Enrolment, new_seed
+from payouts.rules import PayRule
+
+
+def game_choices() -> list[tuple[str, str]]:
+    return [(key, registry.get(key).title) for key in registry.keys()]
+
+
+class Study(models.Model):
+    """A study as the researcher edits it. Launching freezes it into a `Version`; people meet only versions."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", _("draft")
+        LAUNCHED = "launched", _("launched")
+        PAUSED = "paused", _("paused")
+        CLOSED = "closed", _("closed")
+
+    class Entry(models.TextChoices):
+        OPEN = "open", _("anybody with the link")
+        CODES = "codes", _("personal lab codes")
+        MTURK = "mturk", _("Mechanical Turk")
+
+    title = models.CharField(_("title"), max_length=120)
+    slug = models.SlugField(_("short name"), max_length=60, unique=True, help_text=_("Part of the link that people follow."))
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.DRAFT)
+    purpose = models.CharField(_("purpose"), max_length=12, choices=Match.Purpose.choices, default=Match.Purpose.STUDY)
+
+    game = models.CharField(_("game"), max_length=40, choices=game_choices)
+    config = models.JSONField(_("parameters"), default=dict, blank=True)
+    roles = models.JSONField(_("roles for people"), default=list, blank=True)
+    quota = models.PositiveIntegerField(
+        _("people per role"), default=20, validators=[MinValueValidator(1)], help_text=_("Complete games wanted in each role.")
+    )
+    agent = models.CharField(
+        _("opponent"),
+        max_length=200,
+        default="script:haggler",
+        help_text=_("script:NAME for a scripted player, openai:MODEL or anthropic:MODEL for a language model."),
+    )
+    agent_delay = models.FloatField(
+        _("opponent's delay"), default=0, validators=[MinValueValidator(0)], help_text=_("Seconds it waits before it answers.")
+    )
+
+    tells_opponent = models.BooleanField(
+        _("say that the opponent is a program"), default=True, help_text=_("The consent text says so truthfully.")
+    )
+    consent = models.TextField(_("consent text"), blank=True, help_text=_("Markdown. Empty: a default text."))
+    instructions = models.TextField(_("instructions"), blank=True, help_text=_("Markdown template. Empty: the game's own."))
+    asks_code_word = models.BooleanField(_("hide a code word in the instructions"), default=True)
+    asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
+
+    entry = models.CharField(_("who may enter"), max_length=12, choices=Entry.choices, default=Entry.CODES)
+    turn_seconds = models.PositiveIntegerField(_("seconds per turn"), default=180, validators=[MinValueValidator(5)])
+    extension_seconds = models.PositiveIntegerField(
+        _("extra seconds"), default=60, help_text=_("Given once per turn when the time is up.")
+    )
+    on_timeout = models.CharField(
+        _("after that"),
+        max_length=10,
+        default="end",
+        choices=[("end", _("end the game")), ("default", _("play a default move, flagged in the data"))],
+    )
+    minutes = models.PositiveIntegerField(
+        _("minutes in all"), default=120, validators=[MinValueValidator(5)], help_text=_("After this long a place is given back.")
+    )
+
+    currency = models.CharField(_("currency"), max_length=3, default="USD")
+    base = models.DecimalField(_("base pay"), max_digits=8, decimal_places=2, default=Decimal("1.00"))
+    pay_rule = models.CharField(
+        _("bonus rule"),
+        max_length=10,
+        default="share",
+        choices=[
+            ("share", _("share: twice the average × success")),
+            ("linear", _("linear in the payoff")),
+            ("fixed", _("the same for everybody")),
+        ],
+    )
+    announced_average = models.DecimalField(_("announced average bonus"), max_digits=8, decimal_places=2, default=Decimal("1.00"))
+    rate = models.DecimalField(_("rate per unit of payoff"), max_digits=12, decimal_places=6, default=Decimal(0))
+    cap = models.DecimalField(_("highest bonus"), max_digits=8, decimal_places=2, default=Decimal("10.00"))
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("study")
+        verbose_name_plural = _("studies")
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("studies:join", args=[self.slug])
+
+    def configured(self) -> games.play.Game:
+        """The game with this study's parameters.
+
+        Raises:
+            GameError
+        """
+        return games.play.configure(registry.get(self.game), self.config)
+
+    def pay(self) -> PayRule:
+        return PayRule(
+            currency=self.currency,
+            base=self.base,
+            rule=self.pay_rule,
+            announced_average=self.announced_average,
+            rate=self.rate,
+            cap=self.cap,
+        )
+
+    def clean(self) -> None:
+        """Refuse what could not be played, at the field that is wrong."""
+        errors: dict[str, str] = {}
+        try:
+            game = self.configured()
+        except GameError as error:
+            raise ValidationError({"config": str(error)}) from None
+        people = game.people()
+        self.roles = self.roles or list(people)
+        if unknown := set(self.roles) - set(people):
+            errors["roles"] = _("People cannot play {roles} here; they can play {people}.").format(
+                roles=", ".join(sorted(unknown)), people=", ".join(people)
+            )
+        try:
+            spec = parse_spec(self.agent)
+            if spec.kind == "script" and spec.name not in game.scripts:
+                errors["agent"] = _("This game has no scripted player “{name}”; it has {names}.").format(
+                    name=spec.name, names=", ".join(sorted(game.scripts))
+                )
+        except AgentError as error:
+            errors["agent"] = str(error)
+        try:
+            for role in game.roles():
+                game.instructions(role, self.instructions or None)
+        except BadText as error:
+            errors["instructions"] = str(error)
+        try:
+            self.pay()
+        except ValueError:
+            errors["currency"] = _("Pay needs a currency of three capital letters and amounts that are not negative.")
+        if errors:
+            raise ValidationError(errors)
+
+
+class Version(models.Model):
+    """A study as it was launched: everything a match depends on, hashed. Never changed."""
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField(_("number"))
+    content = models.JSONField(_("content"))
+    sha256 = models.CharField(max_length=64)
+    code_revision = models.CharField(max_length=64, blank=True)
+    seed = models.BigIntegerField(default=new_seed)
+    launched_at = models.DateTimeField(_("launched"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("version")
+        verbose_name_plural = _("versions")
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="one_version_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.study.slug} v{self.number}"
+
+
+class Cell(models.Model):
+    """One combination of what a version varies: configuration, human role and opponents."""
+
+    version = models.ForeignKey(Version, models.PROTECT, related_name="cells")
+    number = models.PositiveIntegerField()
+    configuration = models.PositiveIntegerField(help_text=_("index into the version's configurations"))
+    role = models.CharField(_("role"), max_length=40)
+    agents = models.JSONField(_("opponents"))
+    quota = models.PositiveIntegerField(_("quota"))
+
+    class Meta:
+        verbose_name = _("cell")
+        verbose_name_plural = _("cells")
+        ordering = ["version", "number"]
+        constraints = [models.UniqueConstraint(fields=["version", "number"], name="one_cell_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.version} {self.role}"
+
+
+class Placement(models.Model):
+    """Who was placed in which cell. A released placement no longer counts towards the quota."""
+
+    enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="placement")
+    cell = models.ForeignKey(Cell, models.PROTECT, related_name="placements")
+    placed_at = models.DateTimeField(default=timezone.now)
+    released_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("placement")
+        verbose_name_plural = _("placements")
+        indexes = [models.Index(fields=["cell"], condition=models.Q(released_at=None), name="placement_held")]
+
+    def __str__(self) -> str:
+        return f"{self.enrolment} in {self.cell}"

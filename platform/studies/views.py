@@ -1,0 +1,85 @@
+"""The door of a study."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from games import registry
+from matches.models import Match
+from participants.markdown import to_html
+from participants.models import Enrolment
+from recruiters import arrivals
+from recruiters.errors import IncompleteLink, NotLetIn
+from studies import enrolling
+from studies.models import Study
+
+COOKIE_SALT = "studies.open-entry"
+
+
+@csrf_exempt
+@xframe_options_exempt
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, slug: str) -> HttpResponse:
+    """Let somebody in by a recruiter's link, show a preview, or say why not and what to do."""
+    study = Study.objects.filter(slug=slug).first()
+    if study is None:
+        return render(request, "studies/unknown.html", status=404)
+    try:
+        arrival = arrivals.KINDS[study.entry](study.slug, request.GET | request.POST)
+        if arrival.preview:
+            return render(request, "studies/preview.html", _about(study))
+        if study.entry == Study.Entry.OPEN:
+            return _enter_openly(request, study, arrival)
+        return redirect(enrolling.enrol(study, arrival))
+    except IncompleteLink as refusal:
+        if study.entry == Study.Entry.CODES:
+            return render(request, "studies/enter_code.html", {**_about(study), "refusal": refusal}, status=refusal.status)
+        return _not_let_in(request, study, refusal)
+    except NotLetIn as refusal:
+        return _not_let_in(request, study, refusal)
+
+
+def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn) -> HttpResponse:
+    return render(request, "studies/not_let_in.html", {"study": study, "refusal": refusal}, status=refusal.status)
+
+
+def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
+    """An open link: a browser that has begun goes on where it was; a new one is asked to begin."""
+    cookie = f"parley-{study.slug}"
+    begun = Enrolment.objects.filter(token=request.get_signed_cookie(cookie, default="", salt=COOKIE_SALT)).first()
+    if request.method == "GET":
+        if begun is not None and not begun.ended:
+            return redirect(begun)
+        return render(request, "studies/welcome.html", {**_about(study), "begun": begun})
+    role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
+    enrolment = enrolling.enrol(study, arrival, role=role or None)
+    response = redirect(enrolment)
+    response.set_signed_cookie(
+        cookie,
+        enrolment.token,
+        salt=COOKIE_SALT,
+        max_age=7 * 24 * 3600,
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure(),
+    )
+    return response
+
+
+def _about(study: Study) -> dict:
+    """What may be shown of a study to somebody who has not entered: no parameter, only what it is about."""
+    version = study.versions.order_by("-number").first()
+    game = study.configured()
+    return {
+        "study": study,
+        "game": registry.get(study.game),
+        "demo": study.purpose == Match.Purpose.DEMO,
+        "roles": [(role, game.role_title(role)) for role in study.roles],
+        "consent": to_html(version.content["texts"]["consent"]) if version else "",
+    }
