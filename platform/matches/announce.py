@@ -18,7 +18,8 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 
 from games.play import Play
-from matches.models import Match, Turn
+from matches.models import Match
+from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ def group_of(match_id: int) -> str:
     return f"match.{match_id}"
 
 
-def when_committed(match: Match, play: Play, *, turns: Sequence[Turn] = (), clock: bool = False) -> None:
+def when_committed(match: Match, play: Play, *, turns: Sequence[OpenTurn] = (), clock: bool = False) -> None:
     """After the commit: tell the pages where the match stands, and queue the agents' `turns`.
 
     `clock` says that only a deadline has changed.
@@ -42,17 +43,17 @@ def when_committed(match: Match, play: Play, *, turns: Sequence[Turn] = (), cloc
     }
     transaction.on_commit(partial(_tell, match.pk, message))
     for turn in turns:
-        transaction.on_commit(partial(queue_turn, turn))
+        transaction.on_commit(partial(queue_turn, match.pk, turn))
 
 
-def queue_turn(turn: Turn) -> None:
+def queue_turn(match_id: int, turn: OpenTurn) -> None:
     """Hand an agent's turn to the workers."""
     from matches.tasks import play_turn
 
     try:
-        play_turn.delay(turn.match_id, turn.role, turn.answering)
+        play_turn.delay(match_id, turn.role, turn.answering)
     except Exception as error:  # noqa: BLE001  (any broker failure: the sweep will queue it again)
-        log.warning("turn of match %s not queued: %s", turn.match_id, type(error).__name__)
+        log.warning("turn of match %s not queued: %s", match_id, type(error).__name__)
 
 
 def _tell(match_id: int, message: dict[str, Any]) -> None:

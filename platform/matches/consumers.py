@@ -16,7 +16,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import timezone
 
-from matches import screens
+from matches import screens, services
 from matches.announce import group_of
 from matches.step import current_frame, live_seat
 from participants import services as people
@@ -55,7 +55,9 @@ class PlayConsumer(AsyncWebsocketConsumer):
             return
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
         for answering, at in self.shown.items():
-            await in_thread(screens.mark_shown)(self.seat.match_id, self.seat.role, answering, at)
+            await in_thread(services.mark_shown)(
+                match_id=self.seat.match_id, role=self.seat.role, answering=answering, at=at
+            )
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         message = _parsed(text_data)
@@ -92,8 +94,8 @@ class PlayConsumer(AsyncWebsocketConsumer):
     async def _show(self, known: Any = None) -> None:
         """Send the frame, unless the page says that it knows it already."""
         frame = await in_thread(current_frame)(self.seat)
-        if frame["answering"] is not None:
-            self.shown.setdefault(frame["answering"], timezone.now())
+        if frame["answering"] is not None and frame["answering"] not in self.shown:
+            self.shown = {frame["answering"]: timezone.now()}
         self.last = frame["last"]
         if known != frame["last"]:
             await self._send(frame)

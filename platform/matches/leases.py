@@ -16,40 +16,51 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
 
-from django.db import DatabaseError, close_old_connections
-from django.db.models import F, Q
+from django.db import DatabaseError, IntegrityError, close_old_connections, transaction
+from django.db.models import F
 from django.utils import timezone
 
-from matches.models import Turn
+from matches.models import Lease
 
 LEASE_SECONDS = 6
 RENEW_SECONDS = 1.5
 log = logging.getLogger(__name__)
 
 
-def free(now) -> Q:
-    """Turns that nobody holds at `now`."""
-    return Q(leased_until=None) | Q(leased_until__lt=now)
-
-
 @contextmanager
-def lease(turn: Turn) -> Iterator[bool]:
-    """Hold the turn while thinking; yields False when somebody else holds it or it was answered."""
-    now = timezone.now()
-    holder = _Keeper.of_this_process().name
-    taken = Turn.objects.filter(free(now), pk=turn.pk, closed_at=None).update(
-        leased_until=now + timedelta(seconds=LEASE_SECONDS), leased_by=holder, attempts=F("attempts") + 1
-    )
-    if not taken:
-        yield False
+def lease(*, match_id: int, role: str, answering: int) -> Iterator[Lease | None]:
+    """Hold a turn while thinking about it; yields None when somebody else does."""
+    keeper = _keeper(os.getpid())
+    held = _take(match_id=match_id, role=role, answering=answering, holder=keeper.name)
+    if held is None:
+        yield None
         return
-    keeper = _Keeper.of_this_process()
-    keeper.hold(turn.pk)
+    keeper.hold(held.pk)
     try:
-        yield True
+        yield held
     finally:
-        keeper.release(turn.pk)
-        Turn.objects.filter(pk=turn.pk, leased_by=holder).update(leased_until=None, leased_by="")
+        keeper.release(held.pk)
+        Lease.objects.filter(pk=held.pk, holder=keeper.name).update(until=timezone.now())
+
+
+def _take(*, match_id: int, role: str, answering: int, holder: str) -> Lease | None:
+    """A new lease, or one that had run out; each beginning counts as an attempt."""
+    now = timezone.now()
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    turn = {"match_id": match_id, "role": role, "answering": answering}
+    try:
+        with transaction.atomic():
+            return Lease.objects.create(**turn, holder=holder, until=until)
+    except IntegrityError:
+        run_out = Lease.objects.filter(**turn, until__lte=now)
+        taken = run_out.update(holder=holder, until=until, attempts=F("attempts") + 1)
+    return Lease.objects.get(**turn) if taken else None
+
+
+def held_turns(match_id: int) -> set[tuple[str, int]]:
+    """(role, answering) of the match's turns that somebody is thinking about."""
+    held = Lease.objects.filter(match_id=match_id, until__gt=timezone.now())
+    return set(held.values_list("role", "answering"))
 
 
 class _Keeper:
@@ -61,17 +72,13 @@ class _Keeper:
         self._lock = threading.Lock()
         threading.Thread(target=self._run, name="lease-keeper", daemon=True).start()
 
-    @staticmethod
-    def of_this_process() -> _Keeper:
-        return _keeper(os.getpid())
-
-    def hold(self, turn_id: int) -> None:
+    def hold(self, lease_id: int) -> None:
         with self._lock:
-            self._held.add(turn_id)
+            self._held.add(lease_id)
 
-    def release(self, turn_id: int) -> None:
+    def release(self, lease_id: int) -> None:
         with self._lock:
-            self._held.discard(turn_id)
+            self._held.discard(lease_id)
 
     def _run(self) -> None:
         while True:
@@ -84,7 +91,7 @@ class _Keeper:
     def _renew(self, held: list[int]) -> None:
         try:
             until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-            Turn.objects.filter(pk__in=held, leased_by=self.name, closed_at=None).update(leased_until=until)
+            Lease.objects.filter(pk__in=held, holder=self.name).update(until=until)
         except DatabaseError as error:
             log.warning("leases not renewed: %s", type(error).__name__)
             close_old_connections()
@@ -92,4 +99,5 @@ class _Keeper:
 
 @lru_cache(maxsize=4)
 def _keeper(pid: int) -> _Keeper:
+    """One keeper per process, also after a fork."""
     return _Keeper()

@@ -1,8 +1,7 @@
 """Matches as append-only logs.
 
 `Event` is the truth; `Match.snapshot`, `payoffs` and `metrics` are derived from it and can be made
-again. `Turn` is the list of questions put to the seats: what is awaited, since when, until when, and
-which worker is thinking about it.
+again. `Match.turns` are the questions that wait for an answer, with their clocks.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
+from matches import turns
+from matches.turns import OpenTurn
 from participants.models import Enrolment
 
 
@@ -44,6 +45,9 @@ class Match(models.Model):
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.LIVE)
     ending = models.CharField(_("why it ended"), max_length=40, blank=True)
     snapshot = models.JSONField(default=dict)
+    turns = models.JSONField(default=dict, help_text=_("the open turns by role, see matches.turns"))
+    deadline = models.DateTimeField(null=True, help_text=_("of the open turn that runs out first"))
+    requeue_at = models.DateTimeField(null=True, help_text=_("when agents' turns that nobody thinks about are queued again"))
     payoffs = models.JSONField(_("payoffs"), null=True, blank=True)
     metrics = models.JSONField(_("metrics"), null=True, blank=True)
     started_at = models.DateTimeField(_("started"), default=timezone.now)
@@ -53,7 +57,11 @@ class Match(models.Model):
         verbose_name = _("match")
         verbose_name_plural = _("matches")
         ordering = ["-started_at"]
-        indexes = [models.Index(fields=["id"], condition=models.Q(status="live"), name="match_live")]
+        indexes = [
+            models.Index(fields=["id"], condition=models.Q(status="live"), name="match_live"),
+            models.Index(fields=["deadline"], condition=models.Q(deadline__isnull=False), name="match_deadline"),
+            models.Index(fields=["requeue_at"], condition=models.Q(requeue_at__isnull=False), name="match_requeue"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.game} {str(self.uid)[:8]}"
@@ -65,6 +73,10 @@ class Match(models.Model):
     def play(self) -> play.Play:
         """Where the match stands."""
         return play.restore(self.configured(), self.snapshot)
+
+    def open_turns(self) -> dict[str, OpenTurn]:
+        """The questions that wait for an answer, by role."""
+        return turns.load(self.turns)
 
     def agents(self) -> dict[str, str]:
         """The agent's specification per role, empty where a person sits; seats never change."""
@@ -131,33 +143,22 @@ class Event(models.Model):
         return interface.Event(self.number, self.kind, self.data)
 
 
-class Turn(models.Model):
-    """One question put to one seat: opened by event `answering`, closed by its answer or the match's end.
+class Lease(models.Model):
+    """A worker's claim to be thinking about an agent's turn.
 
-    While an agent thinks, its worker holds a lease and keeps renewing it; a turn whose lease has run
-    out is given to another worker.
+    It is renewed while the agent thinks and runs out within seconds of its worker's death; uniqueness
+    keeps two workers from asking the same model twice.
     """
 
-    match = models.ForeignKey(Match, models.CASCADE, related_name="turns")
+    match = models.ForeignKey(Match, models.CASCADE, related_name="leases")
     role = models.CharField(max_length=40)
     answering = models.PositiveIntegerField()
-    by_agent = models.BooleanField()
-    opened_at = models.DateTimeField(default=timezone.now)
-    shown_at = models.DateTimeField(null=True)
-    deadline = models.DateTimeField(null=True)
-    extended = models.BooleanField(default=False)
-    queued_at = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    leased_until = models.DateTimeField(null=True)
-    leased_by = models.CharField(max_length=40, blank=True)
-    closed_at = models.DateTimeField(null=True)
+    holder = models.CharField(max_length=40)
+    until = models.DateTimeField()
+    attempts = models.PositiveSmallIntegerField(default=1)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["match", "role", "answering"], name="one_turn_per_question")]
-        indexes = [
-            models.Index(fields=["deadline"], condition=models.Q(closed_at=None), name="turn_open_deadline"),
-            models.Index(fields=["match"], condition=models.Q(closed_at=None), name="turn_open_match"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["match", "role", "answering"], name="one_lease_per_turn")]
 
     def __str__(self) -> str:
         return f"{self.match_id}/{self.role} answering {self.answering}"

@@ -14,7 +14,7 @@ from games.interface import Role
 from games.play import Play
 from matches import forms, services
 from matches.errors import Stale
-from matches.models import Match, Seat, Turn
+from matches.models import Match, Seat
 
 
 def render_screen(
@@ -45,30 +45,23 @@ def render_screen(
     return get_template("play/screen.html").render(context)
 
 
-def frame(match: Match, role: Role, *, errors: Mapping[str, str] | None = None, posted: Mapping[str, str] | None = None):
+def frame(match: Match, role: Role) -> dict[str, Any]:
     """What a page is sent: the screen and what its clock needs.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
     seconds until its deadline, `extended` whether the extra time is running.
     """
     play = match.play()
-    turn = Turn.objects.filter(match=match, role=role, closed_at=None).first()
+    turn = match.open_turns().get(role)
     return {
         "type": "screen",
         "last": play.last,
-        "html": render_screen(play, role, errors=errors, posted=posted),
+        "html": render_screen(play, role),
         "answering": turn.answering if turn else None,
         "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
         "extended": turn.extended if turn else False,
         "over": play.over,
     }
-
-
-def mark_shown(match_id: int, role: Role, answering: int, at=None) -> None:
-    """Remember when a question was first on the person's screen."""
-    Turn.objects.filter(match_id=match_id, role=role, answering=answering, shown_at=None).update(
-        shown_at=at or timezone.now()
-    )
 
 
 def take(seat: Seat, posted: Mapping[str, str], *, shown_at=None) -> dict[str, Any]:
@@ -83,12 +76,12 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at=None) -> dict[str, A
         return {"type": "stale", "reason": _("This page is out of date; here is where the game stands.")}
 
     def chosen(play: Play) -> dict[str, Any]:
-        if shown_at is not None:
-            mark_shown(seat.match_id, seat.role, answering, shown_at)
         return forms.read(forms.form_for(play.forms(seat.role), posted).model, posted)
 
     try:
-        taken = services.submit_move(match_id=seat.match_id, role=seat.role, answering=answering, move=chosen)
+        taken = services.submit_move(
+            match_id=seat.match_id, role=seat.role, answering=answering, move=chosen, shown_at=shown_at
+        )
     except Stale as stale:
         return {"type": "stale", "reason": str(stale)}
     except Refused as refused:

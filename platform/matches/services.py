@@ -7,7 +7,7 @@ pages and queues the agents whose turn it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,8 @@ from games.interface import MoveData, Role
 from games.play import Play
 from matches import announce
 from matches.errors import Stale
-from matches.models import Event, Match, Seat, Turn
+from matches.models import Event, Match, Seat
+from matches.turns import OpenTurn, dump
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -29,6 +30,8 @@ from participants.states import State
 TURN_SECONDS = 180
 EXTENSION_SECONDS = 60
 AGENT_SECONDS = 180
+REQUEUE_SECONDS = 4
+"""How long an agent's turn may go without anybody thinking about it before it is queued again."""
 ON_TIMEOUT = "end"
 """What happens when a person's time is up: "end" the match, or play the game's "default" move."""
 
@@ -37,10 +40,12 @@ Mover = Callable[[Play], MoveData]
 
 @dataclass(frozen=True)
 class Taken:
-    """A move that was taken: the match's new last event, and whether the match is over."""
+    """A move that was taken: the match's new last event, whether the match is over, and the number that
+    the same role has to answer next, if it is asked again at once."""
 
     last: int
     over: bool
+    next: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,14 @@ def open_match(
 
 @transaction.atomic
 def submit_move(
-    *, match_id: int, role: Role, move: MoveData | Mover, answering: int, by: str | None = None
+    *,
+    match_id: int,
+    role: Role,
+    move: MoveData | Mover,
+    answering: int,
+    by: str | None = None,
+    shown_at: datetime | None = None,
+    goes_on: bool = False,
 ) -> Taken:
     """Take one move: the one path for screens, agents and the clock.
 
@@ -109,6 +121,8 @@ def submit_move(
         move: plain data, or a function that chooses it from the play under the match's lock.
         answering: number of the event that opened the turn which this move answers.
         by: who moves, if not the seat's own player ("clock", "script:fair").
+        shown_at: when the question was on the person's screen, if the page knows it.
+        goes_on: the caller is the role's agent and answers its next turn as well, so none is queued.
 
     Raises:
         Stale: the turn is no longer open; nothing changed.
@@ -119,29 +133,46 @@ def submit_move(
     if role not in play.waiting_for() or play.opened[role] != answering:
         raise Stale(_("The game is over.") if play.over else _("The game has moved on; here is where it stands."))
     chosen = move(play) if callable(move) else move
-    return _apply(match, play, role, chosen, by=by)
+    return _apply(match, play, role, chosen, by=by, shown_at=shown_at, kept_by=role if goes_on else None)
 
 
 @transaction.atomic
-def let_time_run_out(*, match_id: int, role: Role, answering: int) -> None:
-    """What the clock does to a turn that is past its deadline: one extension for people, then the end."""
+def let_time_run_out(*, match_id: int) -> None:
+    """What the clock does to a match's overdue turns: one extension for people, then the end."""
     match = Match.objects.select_for_update().get(pk=match_id)
-    turn = Turn.objects.filter(match=match, role=role, answering=answering, closed_at=None).first()
-    now = timezone.now()
-    if turn is None or turn.deadline is None or turn.deadline > now:
-        return
+    for turn in match.open_turns().values():
+        if match.status == Match.Status.LIVE and turn.deadline <= timezone.now():
+            _run_out(match, turn)
+
+
+def _run_out(match: Match, turn: OpenTurn) -> None:
     if turn.by_agent:
-        _abandon(match, State.OPPONENT_FAILED, role)
+        _abandon(match, State.OPPONENT_FAILED, turn.role)
     elif not turn.extended and extension_seconds(match) > 0:
-        Turn.objects.filter(pk=turn.pk).update(extended=True, deadline=now + timedelta(seconds=extension_seconds(match)))
-        announce.when_committed(match, match.play(), clock=True)
+        _extend(match, turn)
     elif match.timers.get("on_timeout", ON_TIMEOUT) == "default":
         play = match.play()
-        _apply(match, play, role, play.game.default(play.state, role), by="clock")
+        _apply(match, play, turn.role, play.game.default(play.state, turn.role), by="clock")
     else:
-        enrolment = Seat.objects.select_related("enrolment").get(match=match, role=role).enrolment
+        enrolment = Seat.objects.select_related("enrolment").get(match=match, role=turn.role).enrolment
         here = enrolment is not None and enrolment.recently_seen()
-        _abandon(match, State.TIMED_OUT if here else State.DROPPED_OUT, role)
+        _abandon(match, State.TIMED_OUT if here else State.DROPPED_OUT, turn.role)
+
+
+def _extend(match: Match, turn: OpenTurn) -> None:
+    """Give the extra time."""
+    until = timezone.now() + timedelta(seconds=extension_seconds(match))
+    _keep_turns(match, {**match.open_turns(), turn.role: turn.extended_until(until)})
+    announce.when_committed(match, match.play(), clock=True)
+
+
+@transaction.atomic
+def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> None:
+    """Remember when a question was first on the person's screen."""
+    match = Match.objects.select_for_update().get(pk=match_id)
+    turn = match.open_turns().get(role)
+    if turn is not None and turn.answering == answering and turn.shown_at is None:
+        _keep_turns(match, {**match.open_turns(), role: replace(turn, shown_at=at)})
 
 
 @transaction.atomic
@@ -158,11 +189,24 @@ def extension_seconds(match: Match) -> float:
     return match.timers.get("extension_seconds", EXTENSION_SECONDS)
 
 
-def _apply(match: Match, play: Play, role: Role, move: MoveData, *, by: str | None) -> Taken:
+def _apply(
+    match: Match,
+    play: Play,
+    role: Role,
+    move: MoveData,
+    *,
+    by: str | None,
+    shown_at: datetime | None = None,
+    kept_by: Role | None = None,
+) -> Taken:
     """Let the rules take a move of an open turn, and write what follows."""
     after, events = games.play.submit(play, role, move, by=by)
-    _record(match, after, events, answered=role, stays_open=not games.play.ends_turn(play, role, move))
-    return Taken(last=after.last, over=after.over)
+    answered = match.open_turns()[role]
+    if answered.shown_at is None:
+        answered = replace(answered, shown_at=shown_at)
+    stays_open = not games.play.ends_turn(play, role, move)
+    _record(match, after, events, answered=answered, stays_open=stays_open, kept_by=kept_by)
+    return Taken(last=after.last, over=after.over, next=after.opened.get(role) if role in after.waiting_for() else None)
 
 
 def _abandon(match: Match, reason: str, role: Role | None) -> None:
@@ -181,19 +225,26 @@ def _record(
     play: Play,
     events: Iterable[GameEvent],
     *,
-    answered: Role | None = None,
+    answered: OpenTurn | None = None,
     stays_open: bool = False,
+    kept_by: Role | None = None,
 ) -> None:
     """Write what the rules decided: events, snapshot, turns; then announce on commit.
 
     Args:
-        answered: the role whose turn the events answer, if they answer one.
-        stays_open: the answer was a note, so the role's clock goes on as it ran.
+        answered: the turn that the events answer, if they answer one.
+        stays_open: the answer was a note, so the turn's clock goes on as it ran.
+        kept_by: a role whose agent answers its next turn without being queued.
     """
     now = timezone.now()
-    open_turns = {turn.role: turn for turn in Turn.objects.filter(match=match, closed_at=None)}
-    turn = open_turns.get(answered) if answered else None
-    Event.objects.bulk_create(_row(match, event, now, turn) for event in events)
+    Event.objects.bulk_create([_row(match, event, now, answered) for event in events])
+    before = match.open_turns()
+    turns = {
+        role: before[role]
+        if role in before and before[role].answering == play.opened[role]
+        else _new_turn(match, play, role, now, clock_of=answered if stays_open else None)
+        for role in play.waiting_for()
+    }
     changed: dict[str, Any] = {"snapshot": games.play.snapshot(play)}
     if play.over:
         changed["status"] = Match.Status.ABANDONED if play.abandoned else Match.Status.FINISHED
@@ -201,25 +252,26 @@ def _record(
         changed["ended_at"] = now
     if play.finished:
         changed["payoffs"], changed["metrics"] = play.payoffs(), play.metrics()
-    Match.objects.filter(pk=match.pk).update(**changed)
-    for name, value in changed.items():
-        setattr(match, name, value)
-    asked = {role: play.opened[role] for role in play.waiting_for()}
-    closed = [turn.pk for turn in open_turns.values() if asked.get(turn.role) != turn.answering]
-    if closed:
-        Turn.objects.filter(pk__in=closed).update(closed_at=now)
-    opened = [
-        _new_turn(match, role, answering, now, clock_of=turn if stays_open and role == answered else None)
-        for role, answering in asked.items()
-        if role not in open_turns or open_turns[role].answering != answering
-    ]
-    if opened:
-        Turn.objects.bulk_create(opened)
+    _keep_turns(match, turns, **changed)
+    opened = [turn for role, turn in turns.items() if turn is not before.get(role) and role != kept_by]
     announce.when_committed(match, play, turns=[turn for turn in opened if turn.by_agent])
 
 
-def _row(match: Match, event: GameEvent, now: datetime, turn: Turn | None) -> Event:
-    asked = turn if event.kind == "move" else None
+def _keep_turns(match: Match, turns: Mapping[Role, OpenTurn], **changed: Any) -> None:
+    """Write the open turns, and the columns by which the sweep finds them, with whatever else has changed."""
+    waits_for_agent = any(turn.by_agent for turn in turns.values())
+    changed |= {
+        "turns": dump(turns),
+        "deadline": min((turn.deadline for turn in turns.values()), default=None),
+        "requeue_at": timezone.now() + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
+    }
+    Match.objects.filter(pk=match.pk).update(**changed)
+    for name, value in changed.items():
+        setattr(match, name, value)
+
+
+def _row(match: Match, event: GameEvent, now: datetime, answered: OpenTurn | None) -> Event:
+    asked = answered if event.kind == "move" else None
     return Event(
         match=match,
         number=event.number,
@@ -232,17 +284,16 @@ def _row(match: Match, event: GameEvent, now: datetime, turn: Turn | None) -> Ev
     )
 
 
-def _new_turn(match: Match, role: Role, answering: int, now: datetime, *, clock_of: Turn | None) -> Turn:
-    """The row for a question put to `role` now; `clock_of` is the turn whose clock it carries on."""
+def _new_turn(match: Match, play: Play, role: Role, now: datetime, *, clock_of: OpenTurn | None) -> OpenTurn:
+    """The question put to `role` now; `clock_of` is a turn of that role whose clock it carries on."""
+    if clock_of is not None and clock_of.role == role:
+        return replace(clock_of, answering=play.opened[role], shown_at=None)
     by_agent = bool(match.agents()[role])
     seconds = match.timers.get("agent_seconds", AGENT_SECONDS) if by_agent else turn_seconds(match)
-    return Turn(
-        match=match,
+    return OpenTurn(
         role=role,
-        answering=answering,
+        answering=play.opened[role],
         by_agent=by_agent,
-        opened_at=clock_of.opened_at if clock_of else now,
-        deadline=clock_of.deadline if clock_of else now + timedelta(seconds=seconds),
-        extended=clock_of.extended if clock_of else False,
-        queued_at=now if by_agent else None,
+        opened_at=now,
+        deadline=now + timedelta(seconds=seconds),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from matches import screens, services, sweeps
-from matches.models import Seat
+from matches import screens, services
+from matches.models import Match, Seat
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
@@ -51,7 +52,7 @@ class MatchStep(Step):
         match = seat.match
         frame = screens.frame(match, seat.role)
         if frame["answering"] is not None:
-            screens.mark_shown(match.pk, seat.role, frame["answering"])
+            services.mark_shown(match_id=match.pk, role=seat.role, answering=frame["answering"], at=timezone.now())
         game = match.configured()
         return {
             "frame": frame,
@@ -78,7 +79,9 @@ def live_seat(token: str) -> Seat | None:
 
 
 def current_frame(seat: Seat) -> dict[str, Any]:
-    """The seat's frame, after the clock has been applied: a page that asks is never shown a dead turn."""
-    sweeps.run_out_overdue(seat.match.turns.all())
-    seat.match.refresh_from_db()
-    return screens.frame(seat.match, seat.role)
+    """The seat's frame as of now; a page that asks is never shown a turn whose time is over."""
+    match = Match.objects.get(pk=seat.match_id)
+    if match.deadline is not None and match.deadline < timezone.now():
+        services.let_time_run_out(match_id=match.pk)
+        match.refresh_from_db()
+    return screens.frame(match, seat.role)

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.db.models import Q
 from django.utils import timezone
 
 from matches import announce, leases, services
-from matches.models import Match, Turn
-
-QUEUED_SECONDS = 4
-"""How long a queued turn may go without a worker taking it before it is queued again."""
+from matches.models import Match
 
 
 def sweep() -> None:
     """Queue the agents' turns that nobody thinks about, and let overdue turns run out."""
     requeue_waiting()
-    run_out_overdue(Turn.objects.all())
+    run_out_overdue()
     abandon_deserted()
 
 
 def requeue_waiting() -> int:
-    """Queue again every agent's turn that is open, unleased and was queued long enough ago; returns how many."""
+    """Queue again every agent's turn that has waited long enough and that nobody holds; returns how many."""
     now = timezone.now()
-    lost = Turn.objects.filter(leases.free(now), by_agent=True, closed_at=None).filter(
-        Q(queued_at=None) | Q(queued_at__lt=now - timedelta(seconds=QUEUED_SECONDS))
-    )
-    turns = list(lost)
-    for turn in turns:
-        # Only one of several sweeps at once wins this update, so the turn is queued once.
-        if Turn.objects.filter(pk=turn.pk, queued_at=turn.queued_at).update(queued_at=now):
-            announce.queue_turn(turn)
-    return len(turns)
+    again = now + timedelta(seconds=services.REQUEUE_SECONDS)
+    queued = 0
+    for match in Match.objects.filter(requeue_at__lt=now):
+        # Only one of several sweeps at once wins this update, so a turn is queued once.
+        if not Match.objects.filter(pk=match.pk, requeue_at=match.requeue_at).update(requeue_at=again):
+            continue
+        held = leases.held_turns(match.pk)
+        for turn in match.open_turns().values():
+            if turn.by_agent and (turn.role, turn.answering) not in held:
+                announce.queue_turn(match.pk, turn)
+                queued += 1
+    return queued
 
 
-def run_out_overdue(turns) -> None:
-    """Apply the clock to those of `turns` whose deadline has passed."""
-    overdue = turns.filter(closed_at=None, deadline__lt=timezone.now())
-    for match_id, role, answering in overdue.values_list("match_id", "role", "answering"):
-        services.let_time_run_out(match_id=match_id, role=role, answering=answering)
+def run_out_overdue() -> None:
+    """Apply the clock to every match with a turn past its deadline."""
+    for match_id in Match.objects.filter(deadline__lt=timezone.now()).values_list("pk", flat=True):
+        services.let_time_run_out(match_id=match_id)
 
 
 def abandon_deserted() -> None:

@@ -1,0 +1,95 @@
+"""Simulated workers: they come in by the link, walk the pages, and play over the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import time
+from dataclasses import dataclass, field
+
+import httpx
+import websockets
+
+CODE_WORD = re.compile(r"<strong>([a-z]+)</strong>")
+POSITION = re.compile(r'name="position" value="(\d+)"')
+
+
+@dataclass
+class Measured:
+    """What the workers saw."""
+
+    replies: list[float] = field(default_factory=list)
+    """Seconds from sending a move that the opponent must answer to its reply on the socket."""
+    moves: int = 0
+    errors: list[str] = field(default_factory=list)
+
+    def percentile(self, share: float) -> float:
+        """In milliseconds."""
+        ordered = sorted(self.replies)
+        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+async def enter(client: httpx.AsyncClient, join: str) -> str:
+    """Walk from the open link to the game; returns the page's path."""
+    page = await client.post(join, data={"role": "alice"}, follow_redirects=True)
+    answers = [{"agree": "yes"}, {"name": f"Worker {random.choice('ABCDEFGH')}"}, {}]
+    for answer in answers:
+        if word := CODE_WORD.search(page.text):
+            answer = {**answer, "code_word": word[1]}
+        position = POSITION.search(page.text)
+        if position is None:
+            raise RuntimeError(f"no step to answer on {page.status_code} {page.text[:200]}")
+        page = await client.post(page.url, data={"position": position[1], **answer}, follow_redirects=True)
+    return page.url.path
+
+
+async def play(address: str, path: str, *, thinking: float, until: float, measured: Measured) -> None:
+    """Play one match until the clock says stop: greedy offers, and no to everything."""
+    token = path.strip("/").split("/")[1]
+    socket_address = f"ws://{address}/ws/play/{token}/"
+    async with websockets.connect(socket_address, origin=f"http://{address}", compression=None) as socket:
+        sent_at: float | None = None
+        while time.monotonic() < until:
+            frame = json.loads(await asyncio.wait_for(socket.recv(), 30))
+            if frame["type"] in ("refused", "stale", "gone"):
+                measured.errors.append(json.dumps(frame)[:200])
+                return
+            if frame["type"] != "screen" or frame["answering"] is None:
+                if frame.get("over"):
+                    return
+                continue
+            if sent_at is not None:
+                measured.replies.append(time.monotonic() - sent_at)
+                sent_at = None
+            if thinking:
+                await asyncio.sleep(thinking * random.uniform(0.5, 1.5))
+            proposing = 'name="alice_gain"' in frame["html"]
+            move = {"alice_gain": "9990", "bob_gain": "10"} if proposing else {"decision": "reject"}
+            sent_at = time.monotonic() if proposing else None
+            measured.moves += 1
+            await socket.send(json.dumps({"type": "move", "fields": {"answering": str(frame["answering"]), **move}}))
+
+
+async def run(address: str, join: str, *, workers: int, thinking: float, seconds: float) -> Measured:
+    """`workers` people at once for `seconds` (after all have come in)."""
+    measured = Measured()
+    gate = asyncio.Semaphore(8)
+
+    async def come_in() -> str:
+        async with gate, httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
+            return await enter(client, join)
+
+    paths = await asyncio.gather(*(come_in() for _ in range(workers)))
+    until = time.monotonic() + seconds
+
+    async def one(path: str) -> None:
+        try:
+            await asyncio.sleep(random.uniform(0, thinking))
+            await play(address, path, thinking=thinking, until=until, measured=measured)
+        except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
+            measured.errors.append(f"{type(error).__name__}: {error}")
+
+    await asyncio.gather(*(one(path) for path in paths))
+    return measured

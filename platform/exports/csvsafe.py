@@ -1,0 +1,62 @@
+"""Values as cells of a CSV file that a spreadsheet may open without being told what to do by them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+_STARTS_FORMULA = frozenset("=+-@＝＋－＠")
+_BREAKS_CELL = frozenset("\t\r\n")
+_INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
+
+
+def cell(value: Any) -> str:
+    """`value` as the text of one cell: empty for None, true/false, a plain number, ISO 8601 in UTC, or words.
+
+    Numbers stay numbers, negative ones too; words that a spreadsheet would take for a formula are
+    defused; anything else is compact JSON.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if isinstance(value, str):
+        return defused(value)
+    return compact_json(value)
+
+
+def defused(text: str) -> str:
+    """`text` with an apostrophe before it where a spreadsheet would read a formula or lose the first cell."""
+    visible = text.lstrip(_INVISIBLE)
+    first = visible.strip().lstrip(_INVISIBLE + " \t\r\n")[:1]
+    if first in _STARTS_FORMULA and first or visible[:1] in _BREAKS_CELL and visible:
+        return f"'{text}"
+    return text
+
+
+def compact_json(value: Any) -> str:
+    """`value` as JSON without needless blanks, in its own alphabet."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def line(cells: Iterable[str]) -> bytes:
+    """One record of RFC 4180 in UTF-8, its line end included."""
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow(cells)
+    return encoded(buffer.getvalue())
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8; half characters, which some models send, become visible escapes instead of an error."""
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,220 @@
+"""What enters the dataset: reasons that keep a participant or a match out, and the flow they make.
+
+Pure: facts in, reasons and counts out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from exports.errors import FlowMismatch
+
+REASONS: Mapping[str, str] = {
+    "failed_code_word": "The hidden code word was not the one that was typed.",
+    "failed_quiz": "The quiz after the game was not answered rightly.",
+    "timed_out": "The participant was there but did not move within the time and the extra time.",
+    "dropped_out": "The participant left without a word.",
+    "opponent_failed": "The other player failed, through no fault of the participant.",
+    "screened_out": "The participant is not among those whom the study asks for.",
+    "returned": "The participant gave the assignment back to the recruiter.",
+    "withdrew": "The participant chose to leave.",
+    "not_finished": "The participant was still under way when the dataset was made.",
+    "no_match": "The way was completed without a match.",
+    "match_not_finished": "The match has no result: it was live or had been ended early.",
+    "failed_check": "Another attention check was failed.",
+    "missing_check": "A check that the study asks for has no verdict.",
+    "pilot": "The match was part of a pilot.",
+    "demo": "The match was a demonstration.",
+    "clock_move": "The clock made at least one move in place of a player.",
+    "scripted_fallback": "A scripted player made at least one move in place of a model.",
+    "substituted_move": "Somebody else than the seat's player made at least one move.",
+    "partner_excluded": "Another person of the same match is excluded.",
+}
+"""Stable short names, in the order in which the first that holds counts as the reason."""
+
+STAGES: Mapping[str, str] = {
+    "arrived": "came and was given a place",
+    "consented": "agreed to take part",
+    "instructed": "read the instructions and passed the code word, where one is asked",
+    "began": "began the game",
+    "finished": "played the game to its end",
+    "completed": "passed the checks after it and reached the last page",
+    "in_dataset": "is in the dataset",
+}
+"""How far somebody came, in order."""
+
+UNDER_WAY = "under_way"
+"""Exported state of somebody whose way ended only after the dataset's cut-off."""
+_ENDED_WITHOUT_DATA = (
+    "failed_code_word",
+    "failed_quiz",
+    "timed_out",
+    "dropped_out",
+    "opponent_failed",
+    "screened_out",
+    "returned",
+    "withdrew",
+)
+
+
+@dataclass(frozen=True)
+class WayFacts:
+    """What the gate knows of one participant's way.
+
+    Attributes:
+        state: the participant's state at the cut-off.
+        checks_asked: names of the checks that the way has.
+        verdicts: passed or not, by check.
+        steps_answered: kinds of the steps that were answered.
+        began: whether a match was opened.
+    """
+
+    state: str
+    checks_asked: frozenset[str] = frozenset()
+    verdicts: Mapping[str, bool] = field(default_factory=dict)
+    steps_answered: frozenset[str] = frozenset()
+    began: bool = False
+
+
+@dataclass(frozen=True)
+class MatchFacts:
+    """What the gate knows of one match: whether it has a result, its purpose, and who moved for others."""
+
+    finished: bool
+    purpose: str
+    moved_for_others: frozenset[str] = frozenset()
+
+
+def way_reasons(way: WayFacts) -> frozenset[str]:
+    """Why a participant's matches stay out, as far as it lies in the participant's own way."""
+    reasons = set()
+    if way.state in _ENDED_WITHOUT_DATA:
+        reasons.add(way.state)
+    elif way.state != "completed":
+        reasons.add("not_finished")
+    for check, passed in way.verdicts.items():
+        if not passed:
+            reasons.add(f"failed_{check}" if f"failed_{check}" in REASONS else "failed_check")
+    if way.state == "completed":
+        if not way.began:
+            reasons.add("no_match")
+        if way.checks_asked - set(way.verdicts):
+            reasons.add("missing_check")
+    return frozenset(reasons)
+
+
+def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
+    """Why a match stays out, as far as it lies in the match itself.
+
+    Args:
+        demonstration: the study is itself a demonstration, so its demo matches are what is wanted.
+    """
+    reasons = set()
+    if not match.finished:
+        reasons.add("match_not_finished")
+    if match.purpose == "pilot" or match.purpose == "demo" and not demonstration:
+        reasons.add(match.purpose)
+    for mover in match.moved_for_others:
+        if mover == "clock":
+            reasons.add("clock_move")
+        elif mover.startswith("script:"):
+            reasons.add("scripted_fallback")
+        else:
+            reasons.add("substituted_move")
+    return frozenset(reasons)
+
+
+def ordered(reasons: Iterable[str]) -> tuple[str, ...]:
+    """Reasons in the order of `REASONS`: the first is the one that is counted."""
+    rank = {name: i for i, name in enumerate(REASONS)}
+    return tuple(sorted(set(reasons), key=rank.__getitem__))
+
+
+def stage(way: WayFacts, *, finished: bool, in_dataset: bool) -> str:
+    """The furthest stage that somebody reached.
+
+    Args:
+        finished: a match of theirs has a result.
+    """
+    if in_dataset:
+        return "in_dataset"
+    if way.state == "completed":
+        return "completed"
+    if finished:
+        return "finished"
+    if way.began:
+        return "began"
+    if "instructions" in way.steps_answered:
+        return "instructed"
+    return "consented" if "consent" in way.steps_answered else "arrived"
+
+
+@dataclass
+class Flow:
+    """How many came how far, and why the others left: each participant counted exactly once."""
+
+    left: dict[str, Counter[str]] = field(default_factory=lambda: {stage: Counter() for stage in STAGES})
+    arrived: int = 0
+    in_dataset: int = 0
+    matches: int = 0
+
+    def count(self, *, stage: str, reasons: tuple[str, ...]) -> None:
+        """One more participant who came as far as `stage`; without reasons they are in the dataset."""
+        self.arrived += 1
+        if stage == "in_dataset":
+            self.in_dataset += 1
+        else:
+            self.left[stage][reasons[0]] += 1
+
+    def excluded(self) -> dict[str, int]:
+        """Participants per reason, reasons that nobody has left out."""
+        total: Counter[str] = sum(self.left.values(), start=Counter())
+        return {reason: total[reason] for reason in REASONS if total[reason]}
+
+    def stages(self) -> list[dict[str, Any]]:
+        """[{stage, reached, left: {reason: count}}] in order."""
+        rows, reached = [], self.arrived
+        for name in STAGES:
+            left = {reason: self.left[name][reason] for reason in REASONS if self.left[name][reason]}
+            rows.append({"stage": name, "reached": reached, "left": left})
+            reached -= sum(left.values())
+        return rows
+
+    def as_dict(self) -> dict[str, Any]:
+        """The flow as it stands in flow.json and the manifest.
+
+        Raises:
+            FlowMismatch: the sums do not agree.
+        """
+        flow = {
+            "arrived": self.arrived,
+            "in_dataset": self.in_dataset,
+            "excluded": self.excluded(),
+            "stages": self.stages(),
+            "matches_in_dataset": self.matches,
+        }
+        if problem := mismatch(flow):
+            raise FlowMismatch(problem)
+        return flow
+
+
+def mismatch(flow: Mapping[str, Any]) -> str | None:
+    """What does not add up in a flow as plain data; None when all does."""
+    if flow["arrived"] != flow["in_dataset"] + sum(flow["excluded"].values()):
+        return "arrived is not the sum of those in the dataset and those excluded"
+    reached, left = flow["arrived"], Counter[str]()
+    for row in flow["stages"]:
+        if row["reached"] != reached:
+            return f"{row['reached']} reached the stage {row['stage']} where {reached} should have"
+        reached -= sum(row["left"].values())
+        left.update(row["left"])
+    if [row["stage"] for row in flow["stages"]] != list(STAGES):
+        return "the stages are not those of this version of the format"
+    if reached != flow["in_dataset"]:
+        return "those who stayed to the last stage are not those in the dataset"
+    if dict(left) != dict(flow["excluded"]):
+        return "the reasons by stage do not sum to the reasons of all"
+    return None

@@ -1,0 +1,148 @@
+"""Cutting out of free text what tells who somebody is."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+NAME = "[name]"
+IDENTIFIER = "[identifier]"
+CODE_WORD = "[code word]"
+SHORT = "▮"
+"""Stands for any of these where the longer marker would make a message too long to be replayed."""
+SHORTEST_IDENTIFIER = 4
+"""Identifiers of fewer characters are numbers or words like any other and tell nothing."""
+LONG_IDENTIFIER = 8
+"""From this length on an identifier is cut out even from the middle of a word."""
+
+# A letter or digit before or after makes it another word; an escape such as \n in quoted JSON does not.
+_BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+_ENDS = r"(?![^\W_]|[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff])"
+_QUOTES = "'’‘ʼ`´"
+_HYPHENS = "-‐‑‒–"
+_WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "BOPOMOFO")
+
+
+class Scrubber:
+    """Replaces display names, identifiers and used code words of a match's people by markers.
+
+    Args:
+        names: display names; cut out as whole words, in any case and either Unicode composition.
+        identifiers: worker ids, tokens, codes, links; cut out as whole words, long ones anywhere.
+        code_words: hidden words; cut out as whole words.
+    """
+
+    def __init__(self, *, names: Iterable[str] = (), identifiers: Iterable[str] = (), code_words: Iterable[str] = ()):
+        patterns: list[tuple[str, re.Pattern[str]]] = []
+        for marker, found in (
+            (IDENTIFIER, [_identifier(text) for text in _longest_first(identifiers) if len(text) >= SHORTEST_IDENTIFIER]),
+            (NAME, [_whole_word(name) for name in _longest_first(names)]),
+            (CODE_WORD, [_whole_word(word) for word in _longest_first(code_words)]),
+        ):
+            if found:
+                patterns.append((marker, re.compile("|".join(found), re.IGNORECASE)))
+        self._patterns = patterns
+
+    def text(self, text: str, *, limit: int | None = None) -> str:
+        """`text` without them; at most `limit` characters long where the original was."""
+        scrubbed = text
+        for marker, pattern in self._patterns:
+            scrubbed = pattern.sub(marker, scrubbed)
+        if limit is None or len(scrubbed) <= limit:
+            return scrubbed
+        scrubbed = text
+        for _marker, pattern in self._patterns:
+            scrubbed = pattern.sub(SHORT, scrubbed)
+        return scrubbed
+
+    def data(self, data: Any) -> Any:
+        """Plain data with every text in it scrubbed, keys included."""
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, Mapping):
+            return {self.text(key): self.data(value) for key, value in data.items()}
+        if isinstance(data, list | tuple):
+            return [self.data(value) for value in data]
+        return data
+
+    def move(self, move: Mapping[str, Any], *, choices: frozenset[str], limit: int) -> dict[str, Any]:
+        """A move with its free text scrubbed; fields in `choices` hold the game's own words and stay."""
+        return {
+            name: value
+            if name in choices
+            else self.text(value, limit=limit)
+            if isinstance(value, str)
+            else self.data(value)
+            for name, value in move.items()
+        }
+
+
+def mentions(texts: Iterable[str], word: str) -> bool:
+    """Whether `word` stands in one of `texts` as a whole word."""
+    pattern = re.compile(_whole_word(word), re.IGNORECASE)
+    return any(pattern.search(text) for text in texts)
+
+
+def texts_in(data: Any) -> Iterable[str]:
+    """Every text inside plain data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        for value in data.values():
+            yield from texts_in(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from texts_in(value)
+
+
+def _longest_first(texts: Iterable[str]) -> list[str]:
+    return sorted({text.strip() for text in texts if text and text.strip()}, key=lambda text: (-len(text), text))
+
+
+def _identifier(text: str) -> str:
+    spelled = _spelled(text)
+    return spelled if len(text) >= LONG_IDENTIFIER else f"{_BEGINS}{spelled}{_ENDS}"
+
+
+def _whole_word(word: str) -> str:
+    composed = unicodedata.normalize("NFC", word)
+    begins = "" if _runs_on(composed[0]) else _BEGINS
+    ends = "" if _runs_on(composed[-1]) else _ENDS
+    return f"{begins}{_spelled(composed)}{ends}"
+
+
+def _runs_on(letter: str) -> bool:
+    """Whether words of this letter's script stand beside each other without a blank."""
+    return unicodedata.name(letter, "").startswith(_WITHOUT_SPACES)
+
+
+def _spelled(word: str) -> str:
+    """A pattern for `word` in every case, composition and escape in which it may have been written."""
+    pattern = ""
+    for part in re.split(r"(\s+)", word):
+        pattern += r"\s+" if part.isspace() else "".join(_letter(letter) for letter in unicodedata.normalize("NFC", part))
+    return pattern
+
+
+def _letter(letter: str) -> str:
+    if letter in _QUOTES:
+        return f"[{_QUOTES}]"
+    if letter in _HYPHENS:
+        return f"[{_HYPHENS}]"
+    cases = {letter, letter.lower(), letter.upper(), letter.casefold(), letter.title()}
+    written = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
+    written |= {_escaped(spelling) for spelling in written if not spelling.isascii()}
+    if len(written) == 1:
+        return re.escape(letter)
+    return f"(?:{'|'.join(re.escape(spelling) for spelling in sorted(written, key=lambda s: (-len(s), s)))})"
+
+
+def _escaped(text: str) -> str:
+    r"""As JSON writes it inside a text: é → \u00e9."""
+    units = text.encode("utf-16-be")
+    return "".join(
+        chr(unit) if unit < 128 else f"\\u{unit:04x}"
+        for unit in (int.from_bytes(units[i : i + 2], "big") for i in range(0, len(units), 2))
+    )

@@ -1,0 +1,172 @@
+"""Exactly once, however often and from however many sides: on SQLite and on PostgreSQL alike."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from games.errors import Refused
+from matches import agents, announce, leases, services, sweeps
+from matches.errors import Stale
+from matches.models import Event, Lease, Match
+from matches.turns import OpenTurn
+from participants.models import Enrolment
+from participants.services import lifetime
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+OFFER = {"alice_gain": 6000, "bob_gain": 4000}
+
+
+def new_match(agent: str = "script:fair", delay: float = 0) -> Match:
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60))
+    return services.open_match(
+        game="bargaining",
+        config={},
+        players={
+            "alice": services.Player(enrolment=person, step=0),
+            "bob": services.Player(agent=agent, delay=delay),
+        },
+        seed=1,
+    )
+
+
+def at_once(count: int, deed) -> list:
+    """Run `deed(i)` in `count` threads that start together; returns results and exceptions."""
+    barrier = threading.Barrier(count)
+    results: list = [None] * count
+
+    def run(i: int) -> None:
+        barrier.wait()
+        try:
+            results[i] = deed(i)
+        except Exception as error:  # noqa: BLE001  (the test looks at what came out)
+            results[i] = error
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+@pytest.fixture(autouse=True)
+def queued(monkeypatch) -> list[OpenTurn]:
+    """The turns that would be queued; these tests run the workers themselves."""
+    turns: list[OpenTurn] = []
+    monkeypatch.setattr(announce, "queue_turn", lambda match_id, turn: turns.append(turn))
+    return turns
+
+
+def test_twenty_identical_submissions_at_once_are_one_move(queued):
+    match = new_match()
+    results = at_once(
+        20, lambda i: services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
+    )
+    taken = [result for result in results if isinstance(result, services.Taken)]
+    assert len(taken) == 1
+    assert all(isinstance(result, (Stale, services.Taken)) for result in results)
+    assert list(Event.objects.filter(match=match).order_by("number").values_list("number", "kind")) == [
+        (1, "start"),
+        (2, "move"),
+    ]
+    assert [turn.role for turn in queued] == ["bob"]
+
+
+def test_twenty_workers_given_the_same_turn_make_one_reply():
+    match = new_match()
+    services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
+    results = at_once(20, lambda i: agents.answer_turn(match_id=match.pk, role="bob", answering=2))
+    assert [result for result in results if result is not None] == []
+    assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
+
+
+def test_only_one_of_many_workers_thinks_about_a_slow_agents_turn(monkeypatch):
+    match = new_match(delay=1)
+    services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
+    asked = []
+    thinking = agents.decide
+
+    def decide(spec, play, role, events, **options):
+        asked.append(play.opened[role])
+        return thinking(spec, play, role, events, **options)
+
+    monkeypatch.setattr(agents, "decide", decide)
+    at_once(8, lambda i: agents.answer_turn(match_id=match.pk, role="bob", answering=2))
+    assert asked == [2, 3], "bob is asked for his answer and then for his own offer, once each"
+    assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
+
+
+def test_many_matches_at_once_each_keep_their_own_numbers():
+    matches = [new_match() for _ in range(12)]
+
+    def play(i: int) -> None:
+        services.submit_move(match_id=matches[i].pk, role="alice", move=OFFER, answering=1)
+        agents.answer_turn(match_id=matches[i].pk, role="bob", answering=2)
+
+    assert at_once(12, play) == [None] * 12
+    for match in matches:
+        numbers = list(Event.objects.filter(match=match).order_by("number").values_list("number", flat=True))
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(numbers) >= 3
+
+
+def test_a_refused_move_among_good_ones_changes_nothing():
+    match = new_match()
+    bad = {"alice_gain": 1, "bob_gain": 1}
+    results = at_once(
+        10,
+        lambda i: services.submit_move(match_id=match.pk, role="alice", move=bad if i % 2 else OFFER, answering=1),
+    )
+    assert sum(isinstance(result, services.Taken) for result in results) == 1
+    assert {type(result) for result in results} <= {services.Taken, Stale, Refused}
+    assert Event.objects.filter(match=match).count() == 2
+
+
+class TestLeases:
+    @pytest.fixture
+    def turn(self) -> dict:
+        match = new_match(delay=1)
+        services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
+        return {"match_id": match.pk, "role": "bob", "answering": 2}
+
+    @pytest.fixture
+    def queued_long_ago(self, turn, queued) -> list[OpenTurn]:
+        queued.clear()
+        Match.objects.filter(pk=turn["match_id"]).update(requeue_at=timezone.now() - timedelta(minutes=1))
+        return queued
+
+    def test_a_turn_that_somebody_thinks_about_is_not_queued_again(self, turn, queued_long_ago):
+        with leases.lease(**turn) as held:
+            assert held
+            sweeps.requeue_waiting()
+        assert queued_long_ago == []
+
+    def test_a_turn_whose_worker_died_is_queued_again_once(self, turn, queued_long_ago):
+        Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
+        at_once(4, lambda i: sweeps.requeue_waiting())
+        assert [(lost.role, lost.answering) for lost in queued_long_ago] == [("bob", 2)]
+
+    def test_a_lease_that_has_run_out_is_taken_over_and_counts_the_attempts(self, turn):
+        Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
+        with leases.lease(**turn) as held:
+            assert held.attempts == 2
+
+    def test_a_lease_outlives_its_first_term_while_its_holder_lives(self, turn):
+        with leases.lease(**turn) as held:
+            first = held.until
+            threading.Event().wait(leases.RENEW_SECONDS * 1.6)
+            held.refresh_from_db()
+            assert held.until > first
+
+    def test_a_held_lease_is_not_given_twice(self, turn):
+        with leases.lease(**turn) as first, leases.lease(**turn) as second:
+            assert first is not None
+            assert second is None

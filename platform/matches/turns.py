@@ -1,0 +1,60 @@
+"""Open turns: the questions that a match has put to its seats and that wait for an answer.
+
+They live in one column of the match's row, so that a move writes them together with everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from games.interface import Role
+
+
+@dataclass(frozen=True)
+class OpenTurn:
+    """One question put to one seat: opened by event `answering`, until the seat answers or time runs out."""
+
+    role: Role
+    answering: int
+    by_agent: bool
+    opened_at: datetime
+    deadline: datetime
+    extended: bool = False
+    shown_at: datetime | None = None
+
+    def extended_until(self, deadline: datetime) -> OpenTurn:
+        return replace(self, extended=True, deadline=deadline)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "answering": self.answering,
+            "by_agent": self.by_agent,
+            "opened_at": self.opened_at.isoformat(),
+            "deadline": self.deadline.isoformat(),
+            "extended": self.extended,
+            "shown_at": self.shown_at.isoformat() if self.shown_at else None,
+        }
+
+
+def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
+    """The open turns of a match's column, by role."""
+    return {
+        role: OpenTurn(
+            role=role,
+            answering=turn["answering"],
+            by_agent=turn["by_agent"],
+            opened_at=datetime.fromisoformat(turn["opened_at"]),
+            deadline=datetime.fromisoformat(turn["deadline"]),
+            extended=turn["extended"],
+            shown_at=datetime.fromisoformat(turn["shown_at"]) if turn["shown_at"] else None,
+        )
+        for role, turn in saved.items()
+    }
+
+
+def dump(turns: Mapping[Role, OpenTurn]) -> dict[Role, dict[str, Any]]:
+    """What `load` reads."""
+    return {role: turn.as_json() for role, turn in turns.items()}

@@ -1,0 +1,146 @@
+"""A person plays a whole match in a browser against an agent, and the dataset says the same as the formulas."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+MONEY = 1000.0
+FACTORS = {"alice": 0.9, "bob": 0.8}
+
+
+def bargaining_study(stack, role: str, **settings) -> str:
+    """A launched study with one place per person in `role`; returns its short name."""
+    defaults = {
+        "slug": f"journey-{role}",
+        "title": "Journey",
+        "game": "bargaining",
+        "config": {"money": MONEY, "delta_alice": FACTORS["alice"], "delta_bob": FACTORS["bob"], "rounds": 6},
+        "roles": [role],
+        "agent": "script:fair",
+        "entry": "codes",
+    }
+    return stack.launch_study({**defaults, **settings})
+
+
+def only(folder: Path, table: str) -> dict[str, str]:
+    """The one row of an exported table."""
+    with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 1, rows
+    return rows[0]
+
+
+def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: Path):
+    slug = bargaining_study(stack, "alice")
+    code = stack.lab_code(slug)
+    walking.enter(page, f"{stack.url}/join/{slug}?code={code}")
+    walking.consent_and_name(page, "Robin")
+    walking.read_instructions(page)
+
+    walking.expect_turn(page, "offer")
+    walking.offer(page, "900", "100", role="alice", message="Robin here: <b>take it</b> & be happy")
+    walking.expect_turn(page, "answer")
+    expect(page.locator("#screen")).to_contain_text("<b>take it</b>")
+    walking.answer(page, "reject")
+    walking.expect_turn(page, "offer")
+    walking.offer(page, "500", "500", role="alice", message="=1+1")
+    walking.expect_over(page)
+    walking.go_on(page)
+    walking.answer_quiz(page, option="10%")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+    assert page.locator("body").inner_text().count(stack.completion_code(slug)) == 1
+
+    dataset = tmp_path / "dataset"
+    stack.manage("export_dataset", slug, "--to", str(dataset))
+    stack.manage("verify_dataset", str(dataset))
+    match = only(dataset, "matches")
+    rounds = 3
+    assert float(match["payoff_alice"]) == pytest.approx(MONEY * FACTORS["alice"] ** (rounds - 1) * 0.5)
+    assert float(match["payoff_bob"]) == pytest.approx(MONEY * FACTORS["bob"] ** (rounds - 1) * 0.5)
+    assert float(match["efficiency"]) == pytest.approx(0.5 * 0.9**2 + 0.5 * 0.8**2)
+    assert float(match["fairness"]) == pytest.approx(1.0)
+    payments = {row["reason"]: row["amount"] for row in csv.DictReader((dataset / "payments.csv").open(newline=""))}
+    assert payments == {"base": "1.00", "bonus": f"{2 * 1.00 * 0.5 * 0.81:.2f}"}
+
+    everything = b"".join(file.read_bytes() for file in dataset.iterdir())
+    assert b"Robin" not in everything
+    assert code.encode() not in everything
+    transcript = json.loads((dataset / "transcripts.jsonl").read_text())
+    messages = [event["move"].get("message") for event in transcript["events"] if event["kind"] == "move"]
+    assert any(message and "<b>take it</b>" in message for message in messages)
+    assert "'=1+1" in (dataset / "messages.csv").read_text()
+
+
+def test_bob_accepts_the_agents_offer(stack, page: Page, tmp_path: Path):
+    slug = bargaining_study(stack, "bob")
+    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    walking.consent_and_name(page)
+    walking.read_instructions(page)
+    walking.expect_turn(page, "answer")
+    walking.answer(page, "accept")
+    walking.expect_over(page)
+    walking.go_on(page)
+    walking.answer_quiz(page, option="20%")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+    dataset = tmp_path / "dataset"
+    stack.manage("export_dataset", slug, "--to", str(dataset))
+    match = only(dataset, "matches")
+    assert (float(match["payoff_alice"]), float(match["payoff_bob"])) == (500, 500)
+
+
+def test_reload_back_and_a_second_tab_lose_nothing_and_double_nothing(stack, page: Page):
+    slug = bargaining_study(stack, "alice", slug="journey-tabs")
+    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    walking.consent_and_name(page)
+    page.go_back()
+    page.reload()
+    walking.read_instructions(page)
+    walking.expect_turn(page, "offer")
+    second = page.context.new_page()
+    second.goto(page.url)
+    walking.expect_turn(second, "offer")
+    walking.offer(page, "990", "10", role="alice")
+    walking.expect_turn(page, "answer")
+    walking.expect_turn(second, "answer")
+    page.reload()
+    walking.expect_turn(page, "answer")
+    walking.answer(second, "reject")
+    walking.expect_turn(second, "offer")
+    walking.expect_turn(page, "offer")
+    assert stack.moves(slug) == ["offer", "reject", "offer", "reject"]
+
+
+def test_a_lost_socket_falls_back_to_polling_and_says_so(stack, page: Page):
+    slug = bargaining_study(stack, "alice", slug="journey-polling")
+    page.route_web_socket("**/ws/**", lambda socket: socket.close())
+    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    walking.consent_and_name(page)
+    walking.read_instructions(page)
+    walking.expect_turn(page, "offer")
+    expect(page.get_by_text("Connection lost")).to_be_visible(timeout=walking.TURN)
+    walking.offer(page, "990", "10", role="alice")
+    walking.expect_turn(page, "answer")
+    walking.answer(page, "accept")
+    walking.expect_over(page)
+    assert stack.moves(slug) == ["offer", "reject", "offer", "accept"]
+
+
+def test_the_game_can_be_played_without_javascript(stack, browser):
+    slug = bargaining_study(stack, "alice", slug="journey-plain")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    walking.consent_and_name(page)
+    walking.read_instructions(page)
+    walking.offer(page, "500", "500", role="alice")
+    walking.expect_over(page)
+    context.close()

@@ -1,0 +1,69 @@
+"""How a browser walks through a study, for the journeys."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+TURN = 15_000
+"""Milliseconds that an opponent's reply may take in a test."""
+
+
+def enter(page: Page, join: str, *, role: str | None = None) -> None:
+    """Open the study's link and begin; a demonstration lets the person choose a role."""
+    page.goto(join)
+    if role is not None:
+        page.locator(f'button[name="role"][value="{role}"]').click()
+
+
+def consent_and_name(page: Page, name: str = "Robin") -> None:
+    page.locator('input[name="agree"]').check()
+    page.locator('main button[type="submit"]').click()
+    page.locator('input[name="name"]').fill(name)
+    page.locator('main button[type="submit"]').click()
+
+
+def hidden_code_word(page: Page) -> str:
+    """The word that the instructions ask to remember."""
+    found = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
+    assert found, "the instructions hide no code word"
+    return found[1]
+
+
+def read_instructions(page: Page, *, word: str | None = None) -> None:
+    page.locator('input[name="code_word"]').fill(word or hidden_code_word(page))
+    page.locator('main button[type="submit"]').click()
+
+
+def offer(page: Page, own: str, other: str, *, role: str, message: str = "") -> None:
+    """Fill in an offer by its number fields and send it."""
+    gains = {"alice_gain": own, "bob_gain": other} if role == "alice" else {"alice_gain": other, "bob_gain": own}
+    for field, amount in gains.items():
+        page.locator(f'input[name="{field}"]').fill(amount)
+    if message:
+        page.locator('textarea[name="message"]').fill(message)
+    page.locator("form.move button[type=submit]").click()
+
+
+def answer(page: Page, decision: str) -> None:
+    page.locator(f'button[name="decision"][value="{decision}"]').click()
+
+
+def expect_turn(page: Page, kind: str) -> None:
+    """Wait until the page asks for an "offer" or an "answer"."""
+    fields = {"offer": 'input[name="alice_gain"]', "answer": 'button[name="decision"]'}
+    expect(page.locator(fields[kind]).first).to_be_visible(timeout=TURN)
+
+
+def expect_over(page: Page) -> None:
+    expect(page.get_by_role("button", name="Continue")).to_be_visible(timeout=TURN)
+
+
+def go_on(page: Page) -> None:
+    page.get_by_role("button", name="Continue").click()
+
+
+def answer_quiz(page: Page, *, option: str) -> None:
+    page.locator(f'main input[type="radio"][value="{option}"]').check()
+    page.locator('main button[type="submit"]').click()
