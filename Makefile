@@ -1,0 +1,48 @@
+# Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test demo test test-slow lint check-games bench lock clean
+
+# Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
+export PYTHONPATH := platform:.
+PYTHON := .venv/bin/python
+SOURCES := manage.py conftest.py games llm_agents platform tests deploy
+
+help:           ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+
+setup:
+	@deploy/setup/venv.sh requirements.lock
+
+setup-test:
+	@deploy/setup/venv.sh requirements.lock requirements-test.lock
+
+demo: setup     ## set up, then serve a demo study of every game at http://127.0.0.1:8000
+	@$(PYTHON) manage.py demo
+
+test: lint      ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
+	@deploy/setup/browser.sh
+	@$(PYTHON) deploy/setup/tests.py $(PYTEST)
+
+test-slow: setup-test  ## only what is marked slow
+	@deploy/setup/browser.sh
+	@$(PYTHON) deploy/setup/tests.py --slow $(PYTEST)
+
+lint: setup-test       ## style, types and imports between the layers
+	@.venv/bin/ruff check $(SOURCES)
+	@.venv/bin/ruff format --check $(SOURCES)
+	@.venv/bin/mypy games llm_agents
+	@.venv/bin/lint-imports
+
+check-games: setup-test  ## what a game still lacks, and the promises that every game keeps
+	@$(PYTHON) manage.py check_games
+
+bench: setup-test      ## live matches at once on this machine
+	@$(PYTHON) deploy/bench/bench.py $(BENCH)
+
+lock:           ## pin today's versions of requirements*.txt
+	@deploy/setup/lock.sh
+
+clean:          ## remove the environment, the demo's data and every cache
+	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,19 @@
+"""An import-linter contract: every folder of games/ that has rules is independent of every other, new ones too."""
+
+from __future__ import annotations
+
+from grimp import ImportGraph
+from importlinter import ContractCheck, fields
+from importlinter.contracts.independence import IndependenceContract
+from importlinter.domain.imports import ModuleExpression
+
+
+class GamesApart(IndependenceContract):
+    """Independence of the packages games.<key>, which it finds by their `rules` module."""
+
+    modules = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
+        rules = graph.find_matching_modules("games.*.rules")
+        self.modules = {ModuleExpression(module.removesuffix(".rules")) for module in rules}
+        return super().check(graph, verbose)

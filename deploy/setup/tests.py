@@ -1,0 +1,66 @@
+"""Runs the test groups one after the other, each in a pytest of its own, and adds up what they say.
+
+Sync Playwright leaves an event loop behind, and the services tests run once more on PostgreSQL: hence
+the groups. Usage: tests.py [--slow] [pytest arguments]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NOTHING_COLLECTED = 5
+
+GROUPS = [
+    ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"]),
+    ("concurrency, channels and workers, on PostgreSQL", "services and not browser", "postgres", ["-n", "2"]),
+    ("browser", "browser", "sqlite", []),
+]
+
+
+def run(name: str, marks: str, database: str, options: list[str], report: Path) -> tuple[int, dict[str, int]]:
+    """One group; returns pytest's exit code and how many tests passed, failed and were skipped."""
+    print(f"\n=== {name} ===", flush=True)
+    environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+    command = [sys.executable, "-m", "pytest", "-q", "-m", marks, f"--junitxml={report}", *options]
+    code = subprocess.run(command, cwd=ROOT, env={**environment, "TEST_DATABASE": database}).returncode
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    if report.exists():
+        suite = next(ElementTree.parse(report).iter("testsuite"))
+        number = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
+        counts["failed"] = number["failures"] + number["errors"]
+        counts["skipped"] = number["skipped"]
+        counts["passed"] = number["tests"] - counts["failed"] - counts["skipped"]
+    return code, counts
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    speed = "slow" if "--slow" in arguments else "not slow"
+    options = [argument for argument in arguments if argument != "--slow"]
+    began = time.monotonic()
+    total = {"passed": 0, "failed": 0, "skipped": 0}
+    broken = []
+    with tempfile.TemporaryDirectory() as folder:
+        for i, (name, marks, database, own) in enumerate(GROUPS):
+            report = Path(folder) / f"{i}.xml"
+            code, counts = run(name, f"({marks}) and {speed}", database, [*own, *options], report)
+            total = {key: total[key] + counts[key] for key in total}
+            if code == NOTHING_COLLECTED and speed == "slow":
+                continue
+            if code:
+                broken.append(name)
+    for name in broken:
+        print(f"FAILED: {name}")
+    print(", ".join(f"{count} {what}" for what, count in total.items()), f"in {time.monotonic() - began:.0f} s")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
