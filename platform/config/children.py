@@ -1,0 +1,76 @@
+"""Child processes that never outlive us: started in one place, stopped by their own id."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+# The kernel sends the death signal when the starting *thread* ends, so one thread that lives as long as
+# the process starts them all.
+_starter = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
+
+
+def start(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    user: str | None = None,
+    death_signal: signal.Signals = signal.SIGKILL,
+    **options: Any,
+) -> subprocess.Popen[Any]:
+    """Start `command` in a session of its own; it gets `death_signal` when this process dies, however that happens.
+
+    Its output goes to the end of the file `log`, or nowhere. `user` gives up root for that user.
+    """
+    parent = os.getpid()
+
+    def before() -> None:
+        _libc.prctl(PR_SET_PDEATHSIG, int(death_signal))
+        if os.getppid() != parent:
+            os._exit(1)
+
+    def begin() -> subprocess.Popen[Any]:
+        output = log.open("ab") if log else subprocess.DEVNULL
+        streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+        identity = {"user": user, "group": _group_of(user), "extra_groups": []} if user else {}
+        try:
+            return subprocess.Popen(
+                list(command),
+                env=dict(environment) if environment is not None else None,
+                start_new_session=True,
+                preexec_fn=before,
+                **{"cwd": ROOT, **streams, **identity, **options},
+            )
+        finally:
+            if log:
+                output.close()
+
+    return _starter.submit(begin).result()
+
+
+def stop(process: subprocess.Popen[Any], *, how: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
+    """Ask it to end; after `patience` seconds, kill it."""
+    if process.poll() is None:
+        process.send_signal(how)
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    process.wait()
+
+
+def _group_of(user: str) -> int:
+    import pwd
+
+    return pwd.getpwnam(user).pw_gid

