@@ -332,6 +332,13 @@ class Game(ABC, Generic[C, S]):
     def bonus_share(self, role: Role, payoff: float) -> float:
         """How well this payoff pays, from 0 to 1 (the g of the share rule in the platform's pay rules)."""
 
+    def remembers(self, role: Role) -> bool:
+        """Whether a model in this role keeps its conversation from turn to turn.
+
+        False: every turn begins from the rules and the present view alone.
+        """
+        return True
+
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
         """Read-only looks at data that this role may take now."""
         return ()

@@ -196,7 +196,7 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
         if turn.closes == "all" and len(sealed) < len(turn.forms):
             events = _number(play.last, logged)
             return replace(play, sealed=sealed, last=events[-1].number), events
-        moves: dict[Role, Move] = {r: _parse(_form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
+        moves: dict[Role, Move] = {r: _parse(form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
         moves[role] = checked
     else:
         moves = {role: checked}
@@ -210,7 +210,7 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
 
 def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
     """Whether `move` would end the role's turn; a note leaves it open."""
-    return _form_for(play.forms(role), move).ends_turn
+    return form_for(play.forms(role), move).ends_turn
 
 
 def _stay(play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance) -> tuple[Play, tuple[Event, ...]]:
@@ -266,15 +266,15 @@ def check(play: Play, role: Role, move: Any) -> tuple[Form, Move]:
         raise Refused(_("You have already moved; the others have not."))
     if not isinstance(move, Mapping):
         raise Refused(_("A move must be a JSON object."))
-    form = _form_for(play.turn.forms[role], move)
+    form = form_for(play.turn.forms[role], move)
     checked = _parse(form, move)
     if reason := play.game.refuse(play.state, role, checked):
         raise Refused(reason)
     return form, checked
 
 
-def _form_for(forms: Sequence[Form], move: MoveData) -> Form:
-    """The form whose fields the move names best; the only one, where there is one."""
+def form_for(forms: Sequence[Form], move: MoveData) -> Form:
+    """The form whose fields `move` names best; the only one, where there is one."""
     return max(forms, key=lambda form: len(form.model.model_fields.keys() & move.keys()))
 
 
@@ -370,18 +370,27 @@ def _comparable(event: Event) -> Json:
     return json.loads(json.dumps(event.as_dict()))
 
 
-def story(play: Play, events: Sequence[Event], role: Role) -> list[View | MoveData]:
-    """What `role` has learnt and done so far, in order: views are notices, mappings its own moves.
+@dataclass(frozen=True)
+class Own:
+    """A role's own move in its story: the number of its event, and the forms that were open to it."""
+
+    number: int
+    forms: tuple[Form, ...]
+    move: MoveData
+
+
+def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
+    """What `role` has learnt and done so far, in order: views are notices, `Own` its own moves.
 
     Costs one replay; meant for prompts and transcripts, not for the path of a move.
     """
-    told: list[View | MoveData] = []
+    told: list[View | Own] = []
     current, _events = start(play.game, play.seed)
     for event in events:
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            told.append(event.data["move"])
+            told.append(Own(event.number, current.forms(role), event.data["move"]))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if current.step == before.step:
@@ -389,9 +398,9 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | MoveDa
         turn = before.turn
         assert turn is not None
         applied = {event.data["role"]: event.data["move"]}
-        if not current.sealed and _form_for(turn.forms[event.data["role"]], event.data["move"]).ends_turn:
+        if not current.sealed and form_for(turn.forms[event.data["role"]], event.data["move"]).ends_turn:
             applied = {**before.sealed, **applied}
-        moves = {r: _parse(_form_for(turn.forms[r], m), m) for r, m in applied.items()}
+        moves = {r: _parse(form_for(turn.forms[r], m), m) for r, m in applied.items()}
         notices = play.game.notices(before.state, moves, current.state, role)
         if notices:
             told.append(notices)
