@@ -1,0 +1,42 @@
+"""One conversation over the whole match, the form in which GLEE asks its models.
+
+system: the instructions; user: what was learnt since the last move, and the question; assistant:
+the move. Refused tries are not carried forward, so what is sent at a turn begins with what was
+sent at the turn before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from games.interface import Event, Role
+from games.play import Own, Play, start, story
+from llm_agents.prompting import ABOUT_WORDS, question, render, standing
+from llm_agents.providers.base import ChatMessage
+
+
+def messages(
+    play: Play, role: Role, events: Sequence[Event], *, template: str | None, answers: Mapping[int, str]
+) -> list[ChatMessage]:
+    """The conversation so far, ending with the question (or, out of turn, with all that is known)."""
+    instructions = f"{play.game.instructions(role, template)}\n{ABOUT_WORDS}"
+    sent: list[ChatMessage] = [{"role": "system", "content": instructions}]
+    opening, _events = start(play.game, play.seed)
+    heard = [render(opening.view(role))]
+    for told in story(play, events, role):
+        if isinstance(told, Own):
+            sent.append({"role": "user", "content": _joined([*heard, question(told.forms)])})
+            move = json.dumps(told.move, ensure_ascii=False)
+            sent.append({"role": "assistant", "content": answers.get(told.number, move)})
+            heard = []
+        else:
+            heard.append(render(told))
+    forms = play.forms(role)
+    heard.append(question(forms) if forms else standing(play, role))
+    sent.append({"role": "user", "content": _joined(heard)})
+    return sent
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "\n\n".join(part for part in parts if part)
