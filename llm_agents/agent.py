@@ -15,11 +15,11 @@ from llm_agents import strategies
 from llm_agents.errors import BadAgent, BadAnswer, NoLegalMove, ProviderError
 from llm_agents.parsing import read_move
 from llm_agents.prompting import correction
-from llm_agents.providers import PROVIDERS
+from llm_agents.providers import NAMES, provider_called
 from llm_agents.providers.base import ChatMessage, Completion, Provider, Request
 from llm_agents.record import CallRecord
 
-KINDS = ("script", *PROVIDERS)
+KINDS = ("script", *NAMES)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ async def decide(
         return Decision(_scripted(spec, play, role))
     kept = [] if calls is None else calls
     before = len(kept)
-    asked = provider or PROVIDERS[spec.kind]
+    asked = provider or provider_called(spec.kind)
     sent = strategies.messages(play, role, events, strategy=spec.strategy, template=template, answers=answers)
     problem = ""
     for try_number in range(1, tries_after_first + 2):

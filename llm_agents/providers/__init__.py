@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
 
-from llm_agents.providers.anthropic import Anthropic
 from llm_agents.providers.base import Provider
-from llm_agents.providers.openai import OpenAI
 
-PROVIDERS: Mapping[str, Provider] = {"openai": OpenAI(), "anthropic": Anthropic()}
+NAMES = ("openai", "anthropic")
 """The providers that an agent may name; keys and addresses come from the SDKs' own environment variables."""
+
+
+@lru_cache(maxsize=None)
+def provider_called(name: str) -> Provider:
+    """The provider of that name. Its SDK is loaded with the first call: scripts never wait for it."""
+    made: Provider = import_module(f"llm_agents.providers.{name}").PROVIDER
+    return made
+
+
+async def close_all() -> None:
+    """Close every provider's connections of the running event loop."""
+    for name in NAMES:
+        await provider_called(name).close()

@@ -79,3 +79,6 @@ def _completion(answer: Any) -> Completion:
         )
     except (AttributeError, TypeError):
         raise Unreadable("The provider's answer is not a message.") from None
+
+
+PROVIDER = Anthropic()

@@ -69,6 +69,7 @@ class Client(Protocol):
 
 
 T = TypeVar("T", bound=Client)
+_KEY = re.compile(r"\bsk-[\w*.-]+")
 
 
 class ClientPerLoop(Generic[T]):
@@ -97,4 +98,4 @@ def failed(status: int, said: str, key: str | None) -> ProviderError:
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
     if key:
         said = said.replace(key, "[key]")
-    return kind(f"HTTP {status}: {re.sub(r'sk-[^\\s\"]+', '[key]', said)[:500]}")
+    return kind(f"HTTP {status}: {_KEY.sub('[key]', said)[:500]}")

@@ -58,3 +58,6 @@ def _completion(answer: Any) -> Completion:
         )
     except (AttributeError, IndexError, TypeError):
         raise Unreadable("The provider's answer is not a chat completion.") from None
+
+
+PROVIDER = OpenAI()
