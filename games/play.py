@@ -321,19 +321,23 @@ class Step:
     after: Any
 
 
-def replay_moves(game: Game[Any, Any], seed: int, moves: Iterable[tuple[Role, MoveData]]) -> Play:
-    """Play `moves` from the start.
+def replay_moves(
+    game: Game[Any, Any], seed: int, moves: Iterable[tuple[Role, MoveData]]
+) -> tuple[Play, tuple[Event, ...]]:
+    """Play `moves` from the start; returns the play after them and all its events.
 
     Raises:
         Refused: an illegal move; the message names its number (from 1), role and reason.
     """
-    play, _events = start(game, seed)
+    play, made = start(game, seed)
+    events = list(made)
     for number, (role, move) in enumerate(moves, start=1):
         try:
-            play, _events = submit(play, role, move)
+            play, made = submit(play, role, move)
         except Refused as refusal:
             raise Refused(_("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)) from None
-    return play
+        events += made
+    return play, tuple(events)
 
 
 def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:

@@ -119,7 +119,7 @@ def correction(reason: str) -> str:
 def _form(form: Form) -> str:
     schema = form.model.model_json_schema()
     required = schema.get("required", [])
-    lines = [f"{form.title}."[: None if form.title[-1:].isalnum() else -1]]
+    lines = [f"{form.title}." if form.title[-1:].isalnum() else form.title]
     if form.help:
         lines.append(form.help)
     if not form.ends_turn:

@@ -16,9 +16,3 @@ def provider_called(name: str) -> Provider:
     """The provider of that name. Its SDK is loaded with the first call: scripts never wait for it."""
     made: Provider = import_module(f"llm_agents.providers.{name}").PROVIDER
     return made
-
-
-async def close_all() -> None:
-    """Close every provider's connections of the running event loop."""
-    for name in NAMES:
-        await provider_called(name).close()

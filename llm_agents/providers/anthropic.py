@@ -42,7 +42,7 @@ class Anthropic:
         except (TimeoutError, anthropic.APITimeoutError):
             raise TimedOut(f"No answer within {request.timeout:g} seconds.") from None
         except anthropic.APIStatusError as error:
-            raise failed(error.status_code, error.message, client.api_key) from None
+            raise failed(error.status_code, error.body, client.api_key) from None
         except anthropic.APIConnectionError:
             raise Unavailable("The provider could not be reached.") from None
         except (anthropic.AnthropicError, ValueError):

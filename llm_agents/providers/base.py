@@ -91,11 +91,14 @@ class ClientPerLoop(Generic[T]):
             await client.close()
 
 
-def failed(status: int, said: str, key: str | None) -> ProviderError:
-    """The error for an HTTP status, with what the provider said about it but never a key."""
+def failed(status: int, body: object, key: str | None) -> ProviderError:
+    """The error for an HTTP status, with what the provider's body says about it but never a key."""
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    said = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
     if key:
         said = said.replace(key, "[key]")
-    return kind(f"HTTP {status}: {_KEY.sub('[key]', said)[:500]}")
+    said = " ".join(_KEY.sub("[key]", said).split())[:500]
+    return kind(f"HTTP {status}: {said}" if said else f"HTTP {status}")

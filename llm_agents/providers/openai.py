@@ -32,7 +32,7 @@ class OpenAI:
         except (TimeoutError, openai.APITimeoutError):
             raise TimedOut(f"No answer within {request.timeout:g} seconds.") from None
         except openai.APIStatusError as error:
-            raise failed(error.status_code, error.message, client.api_key) from None
+            raise failed(error.status_code, error.body, client.api_key) from None
         except openai.APIConnectionError:
             raise Unavailable("The provider could not be reached.") from None
         except (openai.OpenAIError, ValueError):

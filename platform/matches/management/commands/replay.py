@@ -1,0 +1,38 @@
+"""replay: play a file of moves through the rules again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from games.play import replay_moves
+from matches.management.arguments import PureCommand, configured, explained, read_played, wrong
+
+
+class Command(PureCommand):
+    help = "Plays the moves of a file {game, config, seed, moves: [{role, move}]} and says where the match stands."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file")
+        parser.add_argument("--json", action="store_true", help="one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        played = read_played(options["file"])
+        if played.game is None or played.seed is None:
+            raise wrong(f"{options['file']} must be an object with game, config, seed and moves.")
+        game = configured(played.game, played.config)
+        with explained():
+            play, _events = replay_moves(game, played.seed, played.moves)
+        standing = {
+            "over": play.over,
+            "waiting_for": list(play.waiting_for()),
+            "payoffs": play.payoffs(),
+            "metrics": play.metrics(),
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(standing, allow_nan=False))
+            return
+        for name, value in standing.items():
+            self.stdout.write(f"{name}: {json.dumps(value, ensure_ascii=False)}")

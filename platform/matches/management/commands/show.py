@@ -1,0 +1,43 @@
+"""show: exactly what a role sees, or is sent, at some point of a match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from games.play import replay_moves
+from llm_agents.strategies import messages
+from matches.management.arguments import Played, PureCommand, configured, explained, read_json, read_played, wrong
+
+
+class Command(PureCommand):
+    help = "Shows what a role sees (html) or is sent (prompt) after the moves of a file, or at the start."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("game")
+        parser.add_argument("--role", required=True)
+        parser.add_argument("--config", metavar="JSON", help="what differs from the defaults")
+        parser.add_argument("--moves", metavar="FILE", help="a JSON list [{role, move}], or a replay file")
+        parser.add_argument("--seed", type=int)
+        parser.add_argument("--as", dest="form", choices=["html", "prompt"], required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        played = read_played(options["moves"]) if options["moves"] else Played([])
+        if played.game not in (None, options["game"]):
+            raise wrong(f"{options['moves']} is of {played.game}, not of {options['game']}.")
+        config = read_json(options["config"], "--config") if options["config"] is not None else played.config
+        seed = options["seed"] if options["seed"] is not None else played.seed
+        game = configured(options["game"], {} if config is None else config)
+        role = options["role"]
+        if role not in game.roles():
+            raise wrong(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")
+        with explained():
+            play, events = replay_moves(game, seed or 0, played.moves)
+            if options["form"] == "prompt":
+                sent = messages(play, role, events)
+                self.stdout.write("\n\n".join(f"[{message['role']}]\n{message['content']}" for message in sent))
+                return
+            from matches.screens import render_screen
+
+            self.stdout.write(render_screen(play, role))

@@ -1,0 +1,75 @@
+"""simulate: play whole matches in this process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from games.interface import Game, Role
+from llm_agents.agent import AgentSpec, parse_spec
+from llm_agents.match import MatchRecord, play_match
+from matches.management.arguments import PureCommand, configured, explained, read_json, wrong
+
+
+class Command(PureCommand):
+    help = "Plays matches between agents in this process and prints one line for each."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("game")
+        parser.add_argument("--config", default="{}", metavar="JSON", help="what differs from the defaults")
+        parser.add_argument(
+            "--seat",
+            action="append",
+            default=[],
+            metavar="ROLE=AGENT",
+            help="script:NAME, openai:MODEL or anthropic:MODEL; script:random where nothing is said",
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of the first match; each next one has one more")
+        parser.add_argument("--matches", type=int, default=1, metavar="N")
+        parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        game = configured(options["game"], read_json(options["config"], "--config"))
+        agents = seated(game, options["seat"])
+        if options["matches"] < 1:
+            raise wrong("--matches must be at least 1.")
+        failures = 0
+        for number in range(options["matches"]):
+            with explained():
+                match = play_match(game, options["seed"] + number, agents)
+            failures += match.failed is not None
+            self.stdout.write(json.dumps(match.as_dict(), allow_nan=False) if options["json"] else in_words(match))
+        if failures:
+            raise CommandError(f"{failures} of {options['matches']} matches failed.", returncode=1)
+
+
+def seated(game: Game[Any, Any], seats: list[str]) -> dict[Role, AgentSpec]:
+    """Who plays which role, in the game's order."""
+    named: dict[Role, str] = {}
+    for seat in seats:
+        role, equals, agent = seat.partition("=")
+        if not equals:
+            raise wrong(f"--seat {seat}: must be ROLE=AGENT.")
+        if role not in game.roles():
+            raise wrong(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")
+        if role in named:
+            raise wrong(f"--seat names {role} twice.")
+        named[role] = agent
+    with explained():
+        return {role: parse_spec(named.get(role, "script:random"), game) for role in game.roles()}
+
+
+def in_words(match: MatchRecord) -> str:
+    """A match for a person to read."""
+    moves = sum(event.kind == "move" for event in match.events)
+    lines = [f"seed {match.play.seed}: {moves} moves" + (f", failed: {match.failed}" if match.failed else "")]
+    payoffs = match.play.payoffs()
+    lines += [f"  {role} ({agent}): {_shown(payoffs[role])}" for role, agent in match.agents.items()]
+    lines += [f"  {name} = {_shown(value)}" for name, value in match.play.metrics().items()]
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    return "-" if value is None else f"{value:,.6g}" if isinstance(value, float) else str(value)
