@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-_STARTS_FORMULA = frozenset("=+-@＝＋－＠")
-_BREAKS_CELL = frozenset("\t\r\n")
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
+_FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 
 
 def cell(value: Any) -> str:
@@ -37,12 +37,11 @@ def cell(value: Any) -> str:
 
 
 def defused(text: str) -> str:
-    """`text` with an apostrophe before it where a spreadsheet would read a formula or lose the first cell."""
-    visible = text.lstrip(_INVISIBLE)
-    first = visible.strip().lstrip(_INVISIBLE + " \t\r\n")[:1]
-    if first in _STARTS_FORMULA and first or visible[:1] in _BREAKS_CELL and visible:
-        return f"'{text}"
-    return text
+    """`text` with an apostrophe before it where a spreadsheet would read a formula.
+
+    Blanks and invisible characters before the sign do not help it; a leading tab or line end counts too.
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def compact_json(value: Any) -> str:

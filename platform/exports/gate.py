@@ -115,7 +115,7 @@ def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
     reasons = set()
     if not match.finished:
         reasons.add("match_not_finished")
-    if match.purpose == "pilot" or match.purpose == "demo" and not demonstration:
+    if match.purpose == "pilot" or (match.purpose == "demo" and not demonstration):
         reasons.add(match.purpose)
     for mover in match.moved_for_others:
         if mover == "clock":

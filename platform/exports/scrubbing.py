@@ -37,7 +37,10 @@ class Scrubber:
     def __init__(self, *, names: Iterable[str] = (), identifiers: Iterable[str] = (), code_words: Iterable[str] = ()):
         patterns: list[tuple[str, re.Pattern[str]]] = []
         for marker, found in (
-            (IDENTIFIER, [_identifier(text) for text in _longest_first(identifiers) if len(text) >= SHORTEST_IDENTIFIER]),
+            (
+                IDENTIFIER,
+                [_identifier(text) for text in _longest_first(identifiers) if len(text) >= SHORTEST_IDENTIFIER],
+            ),
             (NAME, [_whole_word(name) for name in _longest_first(names)]),
             (CODE_WORD, [_whole_word(word) for word in _longest_first(code_words)]),
         ):
@@ -122,7 +125,9 @@ def _spelled(word: str) -> str:
     """A pattern for `word` in every case, composition and escape in which it may have been written."""
     pattern = ""
     for part in re.split(r"(\s+)", word):
-        pattern += r"\s+" if part.isspace() else "".join(_letter(letter) for letter in unicodedata.normalize("NFC", part))
+        pattern += (
+            r"\s+" if part.isspace() else "".join(_letter(letter) for letter in unicodedata.normalize("NFC", part))
+        )
     return pattern
 
 

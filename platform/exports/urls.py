@@ -1,2 +1,6 @@
+from django.urls import path
+
+from exports import views
+
 app_name = "exports"
-urlpatterns: list = []
+urlpatterns = [path("<slug:slug>/dataset.zip", views.dataset, name="dataset")]

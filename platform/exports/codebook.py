@@ -1,0 +1,79 @@
+"""What every column and key of a dataset means, made from the tables themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from exports.tables import Column, Table
+
+TRANSCRIPT: tuple[Column, ...] = tuple(
+    Column(name, kind, meaning, lambda line, name=name: line[name], unit=unit, values=values)
+    for name, kind, meaning, unit, values in [
+        ("match", "identifier", "The match, the same in every file.", "", ""),
+        ("game", "choice", "The game that was played.", "", ""),
+        ("rules_version", "integer", "Version of the game's rules.", "", ""),
+        ("version", "integer", "Version of the study, as in the manifest.", "", ""),
+        ("config", "json", "Every parameter of the game.", "", ""),
+        ("seed", "integer", "From which the match's luck follows.", "", ""),
+        (
+            "players",
+            "json",
+            "Who played each role.",
+            "",
+            "human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
+        ),
+        (
+            "events",
+            "json",
+            "The whole log in order: number, kind and what happened; names and identifiers in free text are "
+            "replaced by markers.",
+            "",
+            "start {game, rules_version, seed}, draw {name, value, known_to}, move {role, move}, "
+            "end {payoffs, metrics}",
+        ),
+        ("payoffs", "json", "Payoff of each role.", "the game's money", ""),
+        ("metrics", "json", "Results of the match as the game's rules define them.", "", "null where it has no value"),
+    ]
+)
+"""The keys of a line of transcripts.jsonl, in order."""
+
+Entry = tuple[str, Column]
+
+
+def entries(tables: Iterable[Table]) -> Iterator[Entry]:
+    """(table, column) for every column there is."""
+    for table in tables:
+        for column in table.columns:
+            yield table.name, column
+    for column in TRANSCRIPT:
+        yield "transcripts", column
+
+
+def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[str]:
+    """The codebook as a document to read, piece by piece."""
+    yield f"# {_line(title)}: codebook\n\n{notice}\n\n"
+    yield (
+        "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO 8601 "
+        "and UTC). transcripts.jsonl holds one match a line as JSON; the numbers of matches, decisions "
+        "and messages can be computed from it again. manifest.json holds the SHA-256 of every file.\n"
+    )
+    for table in tables:
+        yield f"\n## {table.file}\n\n{table.meaning}\n\n" + _grid(table.columns)
+    yield "\n## transcripts.jsonl\n\nOne match in the dataset per line.\n\n" + _grid(TRANSCRIPT)
+
+
+def _grid(columns: Iterable[Column]) -> str:
+    rows = ["| column | meaning | kind | unit | values |", "|---|---|---|---|---|"]
+    rows += [
+        f"| `{column.name}` | {_cell(column.meaning)} | {column.kind} | {_cell(column.unit)} | {_cell(column.values)} |"
+        for column in columns
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cell(text: str) -> str:
+    return _line(text).replace("|", "\\|")

@@ -1,0 +1,209 @@
+"""Writing the dataset of a study into a folder: streamed, so that memory does not grow with the data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from checks.models import Verdict
+from exports import codebook, gate, manifest
+from exports import tables as tables_of
+from exports.csvsafe import cell, compact_json, encoded
+from exports.errors import UnknownFormat
+from exports.folder import Folder, HashedFile
+from exports.manifest import Manifest
+from exports.shape import Shape, of_configurations
+from exports.tables import Table
+from exports.ways import Played, Reading, Way
+from opponents.models import Call
+from studies import freezing
+from studies.enrolling import steps_of
+from studies.models import Study
+
+FORMATS = ("csv", "jsonl")
+TRANSCRIPTS = "transcripts.jsonl"
+VERSIONS = "versions.json"
+ALWAYS = ("excluded", "flow", "codebook")
+"""Tables that every dataset has, whatever its formats."""
+CHECKS = ("code_word", "quiz")
+
+
+def export(study: Study, folder: Path, formats: Iterable[str] = FORMATS, *, overwrite: bool = False) -> Manifest:
+    """Write the study's dataset, as of now, into `folder`.
+
+    Args:
+        formats: of "csv" (the tables) and "jsonl" (the transcripts).
+        overwrite: replace the dataset that is there.
+
+    Raises:
+        UnknownFormat, FolderInUse: nothing was written.
+        FlowMismatch: the counts do not add up; no manifest was written.
+    """
+    wanted = _checked(formats)
+    reading = Reading(study=study, cutoff=timezone.now(), shape=shape_of(study))
+    tables = tables_for(study, reading.shape)
+    with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
+        flow = _write_data(reading, tables, target, wanted).as_dict()
+        _write_about(reading, tables, target, flow)
+        target.close()
+        made = _manifest(reading, target, wanted, flow)
+        target.seal(made.rendered())
+    return made
+
+
+def _checked(formats: Iterable[str]) -> tuple[str, ...]:
+    asked = tuple(dict.fromkeys(formats))
+    unknown = [name for name in asked if name not in FORMATS]
+    if unknown or not asked:
+        raise UnknownFormat(f"Datasets are written as {', '.join(FORMATS)}, not as {', '.join(unknown) or 'nothing'}.")
+    return tuple(name for name in FORMATS if name in asked)
+
+
+def _every_name(tables: dict[str, Table]) -> list[str]:
+    return [*(table.file for table in tables.values()), TRANSCRIPTS, "codebook.md", "flow.json", VERSIONS]
+
+
+def shape_of(study: Study) -> Shape:
+    """The columns that follow from the study's versions; from the study itself before its first launch."""
+    versions = list(study.versions.order_by("number").values_list("content", flat=True))
+    if not versions:
+        return of_configurations([(study.game, study.config)])
+    return of_configurations((content["game"], config) for content in versions for config in content["configurations"])
+
+
+def tables_for(study: Study, shape: Shape) -> dict[str, Table]:
+    """The study's tables by name."""
+    steps: dict[str, None] = {}
+    for version in study.versions.order_by("number").prefetch_related("cells"):
+        for placed in version.cells.all():
+            steps.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed)))
+    made = Verdict.objects.filter(enrolment__placement__cell__version__study=study)
+    others = set(made.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
+    return tables_of.tables(shape, steps=steps, checks=[*CHECKS, *sorted(others)])
+
+
+# ---- the data ----------------------------------------------------------------------------------------
+
+
+def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, formats: tuple[str, ...]) -> gate.Flow:
+    """One pass over the participants that fills every table and the transcripts at once."""
+    rows = {
+        name: target.open(table.file, header=table.header)
+        for name, table in tables.items()
+        if name not in ("flow", "codebook") and ("csv" in formats or name in ALWAYS)
+    }
+    transcripts = target.open(TRANSCRIPTS, header=b"") if "jsonl" in formats else None
+    flow = gate.Flow()
+
+    def write(name: str, about: Any) -> None:
+        if name in rows:
+            rows[name].write_row(tables[name].row(about))
+
+    for way in reading.ways():
+        flow.count(stage=way.stage, reasons=way.reasons)
+        write("participants", way)
+        if not way.in_dataset:
+            write("excluded", way)
+        for owed in way.ledger:
+            write("payments", owed)
+        for match in _to_write(way):
+            flow.matches += 1
+            _write_match(match, write, transcripts)
+    return flow
+
+
+def _to_write(way: Way) -> Iterable[Played]:
+    return (match for match in way.matches if not match.reasons and match.reported_by(way.enrolment))
+
+
+def _write_match(match: Played, write: Any, transcripts: HashedFile | None) -> None:
+    write("matches", match)
+    for decision in match.decisions:
+        write("decisions", decision)
+    for message in match.messages:
+        write("messages", message)
+    for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
+        write("llm_calls", tables_of.CallRow(match, call))
+    if transcripts is not None:
+        transcripts.write_row(encoded(compact_json(transcript(match)) + "\n"))
+
+
+def transcript(match: Played) -> dict[str, Any]:
+    """One match as a line of transcripts.jsonl; the codebook says what its keys mean."""
+    return {
+        "match": match.uid,
+        "game": match.match.game,
+        "rules_version": match.match.rules_version,
+        "version": match.cell.version.number,
+        "config": match.match.config,
+        "seed": match.match.seed,
+        "players": {role: match.player(role) for role in match.seats},
+        "events": match.events,
+        "payoffs": match.match.payoffs,
+        "metrics": match.match.metrics,
+    }
+
+
+# ---- what is said about the data -----------------------------------------------------------------------
+
+
+def _write_about(reading: Reading, tables: dict[str, Table], target: Folder, flow: dict[str, Any]) -> None:
+    target.write("flow.json", json.dumps(flow, indent=2) + "\n")
+    table = tables["flow"]
+    counted = target.open(table.file, header=table.header)
+    for stage in flow["stages"]:
+        counted.write_row(table.row((stage["stage"], "reached", stage["reached"])))
+        for reason, count in stage["left"].items():
+            counted.write_row(table.row((stage["stage"], reason, count)))
+    table = tables["codebook"]
+    listed = target.open(table.file, header=table.header)
+    for entry in codebook.entries(tables.values()):
+        listed.write_row(table.row(entry))
+    document = target.open("codebook.md")
+    for piece in codebook.markdown(tables.values(), title=reading.study.title, notice=_notice(reading)):
+        document.write(encoded(piece))
+    frozen = [
+        {"number": version.number, "sha256": version.sha256, "content": version.content}
+        for version in reading.study.versions.order_by("number")
+    ]
+    target.write(VERSIONS, json.dumps(frozen, indent=2) + "\n")
+
+
+def _notice(reading: Reading) -> str:
+    return manifest.DEMONSTRATION_NOTICE if reading.demonstration else manifest.NOTICE
+
+
+def _manifest(reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]) -> Manifest:
+    study = reading.study
+    files = {name: target.entries[name] for name in sorted(target.entries)}
+    return Manifest(
+        study={"slug": study.slug, "title": study.title, "purpose": study.purpose},
+        demonstration=reading.demonstration,
+        notice=_notice(reading),
+        created_at=cell(timezone.now()),
+        cutoff=cell(reading.cutoff),
+        software={
+            "name": "Parley",
+            "version": manifest.software_version(),
+            "code_revision": freezing.code_revision(),
+        },
+        versions=tuple(
+            {
+                "number": version.number,
+                "sha256": version.sha256,
+                "game": version.content["game"],
+                "rules_version": version.content["rules_version"],
+                "code_revision": version.code_revision,
+                "launched_at": cell(version.launched_at),
+            }
+            for version in study.versions.order_by("number")
+        ),
+        formats=formats,
+        files=files,
+        counts={name: entry.rows for name, entry in files.items() if entry.rows is not None},
+        flow=flow,
+    )

@@ -1,0 +1,33 @@
+"""`manage.py verify_dataset DIR`: exit 0 when all agrees, 1 on any difference, 2 when there is no dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from exports.errors import Unreadable
+from exports.verify import examine
+
+DIFFERENT, UNREADABLE = 1, 2
+
+
+class Command(BaseCommand):
+    help = "Hashes the files of a dataset, replays every match and compares. Needs no database."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of a dataset")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            found = examine(options["folder"])
+        except Unreadable as error:
+            raise CommandError(str(error), returncode=UNREADABLE) from None
+        for difference in found.differences:
+            self.stdout.write(difference)
+        checked = f"{found.files} files, {found.matches} matches and {found.decisions} decisions checked"
+        if found.differences:
+            raise CommandError(f"{checked}: {len(found.differences)} differences.", returncode=DIFFERENT)
+        self.stdout.write(f"{checked}: everything agrees.")

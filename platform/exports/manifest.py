@@ -1,0 +1,83 @@
+"""What a dataset is: where it comes from, what is in it, and the hashes by which it is recognised."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from pydantic import BaseModel, ConfigDict
+
+FILE = "manifest.json"
+FORMAT = "parley-dataset"
+FORMAT_VERSION = 1
+
+NOTICE = "Data of a study on Parley."
+DEMONSTRATION_NOTICE = (
+    "This is a DEMONSTRATION dataset: anybody may have played, several times, unpaid. It shows the format and is not "
+    "research data."
+)
+
+
+class FileEntry(BaseModel):
+    """One file of a dataset; `rows` are records without the header, None where a file has none."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sha256: str
+    bytes: int
+    rows: int | None = None
+
+
+class Manifest(BaseModel):
+    """The manifest as it is written. `sha256` is the hash of all the rest."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: str = FORMAT
+    format_version: int = FORMAT_VERSION
+    study: Mapping[str, str]
+    demonstration: bool
+    notice: str
+    created_at: str
+    cutoff: str
+    software: Mapping[str, str]
+    versions: tuple[Mapping[str, Any], ...]
+    formats: tuple[str, ...]
+    files: Mapping[str, FileEntry]
+    counts: Mapping[str, int]
+    flow: Mapping[str, Any]
+    sha256: str = ""
+
+    def rendered(self) -> str:
+        """The one text that this manifest is written as, its own hash included."""
+        content = self.model_dump(mode="json", exclude={"sha256"})
+        return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
+
+
+def read(text: str) -> Manifest:
+    """The manifest in `text`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return Manifest.model_validate_json(text)
+
+
+def _pretty(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=True, indent=2) + "\n"
+
+
+@lru_cache(maxsize=1)
+def software_version() -> str:
+    """This software's version, from the project's file; "unversioned" where there is none."""
+    project = Path(settings.BASE_DIR) / "pyproject.toml"
+    if not project.exists():
+        return "unversioned"
+    version: str = tomllib.loads(project.read_text(encoding="utf-8")).get("project", {}).get("version", "unversioned")
+    return version

@@ -1,0 +1,540 @@
+"""The tables of a dataset: every column with its meaning and how it is read, in one place.
+
+The codebook is made from the same columns, so there is none without an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from exports import gate
+from exports.csvsafe import cell, compact_json, line
+from exports.shape import Shape
+from matches.forms import Field
+from participants.states import State
+from payouts.models import LedgerRow
+
+Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `read` takes what a row is about and gives the value, None for an empty cell."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    read: Callable[[Any], Any]
+    unit: str = ""
+    values: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One CSV file: what a row is, and its columns in order."""
+
+    name: str
+    meaning: str
+    columns: Sequence[Column]
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.csv"
+
+    @property
+    def header(self) -> bytes:
+        return line(column.name for column in self.columns)
+
+    def row(self, about: Any) -> bytes:
+        return line(cell(column.read(about)) for column in self.columns)
+
+
+def tables(shape: Shape, *, steps: Iterable[str], checks: Iterable[str]) -> dict[str, Table]:
+    """Every table of a dataset by name.
+
+    Args:
+        steps: kinds of steps that ways through the study are made of.
+        checks: names of the attention checks.
+    """
+    made = [
+        matches(shape),
+        decisions(shape),
+        messages(),
+        participants(steps, checks),
+        llm_calls(),
+        payments(),
+        excluded(),
+        flow(),
+        codebook(),
+    ]
+    return {table.name: table for table in made}
+
+
+# ---- matches and what was done in them -----------------------------------------------------------
+
+_MATCH = Column("match", "identifier", "The match, the same in every file.", lambda row: row.match.uid)
+
+
+def matches(shape: Shape) -> Table:
+    columns = [
+        Column("match", "identifier", "The match, the same in every file.", lambda m: m.uid),
+        Column("game", "choice", "The game that was played.", lambda m: m.match.game, values=", ".join(shape.games)),
+        Column("rules_version", "integer", "Version of the game's rules.", lambda m: m.match.rules_version),
+        Column("version", "integer", "Version of the study, as in the manifest.", lambda m: m.cell.version.number),
+        Column("cell", "integer", "Number of the cell within the version.", lambda m: m.cell.number),
+        Column("purpose", "choice", "What the match was played for.", lambda m: m.match.purpose, values="study, demo"),
+        Column("seed", "integer", "From which the match's luck follows.", lambda m: m.match.seed),
+        Column("started_at", "time", "When the match was opened.", lambda m: m.match.started_at, unit="UTC"),
+        Column("ended_at", "time", "When its last move was made.", lambda m: m.match.ended_at, unit="UTC"),
+        Column(
+            "seconds",
+            "number",
+            "From the opening to the last move.",
+            lambda m: round((m.match.ended_at - m.match.started_at).total_seconds(), 3),
+            unit="seconds",
+        ),
+        Column("decisions", "integer", "Moves in the match, each a row of decisions.csv.", lambda m: len(m.decisions)),
+        Column("messages", "integer", "Messages in the match, each a row of messages.csv.", lambda m: len(m.messages)),
+    ]
+    for role, title in shape.roles.items():
+        columns += [
+            Column(
+                f"player_{role}",
+                "choice",
+                f"Who played {title}.",
+                lambda m, role=role: m.player(role) if role in m.seats else None,
+                values="human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
+            ),
+            Column(
+                f"participant_{role}",
+                "identifier",
+                f"Pseudonym of the person who played {title}; empty for an agent.",
+                lambda m, role=role: (
+                    m.seats[role].enrolment.pseudonym if role in m.seats and m.seats[role].enrolment else None
+                ),
+            ),
+        ]
+    columns += [
+        Column(
+            f"config_{name}",
+            _kind(blank),
+            f"Parameter of the game: {_sentence(blank)}",
+            lambda m, name=name: m.match.config.get(name),
+            values=_values(blank),
+        )
+        for name, blank in shape.config.items()
+    ]
+    columns += [
+        Column(
+            f"payoffs_{role}",
+            "number",
+            f"Payoff of {title}.",
+            lambda m, role=role: m.match.payoffs.get(role),
+            unit="the game's money",
+        )
+        for role, title in shape.roles.items()
+    ]
+    taken = {column.name for column in columns} | {"in_dataset"}
+    columns += [
+        Column(
+            name if name not in taken else f"metric_{name}",
+            _kind_of_value(example),
+            f"Result of the match as the game's rules define it: {name.replace('_', ' ')}.",
+            lambda m, name=name: m.match.metrics.get(name),
+            values="empty where it has no value",
+        )
+        for name, example in shape.metrics.items()
+    ]
+    columns.append(
+        Column("in_dataset", "boolean", "Whether the match passed the gate.", lambda m: not m.reasons, values="true")
+    )
+    return Table("matches", "One row per match in the dataset.", columns)
+
+
+def decisions(shape: Shape) -> Table:
+    columns = [
+        _MATCH,
+        Column("move_number", "integer", "Moves of the match, counted from 1.", lambda d: d.move_number),
+        Column("number", "integer", "Number of the event in the transcript.", lambda d: d.row.number),
+        Column("role", "choice", "Who moved.", lambda d: d.role, values=", ".join(shape.roles)),
+        Column(
+            "player", "choice", "Who plays that role.", lambda d: d.match.player(d.role), values="human, or the agent"
+        ),
+        Column(
+            "by",
+            "choice",
+            "Who made the move, if not the role's own player.",
+            lambda d: d.by,
+            values="empty in this dataset: matches with such moves are excluded",
+        ),
+        Column("move", "json", "The whole move; names replaced by markers.", lambda d: compact_json(d.move)),
+    ]
+    columns += [
+        Column(
+            move_column(name),
+            _kind(blank),
+            f"Field of the move: {_sentence(blank)}",
+            lambda d, name=name: d.move.get(name),
+            values=_values(blank, of_move=True),
+        )
+        for name, blank in shape.moves.items()
+    ]
+    columns += [
+        Column("asked_at", "time", "When the question was put.", lambda d: d.row.asked_at, unit="UTC"),
+        Column(
+            "shown_at",
+            "time",
+            "When it was first on the person's screen; empty for agents.",
+            lambda d: d.row.shown_at,
+            unit="UTC",
+        ),
+        Column("answered_at", "time", "When the move was taken.", lambda d: d.row.at, unit="UTC"),
+        Column(
+            "seconds",
+            "number",
+            "From shown_at, or from asked_at where nothing was shown, to answered_at.",
+            lambda d: d.seconds,
+            unit="seconds",
+        ),
+    ]
+    return Table("decisions", "One row per move of the matches in the dataset.", columns)
+
+
+def move_column(name: str) -> str:
+    """The column of decisions.csv that holds this field of moves."""
+    return f"move_{name}" if name != "number" else "move_field_number"
+
+
+def messages() -> Table:
+    return Table(
+        "messages",
+        "One row per message sent in the matches in the dataset.",
+        [
+            _MATCH,
+            Column("number", "integer", "Number of the event in the transcript.", lambda d: d.row.number),
+            Column("role", "choice", "Who wrote.", lambda d: d.role),
+            Column(
+                "player",
+                "choice",
+                "Who plays that role.",
+                lambda d: d.match.player(d.role),
+                values="human, or the agent",
+            ),
+            Column(
+                "text",
+                "text",
+                "The message; names and identifiers are replaced by markers, and an apostrophe stands before what a "
+                "spreadsheet would take for a formula (the transcript has the text without it).",
+                lambda d: d.message,
+                values="[name], [identifier], [code word] (or ▮ where a message would grow too long)",
+            ),
+            Column(
+                "characters",
+                "integer",
+                "Length of the text, markers included.",
+                lambda d: len(d.message),
+                unit="characters",
+            ),
+            Column(
+                "words",
+                "integer",
+                "Words in the text, parted by blanks.",
+                lambda d: len(d.message.split()),
+                unit="words",
+            ),
+        ],
+    )
+
+
+@dataclass(frozen=True)
+class CallRow:
+    """A call of a model in a match, scrubbed like the match's own words."""
+
+    match: Any
+    call: Any
+
+    @cached_property
+    def record(self) -> Mapping[str, Any]:
+        kept: Mapping[str, Any] = self.match.scrubber.data(self.call.record)
+        return kept
+
+
+def llm_calls() -> Table:
+    def recorded(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
+        def read(row: CallRow) -> Any:
+            value = row.record.get(name)
+            return compact_json(value) if kind == "json" and value is not None else value
+
+        return Column(name, kind, meaning, read, unit, values)
+
+    return Table(
+        "llm_calls",
+        "One row per call of a language model in the matches in the dataset, whether it led to a move or not.",
+        [
+            _MATCH,
+            Column("role", "choice", "For whom the model was asked.", lambda c: c.call.role),
+            Column(
+                "answering",
+                "integer",
+                "Number of the event that opened the turn it was asked about.",
+                lambda c: c.call.answering,
+            ),
+            Column(
+                "at",
+                "time",
+                "When the record was kept, once the turn's calls were over.",
+                lambda c: c.call.at,
+                unit="UTC",
+            ),
+            recorded("provider", "choice", "Whose interface was called.", values="openai, anthropic"),
+            recorded("model", "text", "The model that was asked for."),
+            recorded("answered_by", "text", "The model that the provider says it was."),
+            recorded(
+                "try_number", "integer", "1 for the first try of a turn; more after answers that were no legal move."
+            ),
+            recorded("messages", "json", "All that was sent, as [{role, content}]; names replaced by markers."),
+            recorded("parameters", "json", "Parameters sent along."),
+            recorded(
+                "answer",
+                "text",
+                "The raw answer, markers and apostrophe as in messages.csv; empty when there was none.",
+            ),
+            recorded(
+                "problem", "text", "Why the answer was no legal move, as the model was told; empty if it was one."
+            ),
+            recorded("error", "text", "How the provider failed, if it did."),
+            recorded("stop", "text", "Why the model stopped, in the provider's words."),
+            recorded("input_tokens", "integer", "As the provider counts them.", "tokens"),
+            recorded("output_tokens", "integer", "As the provider counts them.", "tokens"),
+            recorded("latency", "number", "Until the answer or the error.", "seconds"),
+            recorded("request_id", "identifier", "The provider's name for the call."),
+        ],
+    )
+
+
+# ---- people --------------------------------------------------------------------------------------
+
+_PARTICIPANT = Column(
+    "participant", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym
+)
+_REASONS = [
+    Column("reason", "choice", "The reason that is counted in the flow.", lambda w: next(iter(w.reasons), None)),
+    Column(
+        "reasons",
+        "choice",
+        "Every reason that holds, in order, parted by semicolons.",
+        lambda w: ";".join(w.reasons) or None,
+        values="; ".join(f"{name}: {meaning}" for name, meaning in gate.REASONS.items()),
+    ),
+]
+_STAGE = Column(
+    "stage",
+    "choice",
+    "How far the participant came.",
+    lambda w: w.stage,
+    values="; ".join(f"{name}: {meaning}" for name, meaning in gate.STAGES.items()),
+)
+
+
+def participants(steps: Iterable[str], checks: Iterable[str]) -> Table:
+    columns = [
+        _PARTICIPANT,
+        Column(
+            "state",
+            "choice",
+            "Where the participant's way stands.",
+            lambda w: w.facts.state,
+            values=", ".join([*State.values, gate.UNDER_WAY]),
+        ),
+        _STAGE,
+        Column("role", "choice", "The role that was given.", lambda w: w.cell.role),
+        Column("cell", "integer", "Number of the cell within the version.", lambda w: w.cell.number),
+        Column("version", "integer", "Version of the study, as in the manifest.", lambda w: w.cell.version.number),
+        Column(
+            "match",
+            "identifier",
+            "The participant's match, if it is in the dataset.",
+            lambda w: next((match.uid for match in w.matches if not match.reasons), None),
+        ),
+        Column("arrived_at", "time", "When the participant came.", lambda w: w.enrolment.arrived_at, unit="UTC"),
+        Column("ended_at", "time", "When the way ended; empty while it goes on.", lambda w: w.ended_at, unit="UTC"),
+    ]
+    columns += [
+        Column(
+            f"seconds_{kind}",
+            "number",
+            f"From showing the step “{kind}” to its answer; empty where it was not answered.",
+            lambda w, kind=kind: w.seconds(kind),
+            unit="seconds",
+        )
+        for kind in steps
+    ]
+    for check in checks:
+        columns.append(
+            Column(
+                f"check_{check}_passed",
+                "boolean",
+                f"Verdict of the check “{check}”; empty where it was not reached or not asked.",
+                lambda w, check=check: w.verdicts[check].passed if check in w.verdicts else None,
+                values="true, false",
+            )
+        )
+        if check != "code_word":  # what was typed there is a secret of the study, or anything at all
+            columns.append(
+                Column(
+                    f"check_{check}_answered",
+                    "json",
+                    f"What was answered in the check “{check}”.",
+                    lambda w, check=check: compact_json(w.verdicts[check].answered) if check in w.verdicts else None,
+                )
+            )
+    columns.append(
+        Column(
+            "in_dataset",
+            "boolean",
+            "Whether a match of this participant is in the dataset.",
+            lambda w: w.in_dataset,
+            values="true, false",
+        )
+    )
+    return Table(
+        "participants", "One row per person who was given a place, in the dataset or not.", [*columns, *_REASONS]
+    )
+
+
+def excluded() -> Table:
+    return Table(
+        "excluded",
+        "One row per participant of whom nothing is in the dataset, and why; no content.",
+        [
+            _PARTICIPANT,
+            Column(
+                "match",
+                "identifier",
+                "The match that was kept out; empty where none was opened.",
+                lambda w: next((match.uid for match in w.matches), None),
+            ),
+            _STAGE,
+            *_REASONS,
+        ],
+    )
+
+
+def payments() -> Table:
+    return Table(
+        "payments",
+        "One row per amount owed to a participant; the rules of pay are in versions.json.",
+        [
+            Column("participant", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym),
+            Column("reason", "choice", "What is paid for.", lambda p: p.reason, values="base, bonus"),
+            Column("amount", "number", "What is owed.", lambda p: p.amount, unit="the currency"),
+            Column("currency", "choice", "Currency of the amount.", lambda p: p.currency, values="ISO 4217"),
+            Column(
+                "state",
+                "choice",
+                "How far the payment is.",
+                lambda p: p.state,
+                values=", ".join(LedgerRow.State.values),
+            ),
+            Column("ending", "choice", "The state that is paid.", lambda p: p.workings.get("ending")),
+            Column(
+                "payoff",
+                "number",
+                "Payoff that it follows from.",
+                lambda p: p.workings.get("payoff"),
+                unit="the game's money",
+            ),
+            Column(
+                "share",
+                "number",
+                "Success that it follows from.",
+                lambda p: p.workings.get("share"),
+                unit="from 0 to 1",
+            ),
+            Column("created_at", "time", "When it became due.", lambda p: p.created_at, unit="UTC"),
+        ],
+    )
+
+
+# ---- the dataset about itself ----------------------------------------------------------------------
+
+
+def flow() -> Table:
+    return Table(
+        "flow",
+        "How many participants came how far and why the others left; each is counted once.",
+        [
+            Column("stage", "choice", "Stage of the way, in order.", lambda f: f[0], values=", ".join(gate.STAGES)),
+            Column(
+                "what",
+                "choice",
+                "How many reached the stage, or the reason for which some came no further.",
+                lambda f: f[1],
+                values=", ".join(["reached", *gate.REASONS]),
+            ),
+            Column("participants", "integer", "How many.", lambda f: f[2], unit="participants"),
+        ],
+    )
+
+
+def codebook() -> Table:
+    return Table(
+        "codebook",
+        "One row per column of every table, and per key of transcripts.jsonl.",
+        [
+            Column("table", "text", "File without its ending.", lambda e: e[0]),
+            Column("column", "text", "Column or key.", lambda e: e[1].name),
+            Column("meaning", "text", "What it holds.", lambda e: e[1].meaning),
+            Column(
+                "kind",
+                "choice",
+                "Type of its values.",
+                lambda e: e[1].kind,
+                values=", ".join(Kind.__args__),  # type: ignore[attr-defined]
+            ),
+            Column("unit", "text", "Unit of its values.", lambda e: e[1].unit),
+            Column("values", "text", "Values that occur, or their limits.", lambda e: e[1].values),
+        ],
+    )
+
+
+# ---- describing a game's own fields ----------------------------------------------------------------
+
+
+def _sentence(blank: Field) -> str:
+    words = f"{blank.label}. {blank.help}".strip() if blank.label != blank.name else blank.help or f"{blank.name}."
+    return words if words.endswith((".", "!", "?")) else f"{words}."
+
+
+def _kind(blank: Field) -> Kind:
+    return "json" if blank.kind == "data" else blank.kind
+
+
+def _kind_of_value(example: Any) -> Kind:
+    if isinstance(example, bool):
+        return "boolean"
+    if isinstance(example, str):
+        return "text"
+    return "json" if isinstance(example, list | dict) else "number"
+
+
+def _values(blank: Field, *, of_move: bool = False) -> str:
+    parts = []
+    if blank.choices:
+        parts.append(", ".join(cell(choice) for choice in blank.choices))
+    elif blank.kind == "boolean":
+        parts.append("true, false")
+    if blank.minimum is not None:
+        parts.append(f"from {blank.minimum:g}")
+    if blank.maximum is not None:
+        parts.append(f"to {blank.maximum:g}")
+    if blank.max_length is not None:
+        parts.append(f"at most {blank.max_length} characters")
+    if of_move:
+        parts.append("empty where the move has no such field")
+    elif blank.nullable:
+        parts.append("empty: none")
+    return "; ".join(parts)

@@ -1,0 +1,130 @@
+"""Real data for the tests, made the way people make it: through the services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from llm_agents.record import CallRecord
+from matches import agents, services
+from matches.models import Match, Seat
+from opponents.models import Call
+from participants import services as people
+from participants.models import Enrolment
+from recruiters.arrivals import Arrival
+from studies.enrolling import enrol
+from studies.freezing import launch
+from studies.models import Study
+
+OFFER = {"alice_gain": 6000, "bob_gain": 4000}
+FAIR = {"alice_gain": 5000, "bob_gain": 5000}
+
+
+def new_study(**fields: Any) -> Study:
+    """A launched bargaining study in which people play alice against a fair script."""
+    given = {
+        "title": "Splitting money",
+        "slug": "splitting",
+        "game": "bargaining",
+        "roles": ["alice"],
+        "agent": "script:fair",
+        "entry": Study.Entry.CODES,
+        "quota": 100_000,
+        **fields,
+    }
+    study = Study.objects.create(**given)
+    launch(study)
+    study.refresh_from_db()
+    return study
+
+
+def arrive(study: Study, *, worker: str = "", proof: str = "", details: Mapping[str, str] | None = None) -> Enrolment:
+    """Somebody comes by a link of their own."""
+    return enrol(study, Arrival("mturk", worker=worker, proof=proof or worker, details=details or {}))
+
+
+def answer(person: Enrolment, **data: str) -> Enrolment:
+    """The person sees the page where they stand, and answers it."""
+    shown, _step = people.show_step(enrolment_id=person.pk)
+    return people.answer_step(enrolment_id=person.pk, position=shown.position, data=data)
+
+
+def consent(person: Enrolment, *, name: str = "Robin") -> Enrolment:
+    answer(person, agree="yes")
+    return answer(person, name=name)
+
+
+def read_instructions(person: Enrolment, *, word: str | None = None) -> Enrolment:
+    return answer(person, code_word=person.code_word if word is None else word)
+
+
+def match_of(person: Enrolment) -> Match:
+    people.show_step(enrolment_id=person.pk)
+    return Seat.objects.select_related("match").get(enrolment=person).match
+
+
+def move(match: Match, role: str, data: Mapping[str, Any], *, by: str | None = None) -> None:
+    """One move of whoever plays `role`."""
+    match.refresh_from_db()
+    services.submit_move(match_id=match.pk, role=role, move=data, answering=match.play().opened[role], by=by)
+
+
+def let_agent_answer(match: Match, role: str = "bob") -> None:
+    """The agent answers as long as it is asked."""
+    match.refresh_from_db()
+    while role in match.play().waiting_for():
+        agents.answer_turn(match_id=match.pk, role=role, answering=match.play().opened[role])
+        match.refresh_from_db()
+
+
+def play(person: Enrolment, *, messages: Sequence[str] = (), by: str | None = None) -> Match:
+    """The person's offers, one per message and each refused by the agent, then a fair one that it takes."""
+    match = match_of(person)
+    for message in messages:
+        move(match, "alice", {**OFFER, "message": message})
+        let_agent_answer(match)
+        move(match, "alice", {"decision": "reject"})
+    move(match, "alice", FAIR, by=by)
+    let_agent_answer(match)
+    match.refresh_from_db()
+    return match
+
+
+def answer_quiz(person: Enrolment, *, rightly: bool = True) -> Enrolment:
+    answer(person)  # goes on from the finished match
+    person.refresh_from_db()
+    about = person.steps[person.position]
+    from games import play as playing
+    from games import registry
+
+    given = {}
+    for question in playing.configure(registry.get(about["game"]), about["config"]).quiz(about["role"]):
+        wrong = next(option for option in question.options if option != question.answer)
+        given[question.key] = question.answer if rightly else wrong
+    return answer(person, **given)
+
+
+def complete(study: Study, *, worker: str, name: str = "Robin", messages: Sequence[str] = (), **link: Any) -> Enrolment:
+    """Somebody who does everything rightly, from the link to the last page."""
+    person = arrive(study, worker=worker, **link)
+    consent(person, name=name)
+    read_instructions(person)
+    play(person, messages=messages)
+    answer_quiz(person)
+    person.refresh_from_db()
+    return person
+
+
+def keep_call(match: Match, **record: Any) -> None:
+    """A call of a model, as the worker keeps it."""
+    given: dict[str, Any] = {
+        "provider": "openai",
+        "model": "m",
+        "messages": [],
+        "parameters": {"temperature": 1.0},
+        "try_number": 1,
+        "latency": 0.25,
+        **record,
+    }
+    Call.objects.create(match_uid=match.uid, role="bob", answering=2, record=asdict(CallRecord(**given)))

@@ -1,0 +1,49 @@
+"""`manage.py export_dataset` from the researcher's shell."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from exports.tests import building
+from exports.verify import verify
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_exports_and_says_what_is_in_and_what_is_not(tmp_path, capsys):
+    study = building.new_study()
+    building.complete(study, worker="A1")
+    building.arrive(study, worker="A2")
+    call_command("export_dataset", "splitting", "--to", str(tmp_path / "d"))
+    out = capsys.readouterr().out
+    assert "1 matches in the dataset; 2 participants arrived, 1 are in it, 1 are not" in out
+    assert "not_finished: 1" in out
+    assert verify(tmp_path / "d") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nonsense"], "There is no study “nonsense”; there are: splitting."),
+        (["splitting", "--formats", "csv,pdf"], "not as pdf"),
+        (["splitting", "--formats", ","], "not as nothing"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_with_exit_2(tmp_path, arguments, says):
+    building.new_study()
+    with pytest.raises(CommandError, match=says) as refused:
+        call_command("export_dataset", *arguments, "--to", str(tmp_path / "d"))
+    assert refused.value.returncode == 2
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_folder_in_use_needs_overwrite(tmp_path):
+    building.new_study()
+    call_command("export_dataset", "splitting", "--to", str(tmp_path / "d"))
+    with pytest.raises(CommandError, match="not empty") as refused:
+        call_command("export_dataset", "splitting", "--to", str(tmp_path / "d"))
+    assert refused.value.returncode == 2
+    call_command("export_dataset", "splitting", "--to", str(tmp_path / "d"), "--overwrite", "--formats", "csv")
+    assert verify(tmp_path / "d") == []

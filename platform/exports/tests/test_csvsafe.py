@@ -1,0 +1,55 @@
+"""Cells that no spreadsheet executes, and numbers that stay numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exports.csvsafe import cell, encoded, line
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\n=1", "\t1", "\r1", "\u200b=1", "＝1", "\ufeff @x", "-"]
+)
+def test_text_that_a_spreadsheet_would_execute_is_defused(text):
+    assert cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["1 = 1", "a-b", "", "'=1", "50% + 1", "(-1)", "ünï"])
+def test_other_text_is_left_alone(text):
+    assert cell(text) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (-5, "-5"),
+        (-0.1, "-0.1"),
+        (1e-9, "1e-09"),
+        (Decimal("1.50"), "1.50"),
+        (True, "true"),
+        (None, ""),
+        ({"a": [1, None]}, '{"a":[1,null]}'),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2))), "2026-01-02T01:04:05.000000Z"),
+        (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00.000000Z"),
+    ],
+)
+def test_typed_values_are_written_plainly(value, written):
+    assert cell(value) == written
+
+
+@given(st.lists(st.text(), min_size=2))
+def test_any_text_comes_back_from_a_line(cells):
+    written = line(cells)
+    assert written.endswith(b"\r\n")
+    assert list(csv.reader(io.StringIO(written.decode(), newline=""))) == [cells]
+
+
+def test_half_a_character_does_not_break_a_file():
+    assert encoded("a\ud800") == b"a\\ud800"

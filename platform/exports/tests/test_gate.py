@@ -1,0 +1,123 @@
+"""Who and what enters the dataset, and the sums that say so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exports import gate
+from exports.gate import Flow, MatchFacts, WayFacts, match_reasons, ordered, stage, way_reasons
+from participants.states import ENDED, State
+
+COMPLETED = WayFacts(
+    state="completed",
+    checks_asked=frozenset({"code_word", "quiz"}),
+    verdicts={"code_word": True, "quiz": True},
+    began=True,
+)
+PLAYED = MatchFacts(finished=True, purpose="study")
+
+
+def test_a_way_completed_with_all_checks_passed_has_no_reason_to_stay_out():
+    assert way_reasons(COMPLETED) == frozenset()
+    assert match_reasons(PLAYED, demonstration=False) == frozenset()
+
+
+@pytest.mark.parametrize("state", sorted(ENDED - {State.COMPLETED}))
+def test_every_other_ending_is_a_reason_of_its_own_name(state):
+    assert str(state) in way_reasons(WayFacts(state=str(state)))
+
+
+@pytest.mark.parametrize("state", [*sorted(set(State) - ENDED), gate.UNDER_WAY])
+def test_who_is_still_under_way_has_not_finished(state):
+    assert way_reasons(WayFacts(state=str(state))) == {"not_finished"}
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "reasons"),
+    [
+        ({"code_word": False, "quiz": True}, {"failed_code_word"}),
+        ({"code_word": True, "quiz": False}, {"failed_quiz"}),
+        ({"code_word": True, "quiz": True, "comprehension": False}, {"failed_check"}),
+        ({"code_word": True}, {"missing_check"}),
+    ],
+)
+def test_completing_is_not_enough_without_every_check_passed(verdicts, reasons):
+    way = WayFacts(state="completed", checks_asked=COMPLETED.checks_asked, verdicts=verdicts, began=True)
+    assert way_reasons(way) == reasons
+
+
+def test_a_completed_way_without_a_match_has_nothing_to_export():
+    assert way_reasons(WayFacts(state="completed")) == {"no_match"}
+
+
+@pytest.mark.parametrize(
+    ("match", "reasons"),
+    [
+        (MatchFacts(finished=False, purpose="study"), {"match_not_finished"}),
+        (MatchFacts(finished=True, purpose="pilot"), {"pilot"}),
+        (MatchFacts(finished=True, purpose="demo"), {"demo"}),
+        (MatchFacts(True, "study", frozenset({"clock"})), {"clock_move"}),
+        (MatchFacts(True, "study", frozenset({"script:fair"})), {"scripted_fallback"}),
+        (MatchFacts(True, "study", frozenset({"openai:other", "clock"})), {"substituted_move", "clock_move"}),
+    ],
+)
+def test_what_keeps_a_match_out(match, reasons):
+    assert match_reasons(match, demonstration=False) == reasons
+
+
+def test_demo_matches_are_what_a_demonstration_shows_but_pilots_never_enter():
+    assert match_reasons(MatchFacts(True, "demo"), demonstration=True) == frozenset()
+    assert match_reasons(MatchFacts(True, "pilot"), demonstration=True) == {"pilot"}
+
+
+def test_reasons_are_ordered_so_that_what_ended_the_way_is_counted():
+    assert ordered({"pilot", "withdrew", "clock_move"}) == ("withdrew", "pilot", "clock_move")
+
+
+def test_how_far_somebody_came():
+    def came(**facts):
+        return stage(WayFacts(state="withdrew", **facts), finished=facts.get("began", False), in_dataset=False)
+
+    assert came() == "arrived"
+    assert came(steps_answered=frozenset({"consent"})) == "consented"
+    assert came(steps_answered=frozenset({"consent", "name", "instructions"})) == "instructed"
+    assert came(began=True) == "finished"
+    assert stage(COMPLETED, finished=True, in_dataset=False) == "completed"
+    assert stage(COMPLETED, finished=True, in_dataset=True) == "in_dataset"
+
+
+EXITS = st.one_of(
+    st.just(("in_dataset", ())),
+    st.tuples(
+        st.sampled_from(list(gate.STAGES)[:-1]), st.sets(st.sampled_from(list(gate.REASONS)), min_size=1).map(ordered)
+    ),
+)
+
+
+@given(st.lists(EXITS))
+def test_each_participant_is_counted_exactly_once(exits):
+    flow = Flow()
+    for stage_, reasons in exits:
+        flow.count(stage=stage_, reasons=reasons)
+    counted = flow.as_dict()
+    assert counted["arrived"] == len(exits) == counted["in_dataset"] + sum(counted["excluded"].values())
+    assert [row["reached"] for row in counted["stages"]] == sorted(
+        (r["reached"] for r in counted["stages"]), reverse=True
+    )
+    assert gate.mismatch(counted) is None
+
+
+@given(st.lists(EXITS, min_size=1), st.data())
+def test_a_count_that_was_changed_does_not_add_up(exits, data):
+    flow = Flow()
+    for stage_, reasons in exits:
+        flow.count(stage=stage_, reasons=reasons)
+    counted = flow.as_dict()
+    where = data.draw(st.sampled_from(["arrived", "in_dataset", "stage"]))
+    if where == "stage":
+        counted["stages"][data.draw(st.integers(0, len(gate.STAGES) - 1))]["reached"] += 1
+    else:
+        counted[where] += 1
+    assert gate.mismatch(counted) is not None

@@ -1,0 +1,89 @@
+"""Nothing by which a person is known stands in any byte of a dataset."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from exports.dataset import export
+from exports.tests import building
+from exports.tests.test_dataset import rows, transcripts
+from exports.verify import verify
+
+pytestmark = pytest.mark.django_db
+
+_numbers = itertools.count()
+NAMES = st.from_regex(r"\A[A-ZÄÉŁ][a-zäéł]{2,9}( [A-ZÄÉŁ][a-zäéł]{2,9})?\Z").filter(
+    lambda name: name.casefold() not in {"name", "identifier", "alice", "bob", "parley", "player", "bargaining"}
+)
+WORKERS = st.from_regex(r"\AA[A-Z0-9]{8,13}\Z")
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=NAMES, worker=WORKERS, assignment=WORKERS)
+def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assignment):
+    study = building.new_study(slug=f"study-{next(_numbers)}")
+    person = building.arrive(
+        study,
+        worker=worker,
+        proof=f"{assignment}/{worker}",
+        details={"assignmentId": assignment, "hitId": "H1T2H3I4T5"},
+    )
+    building.consent(person, name=name)
+    building.read_instructions(person)
+    person.refresh_from_db()
+    secrets = [worker, assignment, person.token, person.completion_code, "H1T2H3I4T5"]
+    said = [
+        f"I'm {name}! {name.upper()}, {name.lower()}'s offer",
+        f"id:{worker} {worker.lower()} http://x/p/{person.token}/ {person.completion_code}",
+        f"the word was {person.code_word.upper()}",
+    ]
+    match = building.play(person, messages=said)
+    building.keep_call(
+        match,
+        messages=[{"role": "user", "content": "\n".join(said)}],
+        answer=f'{{"message": "Dear\\n{name}"}}',
+        problem=f"{name} is no number",
+    )
+    building.answer_quiz(person)
+
+    with tempfile.TemporaryDirectory() as folder:
+        exported = Path(folder) / "d"
+        export(study, exported)
+        assert verify(exported) == []
+        for path in exported.iterdir():
+            written = path.read_text(encoding="utf-8").casefold()
+            for secret in secrets:
+                assert secret.casefold() not in written, path.name
+        free_text = [row["text"] for row in rows(exported, "messages")]
+        free_text += [str(event.get("move")) for line in transcripts(exported) for event in line["events"]]
+        free_text += [" ".join(row.values()) for row in rows(exported, "llm_calls")]
+        for text in free_text:
+            assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text.replace("\\n", " "), re.IGNORECASE)
+            assert not re.search(rf"\b{person.code_word}\b", text, re.IGNORECASE)
+
+
+def test_the_code_word_is_left_in_texts_of_matches_in_which_nobody_wrote_it(tmp_path):
+    study = building.new_study()
+    person = building.complete(study, worker="A1WORKER")
+    match = building.match_of(person)
+    building.keep_call(match, messages=[{"role": "system", "content": f"What is on the {person.code_word}?"}])
+    export(study, tmp_path / "d")
+    (call,) = rows(tmp_path / "d", "llm_calls")
+    assert person.code_word in call["messages"]
+
+
+def test_somebody_whose_name_is_a_word_of_the_game_does_not_spoil_the_replay(tmp_path):
+    study = building.new_study()
+    building.complete(study, worker="A1WORKER", name="Accept", messages=["please accept", "Accept " * 285])
+    export(study, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    moves = [event["move"] for event in transcripts(tmp_path / "d")[0]["events"] if event["kind"] == "move"]
+    assert moves[-1] == {"decision": "accept"}
+    assert moves[0]["message"] == "please [name]"

@@ -1,0 +1,91 @@
+"""What tells who somebody is does not leave, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from exports.scrubbing import Scrubber
+from participants.consent import checked_name
+from participants.steps import StepRefused
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "scrubbed"),
+    [
+        ("Maria", "I am Maria, and MARIA's offer stands, maria!", "I am [name], and [name]'s offer stands, [name]!"),
+        ("Maria", "Mariana and annamaria stay", "Mariana and annamaria stay"),
+        ("Maria", "*_Maria_*", "*_[name]_*"),
+        ("Ann", "Ann\nAnnual", "[name]\nAnnual"),
+        ("José", "jose\u0301 JOSÉ Jos\u00e9", "[name] [name] [name]"),
+        ("Jose", "José is another", "José is another"),
+        ("Strauß", "STRAUSS, strauss and Strauß", "[name], [name] and [name]"),
+        ("Jean Luc", "jean  luc and Jean\nLuc but not Jean", "[name] and [name] but not Jean"),
+        ("O'Neil", "o’neil", "[name]"),
+        ("李明", "我是李明。", "我是[name]。"),
+        ("J.R.", "It is J.R. here", "It is [name] here"),
+        ("Maria", r'{"message": "Hello\nMaria\tMaria"}', r'{"message": "Hello\n[name]\t[name]"}'),
+        ("Zoë", json.dumps({"message": "Zoë"}), '{"message": "[name]"}'),
+    ],
+)
+def test_a_display_name_is_cut_out_as_a_whole_word(name, text, scrubbed):
+    assert Scrubber(names=[name]).text(text) == scrubbed
+
+
+def test_identifiers_are_cut_out_long_ones_even_from_within_words():
+    scrubber = Scrubber(identifiers=["A1B2", "A1B2C3D4E5", "7"])
+    assert scrubber.text("workerId=A1B2C3D4E5&x, xA1B2C3D4E5x") == "workerId=[identifier]&x, x[identifier]x"
+    assert scrubber.text("a1b2 but not xA1B2") == "[identifier] but not xA1B2"
+    assert scrubber.text("I want 7") == "I want 7"
+
+
+def test_every_text_inside_plain_data_is_scrubbed_and_numbers_are_not_touched():
+    data = {"messages": [{"content": "Kim: 5"}], "n": 5, "deep": [["Kim", None, True]]}
+    assert Scrubber(names=["Kim"]).data(data) == {
+        "messages": [{"content": "[name]: 5"}],
+        "n": 5,
+        "deep": [["[name]", None, True]],
+    }
+
+
+def test_the_games_own_words_in_a_move_stay_even_when_somebody_is_called_so():
+    move = {"decision": "accept", "message": "I, Accept, accept", "price": 3.0}
+    scrubbed = Scrubber(names=["Accept"]).move(move, choices=frozenset({"decision"}), limit=2000)
+    assert scrubbed == {"decision": "accept", "message": "I, [name], [name]", "price": 3.0}
+
+
+def test_a_message_never_grows_beyond_what_the_rules_take():
+    message = "Al " * 666
+    scrubbed = Scrubber(names=["Al"]).move({"message": message}, choices=frozenset(), limit=2000)["message"]
+    assert "Al" not in scrubbed
+    assert len(scrubbed) <= len(message)
+
+
+LETTERS = st.text(st.characters(categories=["Lu", "Ll", "Lo"]), min_size=1, max_size=12)
+NAMES = st.one_of(LETTERS, st.builds("{} {}".format, LETTERS, LETTERS), st.builds("{}-{}".format, LETTERS, LETTERS))
+AROUND = st.sampled_from(["{}", "I am {}.", "({})", "{}'s", "a\n{}\nb", '"{}"', "{}, {} and {}!", "—{}—", "x@{}"])
+SPELLINGS = st.sampled_from([str, str.upper, str.lower, str.title, str.swapcase])
+
+
+@given(NAMES, AROUND, SPELLINGS, st.sampled_from(["NFC", "NFD"]))
+def test_no_accepted_name_survives_in_any_spelling(name, around, spelling, form):
+    try:
+        name = checked_name(name, reserved=())
+    except StepRefused:
+        assume(False)
+    assume(name.casefold() not in {"name", "na", "me"})
+    text = around.replace("{}", unicodedata.normalize(form, spelling(name)))
+    left = unicodedata.normalize("NFC", Scrubber(names=[name]).text(text))
+    spelled = re.escape(unicodedata.normalize("NFC", spelling(name)))
+    assert not re.search(rf"(?<!\w){spelled}(?!\w)", left), left
+
+
+@given(st.text(max_size=200))
+def test_text_without_anything_to_hide_is_left_as_it_is(text):
+    assume("zyxwv" not in text.casefold())
+    assert Scrubber(names=["Zyxwv"], identifiers=["A1ZYXWVUT"]).text(text) == text

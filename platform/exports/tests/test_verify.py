@@ -1,0 +1,185 @@
+"""Whatever was changed after the export is found."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from exports import manifest
+from exports.errors import Unreadable
+from exports.tests.test_dataset import FILES
+from exports.verify import examine, verify
+from games import registry
+
+
+def reseal(folder: Path) -> None:
+    """What a forger does: bring the manifest's hashes in line with the changed files."""
+    listed = manifest.read((folder / manifest.FILE).read_text())
+    files = {
+        name: entry.model_copy(
+            update={
+                "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest(),
+                "bytes": (folder / name).stat().st_size,
+            }
+        )
+        for name, entry in listed.files.items()
+    }
+    (folder / manifest.FILE).write_text(listed.model_copy(update={"files": files}).rendered(), newline="")
+
+
+def edit_csv(path: Path, column: str, change, *, row: int = 0) -> None:
+    with path.open(encoding="utf-8", newline="") as opened:
+        table = list(csv.reader(opened))
+    at = table[0].index(column)
+    table[row + 1][at] = change(table[row + 1][at])
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows(table)
+    path.write_text(buffer.getvalue(), encoding="utf-8", newline="")
+
+
+def edit_transcript(folder: Path, change) -> None:
+    path = folder / "transcripts.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    change(lines[0])
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), newline="")
+
+
+def test_an_untouched_dataset_agrees(dataset):
+    found = examine(dataset)
+    assert found.differences == []
+    assert (found.files, found.matches) == (len(FILES) - 1, 2)
+    assert found.decisions > 10
+
+
+@pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_any_changed_byte_of_any_file_is_found(dataset, name, where):
+    content = bytearray((dataset / name).read_bytes())
+    at = min(int(where * len(content)), len(content) - 1)
+    content[at] = content[at] ^ 1
+    (dataset / name).write_bytes(content)
+    try:
+        assert verify(dataset) != []
+    except Unreadable:
+        assert name == manifest.FILE
+
+
+@pytest.mark.parametrize("name", sorted(FILES - {"manifest.json"}))
+def test_a_missing_file_is_found(dataset, name):
+    (dataset / name).unlink()
+    assert any(name in difference for difference in verify(dataset))
+
+
+def more(number: str) -> str:
+    return repr(float(number) + 1) if "." in number else str(int(number) + 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("matches", "payoffs_alice"), ("matches", "payoffs_bob"), ("matches", "config_delta_bob"), ("matches",
+        "decisions"),
+        ("matches", "messages"), ("matches", "seed"), ("matches", "rules_version"), ("matches", "version"),
+        ("decisions", "number"), ("decisions", "move_number"), ("decisions", "move_alice_gain"),
+        ("messages", "number"), ("messages", "characters"), ("messages", "words"),
+    ],
+)  # fmt: skip
+def test_a_changed_number_is_found_even_when_the_hashes_were_forged(dataset, table, column):
+    edit_csv(dataset / f"{table}.csv", column, more)
+    reseal(dataset)
+    assert any(column in difference for difference in verify(dataset))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("matches", "agreement", "false"), ("matches", "player_bob", "script:random"), ("matches", "in_dataset",
+        "false"),
+        ("matches", "match", "another"), ("decisions", "role", "bob"), ("decisions", "move", "{}"),
+        ("decisions", "move_decision", "accept"), ("decisions", "match", "another"), ("messages", "text",
+        "Half for me!"),
+        ("messages", "match", "another"), ("participants", "in_dataset", "false"), ("participants", "reason", "pilot"),
+        ("participants", "stage", "began"), ("flow", "participants", "7"), ("codebook", "column", "another"),
+        ("codebook", "meaning", ""),
+    ],
+)  # fmt: skip
+def test_a_changed_value_is_found_even_when_the_hashes_were_forged(dataset, table, column, value):
+    edit_csv(dataset / f"{table}.csv", column, lambda _old: value)
+    reseal(dataset)
+    assert verify(dataset) != []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: line["payoffs"].update(alice=line["payoffs"]["alice"] + 0.01),
+        lambda line: line["metrics"].update(agreement=False),
+        lambda line: line["events"][-1]["payoffs"].update(bob=0),
+        lambda line: line["events"][1]["move"].update(alice_gain=6001.0, bob_gain=3999.0),
+        lambda line: line["events"][1]["move"].update(message="something else"),
+        lambda line: line["events"][2]["move"].update(decision="accept"),
+        lambda line: line["events"].pop(),
+        lambda line: line["events"].pop(0),
+        lambda line: line["config"].update(delta_bob=0.95),
+        lambda line: line["config"].update(nonsense=1),
+        lambda line: line.update(seed=line["seed"] + 1),
+        lambda line: line.update(game="nonsense"),
+        lambda line: line.update(match="another"),
+        lambda line: line["players"].update(bob="human"),
+        lambda line: line.pop("players"),
+        lambda line: line.update(events="none"),
+    ],
+)
+def test_a_changed_transcript_is_found_even_when_the_hashes_were_forged(dataset, change):
+    edit_transcript(dataset, change)
+    reseal(dataset)
+    assert verify(dataset) != []
+
+
+@pytest.mark.parametrize(
+    "name", ["matches.csv", "decisions.csv", "messages.csv", "participants.csv", "transcripts.jsonl"]
+)
+def test_a_row_left_out_is_found_even_when_the_hashes_were_forged(dataset, name):
+    lines = (dataset / name).read_bytes().splitlines(keepends=True)
+    (dataset / name).write_bytes(b"".join(lines[:-1]))
+    reseal(dataset)
+    assert verify(dataset) != []
+
+
+def test_newer_rules_are_named_as_the_reason(dataset, monkeypatch):
+    monkeypatch.setattr(registry.get("bargaining"), "rules_version", 99)
+    differences = verify(dataset)
+    assert any("rules version" in difference and "newer version 99" in difference for difference in differences)
+
+
+# ---- the command ------------------------------------------------------------------------------------------
+
+
+def test_the_command_says_how_much_it_checked_and_needs_no_database(dataset, capsys):
+    call_command("verify_dataset", str(dataset))
+    out = capsys.readouterr().out
+    assert "2 matches" in out and "decisions checked: everything agrees." in out
+
+
+def test_the_command_exits_with_1_on_a_difference_and_lists_it(dataset, capsys):
+    edit_csv(dataset / "matches.csv", "payoffs_alice", more)
+    with pytest.raises(CommandError) as refused:
+        call_command("verify_dataset", str(dataset))
+    assert refused.value.returncode == 1
+    assert "payoffs_alice is" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", "nonsense", '{"format": "another"}'])
+def test_the_command_exits_with_2_where_there_is_no_dataset(tmp_path, content):
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(CommandError) as refused:
+        call_command("verify_dataset", str(tmp_path))
+    assert refused.value.returncode == 2
+    assert "\n" not in str(refused.value)

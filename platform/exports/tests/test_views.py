@@ -1,0 +1,77 @@
+"""The dataset as a download."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import AsyncClient
+from django.urls import reverse
+
+from exports.tests import building
+from exports.verify import verify
+
+URL = "/admin/exports/splitting/dataset.zip"
+
+
+def researcher(*permissions: str) -> User:
+    user = User.objects.create_user("researcher", password="long enough 123", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    return user
+
+
+@pytest.fixture
+def study(db):
+    study = building.new_study()
+    building.complete(study, worker="A1", messages=["hello"])
+    return study
+
+
+def test_a_researcher_gets_a_zip_that_verifies(client, study, tmp_path):
+    client.force_login(researcher("view_study"))
+    response = client.post(reverse("exports:dataset", args=[study.slug]))
+    content = b"".join(response.streaming_content)
+    assert response["Content-Type"] == "application/zip"
+    assert int(response["Content-Length"]) == len(content)
+    zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert folder.name.startswith("splitting-")
+    assert verify(folder) == []
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_web_server_streams_it_piece_by_piece():
+    from asgiref.sync import sync_to_async
+
+    def prepare():
+        building.new_study()
+        return researcher("view_study")
+
+    client = AsyncClient()
+    await client.aforce_login(await sync_to_async(prepare)())
+    response = await client.post(URL)
+    assert response.is_async
+    content = b"".join([piece async for piece in response.streaming_content])
+    assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
+
+
+def test_only_by_post(client, study):
+    client.force_login(researcher("view_study"))
+    assert client.get(URL).status_code == 405
+
+
+def test_staff_without_the_permission_are_refused(client, study):
+    client.force_login(researcher())
+    assert client.post(URL).status_code == 403
+
+
+def test_strangers_are_sent_to_the_login(client, study):
+    response = client.post(URL)
+    assert response.status_code == 302 and "/admin/login/" in response["Location"]
+
+
+def test_an_unknown_study_is_not_found(client, study):
+    client.force_login(researcher("view_study"))
+    assert client.post("/admin/exports/nonsense/dataset.zip").status_code == 404

@@ -1,0 +1,262 @@
+"""The participants of a study and their matches, read from the database as of one moment.
+
+What has ended never changes, so everything that ended before the cut-off is read as it was then, how
+long the reading may take; what ended later counts as still under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Prefetch
+
+from checks.models import Verdict
+from exports import gate
+from exports.scrubbing import Scrubber, mentions, texts_in
+from exports.shape import Shape
+from games.interface import MESSAGE_LIMIT
+from matches.models import Event, Match, Seat
+from participants.models import Enrolment
+from payouts.models import LedgerRow
+from recruiters.models import Identity
+from studies.models import Cell, Placement, Study
+
+CHUNK = 50
+CHECKS_OF_STEPS = {"instructions": "code_word", "quiz": "quiz"}
+"""Which check a kind of step makes."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read: a study, up to when, and the columns of its games."""
+
+    study: Study
+    cutoff: datetime
+    shape: Shape
+
+    @property
+    def demonstration(self) -> bool:
+        """Whether the study is itself a demonstration."""
+        return self.study.purpose == Match.Purpose.DEMO
+
+    def ways(self) -> Iterator[Way]:
+        """Every participant who had been placed by the cut-off, in the order of their coming."""
+        placements = (
+            Placement.objects.filter(cell__version__study=self.study, placed_at__lte=self.cutoff)
+            .select_related("enrolment")
+            .prefetch_related(*_related())
+            .order_by("pk")
+        )
+        for placement in placements.iterator(chunk_size=CHUNK):
+            yield Way(self, placement)
+
+
+def _related() -> list[str | Prefetch]:
+    matches = Match.objects.defer("snapshot")
+    return [
+        "cell__version",
+        "enrolment__visits",
+        "enrolment__verdicts",
+        Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
+        Prefetch("enrolment__seats", Seat.objects.order_by("step")),
+        Prefetch("enrolment__seats__match", matches),
+        Prefetch("enrolment__seats__match__seats", Seat.objects.select_related("enrolment__identity")),
+        "enrolment__seats__match__seats__enrolment__verdicts",
+        "enrolment__seats__match__seats__enrolment__visits",
+        "enrolment__seats__match__seats__enrolment__seats",
+    ]
+
+
+class Way:
+    """One participant's way through the study, as it stood at the cut-off."""
+
+    def __init__(self, reading: Reading, placement: Placement):
+        self.reading = reading
+        self.placement = placement
+        self.cell: Cell = placement.cell
+        self.enrolment: Enrolment = placement.enrolment
+
+    @cached_property
+    def facts(self) -> gate.WayFacts:
+        return facts_of(self.enrolment, self.reading.cutoff)
+
+    @cached_property
+    def ended_at(self) -> datetime | None:
+        return _by(self.enrolment.ended_at, self.reading.cutoff)
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        return {verdict.check_name: verdict for verdict in self.enrolment.verdicts.all()}
+
+    @cached_property
+    def ledger(self) -> list[LedgerRow]:
+        return [row for row in self.enrolment.ledger.all() if row.created_at <= self.reading.cutoff]
+
+    @cached_property
+    def matches(self) -> list[Played]:
+        """The matches that this person sat in, in order."""
+        return [Played(self.reading, seat.match, self.cell) for seat in self.enrolment.seats.all()]
+
+    @cached_property
+    def in_dataset(self) -> bool:
+        return any(not match.reasons for match in self.matches)
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why nothing of this person is in the dataset; empty when something is."""
+        if self.in_dataset:
+            return ()
+        reasons = set(gate.way_reasons(self.facts))
+        for match in self.matches:
+            of_match = set(match.reasons)
+            # That the game has no result only repeats what ended the way, where that is known.
+            reasons |= of_match - {"match_not_finished"} if reasons else of_match
+        return gate.ordered(reasons)
+
+    @cached_property
+    def stage(self) -> str:
+        finished = any(match.finished for match in self.matches)
+        return gate.stage(self.facts, finished=finished, in_dataset=self.in_dataset)
+
+    def seconds(self, kind: str) -> float | None:
+        """Seconds between showing and answering the steps of this kind; None when none was answered."""
+        spent = [
+            (visit.answered_at - visit.shown_at).total_seconds()
+            for visit in self.enrolment.visits.all()
+            if visit.kind == kind and visit.answered_at is not None
+        ]
+        return round(sum(spent), 3) if spent else None
+
+
+class Played:
+    """One match of the study with its log, scrubbed of what tells who its people are."""
+
+    def __init__(self, reading: Reading, match: Match, cell: Cell):
+        self.reading = reading
+        self.match = match
+        self.cell = cell
+        self.uid = str(match.uid)
+        order = list(reading.shape.roles)
+        seats = sorted(match.seats.all(), key=lambda seat: order.index(seat.role))
+        self.seats: dict[str, Seat] = {seat.role: seat for seat in seats}
+
+    @cached_property
+    def people(self) -> list[Enrolment]:
+        return [seat.enrolment for seat in self.seats.values() if seat.enrolment is not None]
+
+    @cached_property
+    def finished(self) -> bool:
+        return self.match.status == Match.Status.FINISHED and _by(self.match.ended_at, self.reading.cutoff) is not None
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """Why this match is not in the dataset; empty when it is."""
+        moved_for_others = (
+            frozenset(by for event in self._rows if (by := event.data.get("by"))) if self.finished else ()
+        )
+        facts = gate.MatchFacts(
+            finished=self.finished, purpose=self.match.purpose, moved_for_others=frozenset(moved_for_others)
+        )
+        reasons = set(gate.match_reasons(facts, demonstration=self.reading.demonstration))
+        for person in self.people:
+            reasons |= gate.way_reasons(facts_of(person, self.reading.cutoff))
+        return gate.ordered(reasons)
+
+    def reported_by(self, person: Enrolment) -> bool:
+        """Whether this person's turn in the reading is the one at which the match is written."""
+        return person.pk == min(other.pk for other in self.people)
+
+    @cached_property
+    def _rows(self) -> list[Event]:
+        return list(self.match.events.order_by("number"))
+
+    @cached_property
+    def scrubber(self) -> Scrubber:
+        """Cuts out names, identifiers and, where somebody wrote them, the hidden code words."""
+        own_words = [text for event in self._rows if event.kind == "move" for text in texts_in(event.data["move"])]
+        identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
+        return Scrubber(
+            names=[person.display_name for person in self.people],
+            identifiers=identifiers,
+            code_words=[person.code_word for person in self.people if mentions(own_words, person.code_word)],
+        )
+
+    @cached_property
+    def events(self) -> list[dict[str, Any]]:
+        """The log in the flat form of files, free text scrubbed."""
+        return [{"number": event.number, "kind": event.kind, **self._scrubbed(event)} for event in self._rows]
+
+    def _scrubbed(self, event: Event) -> dict[str, Any]:
+        if event.kind != "move":
+            return event.data
+        move = self.scrubber.move(event.data["move"], choices=self.reading.shape.choices, limit=MESSAGE_LIMIT)
+        return {**event.data, "move": move}
+
+    def player(self, role: str) -> str:
+        """ "human", or the agent's specification."""
+        return self.seats[role].agent or "human"
+
+    @cached_property
+    def decisions(self) -> list[Decision]:
+        moves = [(row, event) for row, event in zip(self._rows, self.events, strict=True) if row.kind == "move"]
+        return [Decision(self, i, row, event) for i, (row, event) in enumerate(moves, start=1)]
+
+    @cached_property
+    def messages(self) -> list[Decision]:
+        """The decisions that carried a message."""
+        return [decision for decision in self.decisions if decision.message is not None]
+
+
+class Decision:
+    """One move of a match."""
+
+    def __init__(self, match: Played, move_number: int, row: Event, event: dict[str, Any]):
+        self.match = match
+        self.move_number = move_number
+        self.row = row
+        self.role: str = event["role"]
+        self.by: str | None = event.get("by")
+        self.move: dict[str, Any] = event["move"]
+
+    @property
+    def message(self) -> str | None:
+        return self.move.get("message")
+
+    @property
+    def seconds(self) -> float | None:
+        """From when the question was on the screen (for agents: from when it was put) to the answer."""
+        since = self.row.shown_at or self.row.asked_at
+        return round((self.row.at - since).total_seconds(), 3) if since else None
+
+
+def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.WayFacts:
+    """What the gate must know of a participant."""
+    ended_since = enrolment.ended and _by(enrolment.ended_at, cutoff) is None
+    steps = {step["kind"]: step for step in enrolment.steps}
+    asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
+    if not steps.get("instructions", {}).get("code_word", True):
+        asked.discard("code_word")
+    return gate.WayFacts(
+        state=gate.UNDER_WAY if ended_since else str(enrolment.state),
+        checks_asked=frozenset(asked),
+        verdicts={verdict.check_name: verdict.passed for verdict in enrolment.verdicts.all()},
+        steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
+        began=any(True for _seat in enrolment.seats.all()),
+    )
+
+
+def _by(moment: datetime | None, cutoff: datetime) -> datetime | None:
+    return moment if moment is not None and moment <= cutoff else None
+
+
+def _identifiers(person: Enrolment) -> list[str]:
+    """Everything by which the recruiter or this site knows a person; none of it may leave."""
+    known = [person.token, person.completion_code]
+    identity: Identity | None = getattr(person, "identity", None)
+    if identity is not None:
+        known += [identity.worker, identity.proof, *texts_in(identity.details)]
+    return known
