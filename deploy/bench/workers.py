@@ -51,15 +51,17 @@ async def play(address: str, path: str, *, thinking: float, until: float, measur
     socket_address = f"ws://{address}/ws/play/{token}/"
     async with websockets.connect(socket_address, origin=f"http://{address}", compression=None) as socket:
         sent_at: float | None = None
+        answered = 0
         while time.monotonic() < until:
             frame = json.loads(await asyncio.wait_for(socket.recv(), 30))
             if frame["type"] in ("refused", "stale", "gone"):
                 measured.errors.append(json.dumps(frame)[:200])
                 return
-            if frame["type"] != "screen" or frame["answering"] is None:
-                if frame.get("over"):
-                    return
+            if frame.get("over") and frame["type"] == "screen":
+                return
+            if frame["type"] != "screen" or frame["answering"] in (None, answered):
                 continue
+            answered = frame["answering"]
             if sent_at is not None:
                 measured.replies.append(time.monotonic() - sent_at)
                 sent_at = None

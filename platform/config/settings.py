@@ -125,8 +125,9 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_keepalive": True, "health_check_interval": 10}
-# Lost tasks are found by the sweep, in the database; publishing must fail fast, not block a page.
+# Lost tasks are found by the sweep, in the database: no second bookkeeping of them in Redis, and
+# publishing fails fast instead of blocking a page.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_keepalive": True, "health_check_interval": 10, "ack_emulation": False}
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
 SWEEP_SECONDS = 2
 CELERY_BEAT_SCHEDULE = {

@@ -5,81 +5,85 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from games.errors import GameError
-from games.play import script_move
+from games.interface import MoveData
+from games.play import Play, script_move
 from llm_agents.agent import AgentSpec, decide, parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.record import CallRecord
 from matches import leases, services
 from matches.announce import background_loop
 from matches.errors import Stale
-from matches.models import Match, Seat
+from matches.models import Agent, Match, Seat
 from opponents.services import keep_calls
 from participants.states import State
 
 MOST_ATTEMPTS = 5
 """How often a turn is begun before its agent counts as failed (a worker that dies counts once)."""
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 def answer_turn(*, match_id: int, role: str, answering: int) -> None:
-    """Answer an agent's turn, and those that it is asked straight after; gives up quietly on a match that moved on."""
-    seat = seat_of(match_id, role)
-    spec = parse_spec(seat.agent)
+    """Answer an agent's turn, and those it is asked straight after; gives up quietly when the match has moved on."""
+    agent, spec = _agent(match_id, role)
     turn: int | None = answering
     try:
         while turn is not None:
-            turn = _answer(seat, spec, turn)
+            if spec.kind == "script" and not agent.delay:
+                turn = _move_at_once(match_id, role, spec, turn)
+            else:
+                turn = _think_and_move(match_id, role, agent, spec, turn)
     except Stale:
         return
     except (AgentError, GameError) as failure:
-        log.warning("agent %s failed in match %s: %s", seat.agent, match_id, type(failure).__name__)
+        log.warning("agent %s failed in match %s: %s", agent.spec, match_id, type(failure).__name__)
         services.abandon_match(match_id=match_id, reason=State.OPPONENT_FAILED, role=role)
 
 
-def seat_of(match_id: int, role: str) -> Seat:
-    return Seat.objects.get(match_id=match_id, role=role)
+def _agent(match_id: int, role: str) -> tuple[Agent, AgentSpec]:
+    seat = Seat.objects.only("agent", "delay").get(match_id=match_id, role=role)
+    return Agent(seat.agent, seat.delay), parse_spec(seat.agent)
 
 
-def _answer(seat: Seat, spec: AgentSpec, answering: int) -> int | None:
-    """Answer one turn; returns the number of the next one that this role is asked at once."""
-    if spec.kind == "script" and not seat.delay:
-        # Nothing to wait for: the player chooses under the match's own lock.
-        return services.submit_move(
-            match_id=seat.match_id,
-            role=seat.role,
-            answering=answering,
-            move=lambda play: script_move(play, seat.role, spec.name),
-            goes_on=True,
-        ).next
-    return _think(seat, spec, answering)
+def _move_at_once(match_id: int, role: str, spec: AgentSpec, answering: int) -> int | None:
+    """A scripted player has nothing to wait for: it chooses under the match's own lock."""
+
+    def choose(play: Play) -> MoveData:
+        return script_move(play, role, spec.name)
+
+    taken = services.submit_move(match_id=match_id, role=role, answering=answering, move=choose, answers_next=True)
+    return taken.next
 
 
-def _think(seat: Seat, spec: AgentSpec, answering: int) -> int | None:
-    """Ask the agent while holding the turn's lease, then move."""
-    with leases.lease(match_id=seat.match_id, role=seat.role, answering=answering) as held:
+def _think_and_move(match_id: int, role: str, agent: Agent, spec: AgentSpec, answering: int) -> int | None:
+    """Ask the agent while holding the turn's lease, then move; returns the turn it is asked next, at once."""
+    with leases.lease(match_id=match_id, role=role, answering=answering) as held:
         if held is None:
             return None
         if held.attempts > MOST_ATTEMPTS:
             raise AgentError("the turn was begun too often")
-        match = Match.objects.get(pk=seat.match_id)
+        match = Match.objects.get(pk=match_id)
         play = match.play()
-        if play.opened.get(seat.role) != answering:
+        if play.opened.get(role) != answering:
             return None
         began = time.monotonic()
         calls: list[CallRecord] = []
         try:
-            decision = _run(decide(spec, play, seat.role, match.log(), calls=calls))
+            template = match.texts.get("instructions")
+            decision = _run(decide(spec, play, role, match.log(), calls=calls, template=template))
         finally:
-            keep_calls(match_uid=match.uid, role=seat.role, answering=answering, calls=calls)
-        time.sleep(max(0.0, seat.delay - (time.monotonic() - began)))
+            keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls)
+        time.sleep(max(0.0, agent.delay - (time.monotonic() - began)))
         taken = services.submit_move(
-            match_id=match.pk, role=seat.role, answering=answering, move=decision.move, goes_on=True
+            match_id=match_id, role=role, answering=answering, move=decision.move, answers_next=True
         )
         return taken.next
 
 
-def _run(thinking):
+def _run(thinking: Coroutine[Any, Any, T]) -> T:
     """Wait in this thread for a coroutine of the process's background loop."""
     return asyncio.run_coroutine_threadsafe(thinking, background_loop()).result()

@@ -11,14 +11,15 @@ import asyncio
 import logging
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import lru_cache, partial
-from typing import Any
 
 from channels.layers import get_channel_layer
 from django.db import transaction
 
 from games.play import Play
 from matches.models import Match
+from matches.screens import frame
 from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
@@ -30,20 +31,20 @@ def group_of(match_id: int) -> str:
 
 
 def when_committed(match: Match, play: Play, *, turns: Sequence[OpenTurn] = (), clock: bool = False) -> None:
-    """After the commit: tell the pages where the match stands, and queue the agents' `turns`.
+    """After the commit: send the pages their frames, and queue the agents' `turns`.
 
     `clock` says that only a deadline has changed.
     """
-    message = {
-        "type": "match.moved",
-        "last": play.last,
-        "waiting": list(play.waiting_for()),
-        "over": play.over,
-        "clock": clock,
-    }
-    transaction.on_commit(partial(_tell, match.pk, message))
+    if clock or play.over or _somebody_is_told_something(match, play):
+        transaction.on_commit(partial(_tell, match, clock))
     for turn in turns:
         transaction.on_commit(partial(queue_turn, match.pk, turn))
+
+
+def _somebody_is_told_something(match: Match, play: Play) -> bool:
+    """False when nobody watches, or the only person has just moved: their page knows that already."""
+    people = match.people()
+    return len(people) > 1 or bool(people & set(play.waiting_for()))
 
 
 def queue_turn(match_id: int, turn: OpenTurn) -> None:
@@ -56,13 +57,15 @@ def queue_turn(match_id: int, turn: OpenTurn) -> None:
         log.warning("turn of match %s not queued: %s", match_id, type(error).__name__)
 
 
-def _tell(match_id: int, message: dict[str, Any]) -> None:
-    layer = get_channel_layer()
-    sending = asyncio.run_coroutine_threadsafe(layer.group_send(group_of(match_id), message), background_loop())
-    sending.add_done_callback(_log_failure)
+def _tell(match: Match, clock: bool) -> None:
+    """One message for all pages of the match: each takes the frame of its own role out of it."""
+    frames = {role: frame(match, role) for role in match.people()}
+    message = {"type": "match.moved", "frames": frames, "clock": clock}
+    sending = get_channel_layer().group_send(group_of(match.pk), message)
+    asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)
 
 
-def _log_failure(sending) -> None:
+def _log_failure(sending: Future[None]) -> None:
     if error := sending.exception():
         log.warning("a move was not announced: %s", type(error).__name__)
 

@@ -6,8 +6,8 @@ again. `Match.turns` are the questions that wait for an answer, with their clock
 
 from __future__ import annotations
 
-import json
 import uuid
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -68,7 +68,7 @@ class Match(models.Model):
 
     def configured(self) -> interface.Game[Any, Any]:
         """The game with this match's configuration."""
-        return configured_game(self.game, json.dumps(self.config))
+        return _configured(self.uid)
 
     def play(self) -> play.Play:
         """Where the match stands."""
@@ -78,24 +78,40 @@ class Match(models.Model):
         """The questions that wait for an answer, by role."""
         return turns.load(self.turns)
 
-    def agents(self) -> dict[str, str]:
-        """The agent's specification per role, empty where a person sits; seats never change."""
+    def agents(self) -> dict[str, Agent]:
+        """The agents by the role they play; seats never change."""
         return _agents_of(self.uid)
+
+    def people(self) -> set[str]:
+        """The roles that people play."""
+        return set(self.configured().roles()) - set(self.agents())
 
     def log(self) -> list[interface.Event]:
         """The whole log, as the rules read it."""
         return [event.as_event() for event in self.events.order_by("number")]
 
 
-@lru_cache(maxsize=4096)
-def configured_game(key: str, config: str) -> interface.Game[Any, Any]:
-    """A game with a configuration given as JSON text; kept, for it is asked for at every move."""
-    return play.configure(registry.get(key), json.loads(config))
+@dataclass(frozen=True)
+class Agent:
+    """An agent in a seat: its specification, and the seconds it waits before it answers."""
+
+    spec: str
+    delay: float
 
 
-@lru_cache(maxsize=4096)
-def _agents_of(match: uuid.UUID) -> dict[str, str]:
-    return dict(Seat.objects.filter(match__uid=match).values_list("role", "agent"))
+# What never changes in a match is asked for at every move: kept in the process, by the match's identifier.
+
+
+@lru_cache(maxsize=10_000)
+def _configured(match: uuid.UUID) -> interface.Game[Any, Any]:
+    game, config = Match.objects.values_list("game", "config").get(uid=match)
+    return play.configure(registry.get(game), config)
+
+
+@lru_cache(maxsize=10_000)
+def _agents_of(match: uuid.UUID) -> dict[str, Agent]:
+    seats = Seat.objects.filter(match__uid=match, enrolment=None)
+    return {role: Agent(spec, delay) for role, spec, delay in seats.values_list("role", "agent", "delay")}
 
 
 class Seat(models.Model):

@@ -7,14 +7,11 @@ from typing import Any
 
 from django.template.loader import get_template, select_template
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
-from games.errors import Refused
 from games.interface import Role
 from games.play import Play
-from matches import forms, services
-from matches.errors import Stale
-from matches.models import Match, Seat
+from matches import forms
+from matches.models import Match
 
 
 def render_screen(
@@ -62,30 +59,3 @@ def frame(match: Match, role: Role) -> dict[str, Any]:
         "extended": turn.extended if turn else False,
         "over": play.over,
     }
-
-
-def take(seat: Seat, posted: Mapping[str, str], *, shown_at=None) -> dict[str, Any]:
-    """Take what a page sent as a move.
-
-    Returns {"type": "taken", last, over}, or {"type": "refused", errors} with a reason per field, or
-    {"type": "stale", reason}: then nothing has changed.
-    """
-    try:
-        answering = int(posted.get("answering", ""))
-    except (TypeError, ValueError):
-        return {"type": "stale", "reason": _("This page is out of date; here is where the game stands.")}
-
-    def chosen(play: Play) -> dict[str, Any]:
-        return forms.read(forms.form_for(play.forms(seat.role), posted).model, posted)
-
-    try:
-        taken = services.submit_move(
-            match_id=seat.match_id, role=seat.role, answering=answering, move=chosen, shown_at=shown_at
-        )
-    except Stale as stale:
-        return {"type": "stale", "reason": str(stale)}
-    except Refused as refused:
-        return {"type": "refused", "errors": {refused.field or "": str(refused)}}
-    return {"type": "taken", "last": taken.last, "over": taken.over}
-
-

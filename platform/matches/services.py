@@ -104,6 +104,11 @@ def open_match(
     return match
 
 
+def locked(match_id: int) -> Match:
+    """The match under its row lock, without the columns that no move looks at; call inside a transaction."""
+    return Match.objects.select_for_update().defer("config", "texts", "payoffs", "metrics").get(pk=match_id)
+
+
 @transaction.atomic
 def submit_move(
     *,
@@ -113,7 +118,7 @@ def submit_move(
     answering: int,
     by: str | None = None,
     shown_at: datetime | None = None,
-    goes_on: bool = False,
+    answers_next: bool = False,
 ) -> Taken:
     """Take one move: the one path for screens, agents and the clock.
 
@@ -122,24 +127,24 @@ def submit_move(
         answering: number of the event that opened the turn which this move answers.
         by: who moves, if not the seat's own player ("clock", "script:fair").
         shown_at: when the question was on the person's screen, if the page knows it.
-        goes_on: the caller is the role's agent and answers its next turn as well, so none is queued.
+        answers_next: the caller is the role's agent and answers its next turn as well, so none is queued.
 
     Raises:
         Stale: the turn is no longer open; nothing changed.
         Refused: the move is not allowed; nothing changed.
     """
-    match = Match.objects.select_for_update().get(pk=match_id)
+    match = locked(match_id)
     play = match.play()
     if role not in play.waiting_for() or play.opened[role] != answering:
         raise Stale(_("The game is over.") if play.over else _("The game has moved on; here is where it stands."))
     chosen = move(play) if callable(move) else move
-    return _apply(match, play, role, chosen, by=by, shown_at=shown_at, kept_by=role if goes_on else None)
+    return _apply(match, play, role, chosen, by=by, shown_at=shown_at, kept_by=role if answers_next else None)
 
 
 @transaction.atomic
 def let_time_run_out(*, match_id: int) -> None:
     """What the clock does to a match's overdue turns: one extension for people, then the end."""
-    match = Match.objects.select_for_update().get(pk=match_id)
+    match = locked(match_id)
     for turn in match.open_turns().values():
         if match.status == Match.Status.LIVE and turn.deadline <= timezone.now():
             _run_out(match, turn)
@@ -169,7 +174,7 @@ def _extend(match: Match, turn: OpenTurn) -> None:
 @transaction.atomic
 def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> None:
     """Remember when a question was first on the person's screen."""
-    match = Match.objects.select_for_update().get(pk=match_id)
+    match = locked(match_id)
     turn = match.open_turns().get(role)
     if turn is not None and turn.answering == answering and turn.shown_at is None:
         _keep_turns(match, {**match.open_turns(), role: replace(turn, shown_at=at)})
@@ -178,7 +183,7 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
 @transaction.atomic
 def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> None:
     """End a live match without a result; `reason` is the state that ended it. Once over, nothing happens."""
-    _abandon(Match.objects.select_for_update().get(pk=match_id), reason, role)
+    _abandon(locked(match_id), reason, role)
 
 
 def turn_seconds(match: Match) -> float:
@@ -288,7 +293,7 @@ def _new_turn(match: Match, play: Play, role: Role, now: datetime, *, clock_of: 
     """The question put to `role` now; `clock_of` is a turn of that role whose clock it carries on."""
     if clock_of is not None and clock_of.role == role:
         return replace(clock_of, answering=play.opened[role], shown_at=None)
-    by_agent = bool(match.agents()[role])
+    by_agent = role in match.agents()
     seconds = match.timers.get("agent_seconds", AGENT_SECONDS) if by_agent else turn_seconds(match)
     return OpenTurn(
         role=role,

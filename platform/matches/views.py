@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from matches import screens
+from matches import intake
 from matches.step import current_frame, live_seat
 from participants import services as people
 from participants.models import Enrolment
@@ -22,7 +22,7 @@ def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if seat is None:
         return JsonResponse({"type": "gone"}, status=404) if wants_json else redirect(enrolment)
     people.touch(enrolment.pk)
-    outcome = screens.take(seat, request.POST.dict()) if request.method == "POST" else None
+    outcome = intake.take(seat, request.POST.dict()) if request.method == "POST" else None
     if wants_json:
         return JsonResponse({"outcome": outcome, **current_frame(seat)})
     if outcome and outcome["type"] == "refused":
