@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from random import Random
 from typing import Any, TypeVar
 
@@ -110,7 +110,9 @@ def configure(game: type[Game[Any, Any]], config: Mapping[str, Json]) -> Game[An
     try:
         return game(game.Config.model_validate_json(_as_json(config)))
     except ValidationError as error:
-        raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=_explain(error, game.Config))) from None
+        raise BadConfig(
+            _("Configuration of {game}: {problems}").format(game=game.key, problems=_explain(error, game.Config))
+        ) from None
     except ValueError as error:
         raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=error)) from None
 
@@ -141,7 +143,9 @@ _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
     "less_than_equal": lambda e: _("must be at most {limit}").format(limit=_plain(e["ctx"]["le"])),
     "less_than": lambda e: _("must be less than {limit}").format(limit=_plain(e["ctx"]["lt"])),
     "literal_error": lambda e: _("must be one of {choices}").format(choices=e["ctx"]["expected"]),
-    "string_too_long": lambda e: _("is too long: at most {limit} characters are allowed").format(limit=e["ctx"]["max_length"]),
+    "string_too_long": lambda e: _("is too long: at most {limit} characters are allowed").format(
+        limit=e["ctx"]["max_length"]
+    ),
 }
 
 
@@ -213,7 +217,9 @@ def ends_turn(play: Play, role: Role, move: MoveData) -> bool:
     return form_for(play.forms(role), move).ends_turn
 
 
-def _stay(play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance) -> tuple[Play, tuple[Event, ...]]:
+def _stay(
+    play: Play, role: Role, state: Any, step: int, logged: list[Any], chance: SeededChance
+) -> tuple[Play, tuple[Event, ...]]:
     """After a move that leaves the turn open: only the mover's own turn gets a new number."""
     logged += [("draw", draw) for draw in chance.draws]
     events = _number(play.last, logged)
@@ -222,7 +228,9 @@ def _stay(play: Play, role: Role, state: Any, step: int, logged: list[Any], chan
     return replace(play, state=state, turn=turn, step=step, opened={**play.opened, role: last}, last=last), events
 
 
-def _advance(play: Play, state: Any, step: int, logged: list[Any], chance: SeededChance) -> tuple[Play, tuple[Event, ...]]:
+def _advance(
+    play: Play, state: Any, step: int, logged: list[Any], chance: SeededChance
+) -> tuple[Play, tuple[Event, ...]]:
     """After a closed turn: everybody who may move next gets a new turn."""
     logged = logged + [("draw", draw) for draw in chance.draws]
     turn = play.game.turn(state)
@@ -230,7 +238,7 @@ def _advance(play: Play, state: Any, step: int, logged: list[Any], chance: Seede
     opened = dict.fromkeys(turn.forms, opens_at) if turn else {}
     after = replace(play, state=state, turn=turn, step=step, sealed={}, opened=opened, last=opens_at)
     if turn is None:
-        logged = logged + [("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
+        logged = [*logged, ("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
         after = replace(after, last=opens_at + 1)
     return after, _number(play.last, logged)
 
@@ -305,7 +313,9 @@ def use_tool(play: Play, role: Role, name: str, arguments: MoveData) -> Json:
     tools = {tool.name: tool for tool in play.game.tools(play.state, role)}
     tool = tools.get(name)
     if tool is None:
-        raise Refused(_("There is no tool “{name}” now; there are {names}.").format(name=name, names=", ".join(tools) or "none"))
+        raise Refused(
+            _("There is no tool “{name}” now; there are {names}.").format(name=name, names=", ".join(tools) or "none")
+        )
     return tool.answer(_parse(Form(tool.name, tool.name, tool.arguments), arguments))
 
 
@@ -335,7 +345,9 @@ def replay_moves(
         try:
             play, made = submit(play, role, move)
         except Refused as refusal:
-            raise Refused(_("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)) from None
+            raise Refused(
+                _("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)
+            ) from None
         events += made
     return play, tuple(events)
 
@@ -359,14 +371,21 @@ def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
             else:
                 continue
         except Refused as refusal:
-            raise LogMismatch(_("Event {number} is not legal: {reason}").format(number=event.number, reason=refusal)) from None
+            raise LogMismatch(
+                _("Event {number} is not legal: {reason}").format(number=event.number, reason=refusal)
+            ) from None
         log += made
     for expected, found in zip(events, log, strict=False):
         if _comparable(expected) != _comparable(found):
-            raise LogMismatch(_("Event {number} differs: the log has {logged}, the rules give {made}").format(
-                number=expected.number, logged=_comparable(expected), made=_comparable(found)))
+            raise LogMismatch(
+                _("Event {number} differs: the log has {logged}, the rules give {made}").format(
+                    number=expected.number, logged=_comparable(expected), made=_comparable(found)
+                )
+            )
     if len(events) != len(log):
-        raise LogMismatch(_("The log has {logged} events, the rules give {made}.").format(logged=len(events), made=len(log)))
+        raise LogMismatch(
+            _("The log has {logged} events, the rules give {made}.").format(logged=len(events), made=len(log))
+        )
     return play
 
 
@@ -397,24 +416,31 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
             told.append(Own(event.number, current.forms(role), event.data["move"]))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
-        if current.step == before.step:
-            continue
-        turn = before.turn
-        assert turn is not None
-        applied = {event.data["role"]: event.data["move"]}
-        if not current.sealed and form_for(turn.forms[event.data["role"]], event.data["move"]).ends_turn:
-            applied = {**before.sealed, **applied}
-        moves = {r: _parse(form_for(turn.forms[r], m), m) for r, m in applied.items()}
-        notices = play.game.notices(before.state, moves, current.state, role)
-        if notices:
+        if notices := learnt(before, event.data["role"], event.data["move"], current, role):
             told.append(notices)
     return told
+
+
+def learnt(before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> View:
+    """What `role` was told by the step that `move` led to; nothing while moves stay sealed."""
+    if after.step == before.step:
+        return ()
+    return before.game.notices(before.state, applied(before, mover, move), after.state, role)
+
+
+def applied(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
+    """The parsed moves of the step that a legal `move` of `mover` leads to."""
+    assert before.turn is not None
+    forms = before.turn.forms
+    ended = form_for(forms[mover], move).ends_turn
+    moves = {**before.sealed, mover: move} if ended else {mover: move}
+    return {role: _parse(form_for(forms[role], data), data) for role, data in moves.items()}
 
 
 # ---- snapshots ---------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def _states(game: type[Game[Any, Any]]) -> TypeAdapter[Any]:
     return TypeAdapter(game.State)
 
@@ -459,7 +485,10 @@ def script_move(play: Play, role: Role, name: str) -> MoveData:
     """
     scripts = play.game.scripts
     if name not in scripts:
-        raise UnknownGame(_("{game} has no scripted player “{name}”; there are {names}.").format(
-            game=play.game.key, name=name, names=", ".join(sorted(scripts))))
+        raise UnknownGame(
+            _("{game} has no scripted player “{name}”; there are {names}.").format(
+                game=play.game.key, name=name, names=", ".join(sorted(scripts))
+            )
+        )
     rng = Random(f"{play.seed}/{role}/{name}/{play.opened[role]}")
     return scripts[name](play.game, play.state, role, rng)
