@@ -30,6 +30,7 @@ if KIND not in DATABASES:
     raise pytest.UsageError(f"TEST_DATABASE is one of {', '.join(DATABASES)}")
 
 FOLDER = Path(tempfile.mkdtemp(prefix="parley-tests-"))
+(FOLDER / "static").mkdir()
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 POSTGRES = PrivatePostgres() if KIND == "postgres" else None
 if POSTGRES is not None:
@@ -46,6 +47,11 @@ for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
     os.environ.pop(name, None)
 # A file by name; left to itself Django would test on SQLite in memory, whose locks are not those of a file.
 settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
+
+
+def pytest_sessionstart() -> None:
+    """The settings are read; xdist's workers, which inherit this environment, shall make their own."""
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
 @pytest.fixture(scope="session")

@@ -131,7 +131,7 @@ class Stack:
         Raises:
             StackError: saying what did not come up; nothing is left running.
         """
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        (self.data_dir / "static").mkdir(parents=True, exist_ok=True)
         self._lock_folder()
         try:
             self.port = free_port(self.wanted_port)
