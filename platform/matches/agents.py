@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from llm_agents.record import CallRecord
 from matches import leases, services
 from matches.announce import background_loop
 from matches.errors import Stale
-from matches.models import Agent, Match, Seat
+from matches.models import Agent, Match, seated_agents
 from opponents.services import keep_calls
 from participants.states import State
 
@@ -27,16 +28,16 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def answer_turn(*, match_id: int, role: str, answering: int) -> None:
-    """Answer an agent's turn, and those it is asked straight after; gives up quietly when the match has moved on."""
-    agent, spec = _agent(match_id, role)
-    turn: int | None = answering
+def answer_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> None:
+    """Answer an agent's turn; gives up quietly when the match has moved on."""
+    match_id, agents = seated_agents(match_uid)
+    agent = agents[role]
+    spec = parse_spec(agent.spec)
     try:
-        while turn is not None:
-            if spec.kind == "script" and not agent.delay:
-                turn = _move_at_once(match_id, role, spec, turn)
-            else:
-                turn = _think_and_move(match_id, role, agent, spec, turn)
+        if spec.scripted and not agent.delay:
+            _move_at_once(match_id, role, spec, answering)
+        else:
+            _think_and_move(match_id, role, agent, spec, answering)
     except Stale:
         return
     except (AgentError, GameError) as failure:
@@ -44,32 +45,26 @@ def answer_turn(*, match_id: int, role: str, answering: int) -> None:
         services.abandon_match(match_id=match_id, reason=State.OPPONENT_FAILED, role=role)
 
 
-def _agent(match_id: int, role: str) -> tuple[Agent, AgentSpec]:
-    seat = Seat.objects.only("agent", "delay").get(match_id=match_id, role=role)
-    return Agent(seat.agent, seat.delay), parse_spec(seat.agent)
-
-
-def _move_at_once(match_id: int, role: str, spec: AgentSpec, answering: int) -> int | None:
+def _move_at_once(match_id: int, role: str, spec: AgentSpec, answering: int) -> None:
     """A scripted player has nothing to wait for: it chooses under the match's own lock."""
 
     def choose(play: Play) -> MoveData:
         return script_move(play, role, spec.name)
 
-    taken = services.submit_move(match_id=match_id, role=role, answering=answering, move=choose, answers_next=True)
-    return taken.next
+    services.submit_move(match_id=match_id, role=role, answering=answering, move=choose, keeps_moving=True)
 
 
-def _think_and_move(match_id: int, role: str, agent: Agent, spec: AgentSpec, answering: int) -> int | None:
-    """Ask the agent while holding the turn's lease, then move; returns the turn it is asked next, at once."""
+def _think_and_move(match_id: int, role: str, agent: Agent, spec: AgentSpec, answering: int) -> None:
+    """Ask the agent while holding the turn's lease, then move."""
     with leases.lease(match_id=match_id, role=role, answering=answering) as held:
         if held is None:
-            return None
+            return
         if held.attempts > MOST_ATTEMPTS:
             raise AgentError("the turn was begun too often")
         match = Match.objects.get(pk=match_id)
         play = match.play()
         if play.opened.get(role) != answering:
-            return None
+            return
         began = time.monotonic()
         calls: list[CallRecord] = []
         try:
@@ -78,10 +73,7 @@ def _think_and_move(match_id: int, role: str, agent: Agent, spec: AgentSpec, ans
         finally:
             keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls)
         time.sleep(max(0.0, agent.delay - (time.monotonic() - began)))
-        taken = services.submit_move(
-            match_id=match_id, role=role, answering=answering, move=decision.move, answers_next=True
-        )
-        return taken.next
+        services.submit_move(match_id=match_id, role=role, answering=answering, move=decision.move)
 
 
 def _run(thinking: Coroutine[Any, Any, T]) -> T:

@@ -38,7 +38,7 @@ def when_committed(match: Match, play: Play, *, turns: Sequence[OpenTurn] = (), 
     if clock or play.over or _somebody_is_told_something(match, play):
         transaction.on_commit(partial(_tell, match, clock))
     for turn in turns:
-        transaction.on_commit(partial(queue_turn, match.pk, turn))
+        transaction.on_commit(partial(queue_turn, match, turn))
 
 
 def _somebody_is_told_something(match: Match, play: Play) -> bool:
@@ -47,14 +47,14 @@ def _somebody_is_told_something(match: Match, play: Play) -> bool:
     return len(people) > 1 or bool(people & set(play.waiting_for()))
 
 
-def queue_turn(match_id: int, turn: OpenTurn) -> None:
+def queue_turn(match: Match, turn: OpenTurn) -> None:
     """Hand an agent's turn to the workers."""
     from matches.tasks import play_turn
 
     try:
-        play_turn.delay(match_id, turn.role, turn.answering)
+        play_turn.delay(str(match.uid), turn.role, turn.answering)
     except Exception as error:  # noqa: BLE001  (any broker failure: the sweep will queue it again)
-        log.warning("turn of match %s not queued: %s", match_id, type(error).__name__)
+        log.warning("turn of match %s not queued: %s", match.pk, type(error).__name__)
 
 
 def _tell(match: Match, clock: bool) -> None:

@@ -80,7 +80,7 @@ class Match(models.Model):
 
     def agents(self) -> dict[str, Agent]:
         """The agents by the role they play; seats never change."""
-        return _agents_of(self.uid)
+        return seated_agents(self.uid)[1]
 
     def people(self) -> set[str]:
         """The roles that people play."""
@@ -109,9 +109,11 @@ def _configured(match: uuid.UUID) -> interface.Game[Any, Any]:
 
 
 @lru_cache(maxsize=10_000)
-def _agents_of(match: uuid.UUID) -> dict[str, Agent]:
-    seats = Seat.objects.filter(match__uid=match, enrolment=None)
-    return {role: Agent(spec, delay) for role, spec, delay in seats.values_list("role", "agent", "delay")}
+def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
+    """A match's key in the database, and its agents by the role they play."""
+    match_id = Match.objects.values_list("pk", flat=True).get(uid=match)
+    seats = Seat.objects.filter(match_id=match_id, enrolment=None)
+    return match_id, {role: Agent(spec, delay) for role, spec, delay in seats.values_list("role", "agent", "delay")}
 
 
 class Seat(models.Model):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from matches import screens, services
+from matches.change import extension_seconds
 from matches.models import Match, Seat
 from participants.markdown import to_html
 from participants.states import State
@@ -59,7 +60,7 @@ class MatchStep(Step):
             "game": game,
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
             "name": self.enrolment.display_name,
-            "extension": services.extension_seconds(match),
+            "extension": extension_seconds(match),
         }
 
     def answer(self, data: Mapping[str, str]) -> None:

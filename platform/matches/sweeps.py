@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from matches import announce, leases, services
+from matches.change import REQUEUE_SECONDS
 from matches.models import Match
 
 
@@ -20,7 +21,7 @@ def sweep() -> None:
 def requeue_waiting() -> int:
     """Queue again every agent's turn that has waited long enough and that nobody holds; returns how many."""
     now = timezone.now()
-    again = now + timedelta(seconds=services.REQUEUE_SECONDS)
+    again = now + timedelta(seconds=REQUEUE_SECONDS)
     queued = 0
     for match in Match.objects.filter(requeue_at__lt=now):
         # Only one of several sweeps at once wins this update, so a turn is queued once.
@@ -29,7 +30,7 @@ def requeue_waiting() -> int:
         held = leases.held_turns(match.pk)
         for turn in match.open_turns().values():
             if turn.by_agent and (turn.role, turn.answering) not in held:
-                announce.queue_turn(match.pk, turn)
+                announce.queue_turn(match, turn)
                 queued += 1
     return queued
 

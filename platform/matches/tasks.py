@@ -1,3 +1,5 @@
+import uuid
+
 from celery import shared_task
 from celery.signals import worker_ready
 
@@ -5,9 +7,9 @@ from matches import agents, sweeps
 
 
 @shared_task(name="matches.play_turn")
-def play_turn(match_id: int, role: str, answering: int) -> None:
+def play_turn(match_uid: str, role: str, answering: int) -> None:
     """An agent's turn."""
-    agents.answer_turn(match_id=match_id, role=role, answering=answering)
+    agents.answer_turn(match_uid=uuid.UUID(match_uid), role=role, answering=answering)
 
 
 @shared_task(name="matches.sweep")

@@ -61,7 +61,7 @@ def at_once(count: int, deed) -> list:
 def queued(monkeypatch) -> list[OpenTurn]:
     """The turns that would be queued; these tests run the workers themselves."""
     turns: list[OpenTurn] = []
-    monkeypatch.setattr(announce, "queue_turn", lambda match_id, turn: turns.append(turn))
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: turns.append(turn))
     return turns
 
 
@@ -83,7 +83,7 @@ def test_twenty_identical_submissions_at_once_are_one_move(queued):
 def test_twenty_workers_given_the_same_turn_make_one_reply():
     match = new_match()
     services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
-    results = at_once(20, lambda i: agents.answer_turn(match_id=match.pk, role="bob", answering=2))
+    results = at_once(20, lambda i: agents.answer_turn(match_uid=match.uid, role="bob", answering=2))
     assert [result for result in results if result is not None] == []
     assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
 
@@ -99,7 +99,7 @@ def test_only_one_of_many_workers_thinks_about_a_slow_agents_turn(monkeypatch):
         return thinking(spec, play, role, events, **options)
 
     monkeypatch.setattr(agents, "decide", decide)
-    at_once(8, lambda i: agents.answer_turn(match_id=match.pk, role="bob", answering=2))
+    at_once(8, lambda i: agents.answer_turn(match_uid=match.uid, role="bob", answering=2))
     assert asked == [2, 3], "bob is asked for his answer and then for his own offer, once each"
     assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1
 
@@ -109,7 +109,7 @@ def test_many_matches_at_once_each_keep_their_own_numbers():
 
     def play(i: int) -> None:
         services.submit_move(match_id=matches[i].pk, role="alice", move=OFFER, answering=1)
-        agents.answer_turn(match_id=matches[i].pk, role="bob", answering=2)
+        agents.answer_turn(match_uid=matches[i].uid, role="bob", answering=2)
 
     assert at_once(12, play) == [None] * 12
     for match in matches:

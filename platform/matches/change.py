@@ -1,0 +1,161 @@
+"""One change of a match under its lock: whatever the rules decide, written together and then announced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+import games.play
+from games.interface import Event as GameEvent
+from games.interface import MoveData, Role
+from matches import announce
+from matches.models import Event, Match
+from matches.turns import OpenTurn, dump
+
+TURN_SECONDS = 180
+EXTENSION_SECONDS = 60
+AGENT_SECONDS = 180
+REQUEUE_SECONDS = 4
+"""How long an agent's turn may go without anybody thinking about it before it is queued again."""
+
+
+class Change:
+    """What happens to a match between taking its lock and the commit. Nothing is written before `write`."""
+
+    def __init__(self, match: Match, play: games.play.Play):
+        self.match = match
+        self.play = play
+        self.turns: Mapping[Role, OpenTurn] = match.open_turns()
+        self._before = self.turns
+        self._rows: list[Event] = []
+        self._clock_only = True
+
+    @classmethod
+    def begin(cls, match_id: int) -> Change:
+        """Lock the match's row, without reading the columns that no change looks at; call inside a transaction."""
+        match = Match.objects.select_for_update().defer("config", "texts", "payoffs", "metrics").get(pk=match_id)
+        return cls(match, match.play())
+
+    def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
+        """Let the rules take a move of an open turn.
+
+        Raises:
+            Refused: nothing has changed.
+        """
+        after, events = games.play.submit(self.play, role, move, by=by)
+        answered = self.turns[role]
+        if answered.shown_at is None:
+            answered = replace(answered, shown_at=shown_at)
+        stays_open = not games.play.ends_turn(self.play, role, move)
+        self._follow(after, events, answered=answered, clock_of=answered if stays_open else None)
+
+    def abandon(self, reason: str, role: Role | None) -> None:
+        """End the match without a result."""
+        self._follow(*games.play.abandon(self.play, reason, role))
+
+    def extend(self, role: Role) -> None:
+        """Give a turn its extra time."""
+        until = timezone.now() + timedelta(seconds=extension_seconds(self.match))
+        self.turns = {**self.turns, role: replace(self.turns[role], extended=True, deadline=until)}
+
+    def mark_shown(self, role: Role, at: datetime) -> None:
+        """Remember when an open question was first on the person's screen."""
+        self.turns = {**self.turns, role: replace(self.turns[role], shown_at=at)}
+
+    def _follow(
+        self,
+        after: games.play.Play,
+        events: Iterable[GameEvent],
+        *,
+        answered: OpenTurn | None = None,
+        clock_of: OpenTurn | None = None,
+    ) -> None:
+        """Go on from the play after some events; `clock_of` is the turn whose clock goes on (it was a note)."""
+        now = timezone.now()
+        self._rows += [_row(self.match, event, now, answered) for event in events]
+        self.play = after
+        self.turns = {
+            role: self.turns[role]
+            if role in self.turns and self.turns[role].answering == after.opened[role]
+            else self._opened(role, now, clock_of)
+            for role in after.waiting_for()
+        }
+        self._clock_only = False
+
+    def _opened(self, role: Role, now: datetime, clock_of: OpenTurn | None) -> OpenTurn:
+        """The question put to `role` now."""
+        answering = self.play.opened[role]
+        if clock_of is not None and clock_of.role == role:
+            return replace(clock_of, answering=answering, shown_at=None)
+        by_agent = role in self.match.agents()
+        seconds = self.match.timers.get("agent_seconds", AGENT_SECONDS) if by_agent else turn_seconds(self.match)
+        return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
+
+    def write(self, *, quietly: bool = False) -> None:
+        """Write events, snapshot and turns in one go; on commit tell the pages and queue the agents.
+
+        Args:
+            quietly: nobody needs to hear of it.
+        """
+        Event.objects.bulk_create(self._rows)
+        changed = self._columns()
+        Match.objects.filter(pk=self.match.pk).update(**changed)
+        for name, value in changed.items():
+            setattr(self.match, name, value)
+        if quietly:
+            return
+        opened = [turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._before.get(role)]
+        announce.when_committed(self.match, self.play, turns=opened, clock=self._clock_only)
+
+    def _columns(self) -> dict[str, Any]:
+        """The columns of the match's row that follow from the play and its open turns."""
+        now = timezone.now()
+        waits_for_agent = any(turn.by_agent for turn in self.turns.values())
+        columns: dict[str, Any] = {
+            "turns": dump(self.turns),
+            "deadline": min((turn.deadline for turn in self.turns.values()), default=None),
+            "requeue_at": now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
+        }
+        if self._clock_only:
+            return columns
+        columns["snapshot"] = games.play.snapshot(self.play)
+        if self.play.over:
+            columns["status"] = Match.Status.ABANDONED if self.play.abandoned else Match.Status.FINISHED
+            columns["ending"] = self.play.abandoned or "finished"
+            columns["ended_at"] = now
+        if self.play.finished:
+            columns["payoffs"], columns["metrics"] = self.play.payoffs(), self.play.metrics()
+        return columns
+
+
+def record_start(match: Match, play: games.play.Play, events: Iterable[GameEvent]) -> None:
+    """Write the first events of a match that has just been created."""
+    change = Change(match, play)
+    change._follow(play, events)
+    change.write()
+
+
+def turn_seconds(match: Match) -> float:
+    return float(match.timers.get("turn_seconds", TURN_SECONDS))
+
+
+def extension_seconds(match: Match) -> float:
+    return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
+
+
+def _row(match: Match, event: GameEvent, now: datetime, answered: OpenTurn | None) -> Event:
+    asked = answered if event.kind == "move" else None
+    return Event(
+        match=match,
+        number=event.number,
+        kind=event.kind,
+        role=event.data.get("role") or "",
+        data=dict(event.data),
+        at=now,
+        asked_at=asked.opened_at if asked else None,
+        shown_at=asked.shown_at if asked else None,
+    )
