@@ -60,8 +60,11 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
         known = ", ".join(f"{kind}:{'NAME' if kind == 'script' else 'MODEL'}" for kind in KINDS)
         raise BadAgent(_("“{words}” is no agent; an agent is one of {known}.").format(words=words, known=known))
     if game is not None and kind == "script" and name not in game.scripts:
-        raise BadAgent(_("{game} has no scripted player “{name}”; there are {names}.").format(
-            game=game.key, name=name, names=", ".join(sorted(game.scripts))))
+        raise BadAgent(
+            _("{game} has no scripted player “{name}”; there are {names}.").format(
+                game=game.key, name=name, names=", ".join(sorted(game.scripts))
+            )
+        )
     return AgentSpec(kind, name)
 
 
@@ -130,7 +133,9 @@ async def decide(
             {"role": "assistant", "content": completion.text.strip() or "(no answer)"},
             {"role": "user", "content": correction(problem)},
         ]
-    raise NoLegalMove(_("No legal move in {tries} tries. {problem}").format(tries=try_number, problem=problem), kept[before:])
+    raise NoLegalMove(
+        _("No legal move in {tries} tries. {problem}").format(tries=try_number, problem=problem), kept[before:]
+    )
 
 
 def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
@@ -174,4 +179,6 @@ class _Call:
         )
 
     def failed(self, error: ProviderError) -> CallRecord:
-        return CallRecord(**self._common, latency=time.monotonic() - self._began, error=f"{type(error).__name__}: {error}")
+        return CallRecord(
+            **self._common, latency=time.monotonic() - self._began, error=f"{type(error).__name__}: {error}"
+        )

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
@@ -45,7 +46,12 @@ class MatchRecord:
 
 
 def play_match(
-    game: Game, seed: int, agents: Mapping[Role, AgentSpec], *, tries_after_first: int = 3, timeout: float = 60.0
+    game: Game[Any, Any],
+    seed: int,
+    agents: Mapping[Role, AgentSpec],
+    *,
+    tries_after_first: int = 3,
+    timeout: float = 60.0,
 ) -> MatchRecord:
     """Play one match; models that are asked at the same time think at the same time.
 

@@ -95,7 +95,7 @@ class Twin:
                 return number, self._answers(request)
             return number, self._answers[min(number, len(self._answers)) - 1]
 
-    def _handler(twin) -> type[BaseHTTPRequestHandler]:  # noqa: N805
+    def _handler(twin) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
@@ -145,7 +145,12 @@ class OpenAITwin(Twin):
             "created": 0,
             "model": f"{request['model']}-twin",
             "choices": [
-                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}, "logprobs": None}
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": text},
+                    "logprobs": None,
+                }
             ],
             "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
         }
