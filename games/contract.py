@@ -1,0 +1,537 @@
+"""Promises every game keeps, as checks that need to know nothing about the game.
+
+`games/tests/test_contract.py` runs them over every game there is; `python -m games.contract` runs
+them too and says what a game's folder still lacks. `games/examples.py` says what they are run on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from games import registry
+from games.errors import BadConfig, GameError, Refused
+from games.examples import LOOKED_AT, Broken, Case, cases, hold, play_random, script_answer
+from games.interface import (
+    Block,
+    Chart,
+    Event,
+    Fact,
+    Facts,
+    Json,
+    Move,
+    MoveData,
+    Question,
+    Role,
+    Said,
+    Table,
+    Talk,
+    Text,
+    View,
+)
+from games.play import (
+    Play,
+    applied,
+    configure,
+    form_for,
+    learnt,
+    replay_events,
+    replay_moves,
+    restore,
+    snapshot,
+    start,
+    submit,
+    use_tool,
+)
+
+# ---- the promises ------------------------------------------------------------------------------
+
+Promise = Callable[[Case], None]
+PROMISES: dict[str, Promise] = {}
+
+
+def _promise(check: Promise) -> Promise:
+    PROMISES[check.__name__] = check
+    return check
+
+
+@_promise
+def says_what_it_is(case: Case) -> None:
+    """Key, title, summary and version; and a script called random."""
+    game = case.game
+    hold(game.key and game.title and game.summary, "key, title and summary must say something")
+    hold(isinstance(game.rules_version, int) and game.rules_version >= 1, "rules_version must be 1 or more")
+    hold("random" in game.scripts, "there must be a script called random")
+
+
+@_promise
+def configuration_is_plain_data(case: Case) -> None:
+    """A configuration survives JSON; defaults are valid; unknown keys are refused."""
+    kind, config = type(case.game), case.game.config
+    again = configure(kind, json.loads(json.dumps(config.model_dump(mode="json"), allow_nan=False)))
+    hold(again.config == config, "the configuration changes on its way through JSON")
+    configure(kind, {})
+    json.dumps(kind.Config.model_json_schema())
+    try:
+        configure(kind, {"no_such_key": 1})
+    except BadConfig:
+        return
+    raise Broken("a configuration with an unknown key was taken")
+
+
+@_promise
+def roles_are_stable(case: Case) -> None:
+    """The seats never change, differ from each other and have titles."""
+    game, roles = case.game, case.game.roles()
+    hold(roles and len(set(roles)) == len(roles), f"roles must differ: {roles}")
+    hold(set(game.people()) <= set(roles), "people() must be some of the roles")
+    hold(all(game.role_title(role) for role in roles), "every role needs a title")
+    for moment in case.walk().some():
+        turn = moment.before.turn
+        hold(turn is not None and turn.forms, "a turn must ask somebody something")
+        hold(turn is not None and set(turn.forms) <= set(roles), "a turn names a role that there is not")
+    hold(game.roles() == roles, "roles() changed during a match")
+
+
+@_promise
+def same_seed_same_log(case: Case) -> None:
+    """The same seed and scripts give the same events, to the byte."""
+    again = play_random(case.game, case.seed, sorted(case.game.scripts))
+    hold(_bytes(again.events) == _bytes(case.walk().events), "two matches of the same seed and scripts differ")
+
+
+@_promise
+def scripts_play_legally_to_the_end(case: Case) -> None:
+    """A match of each scripted player with itself ends, with payoffs, metrics and bonus as they should be."""
+    for end in [
+        case.walk().end,
+        *(play_random(case.game, case.seed, [script]).end for script in sorted(case.game.scripts)),
+    ]:
+        payoffs, metrics = end.payoffs(), end.metrics()
+        hold(set(payoffs) == set(case.game.roles()), "payoffs() must have every role")
+        for role, payoff in payoffs.items():
+            hold(_finite(payoff), f"the payoff of {role} is {payoff!r}")
+        for name, value in metrics.items():
+            flat = value is None or isinstance(value, str | bool) or _finite(value)
+            hold(flat, f"metric {name} is no flat value: {value!r}")
+
+
+@_promise
+def bonus_share_is_a_share(case: Case) -> None:
+    """From 0 to 1, whatever the payoff."""
+    for role, payoff in case.walk().end.payoffs().items():
+        for paid in (payoff, 0.0, -1e12, 1e12):
+            share = case.game.bonus_share(role, float(paid or 0))
+            hold(_finite(share) and 0 <= share <= 1, f"bonus_share of {paid} for {role} is {share!r}")
+
+
+@_promise
+def log_replays(case: Case) -> None:
+    """Replaying the log, or its moves, gives the same state, payoffs and metrics."""
+    walk = case.walk()
+    log = [_event(json.loads(json.dumps(event.as_dict(), allow_nan=False))) for event in walk.events]
+    moves = [(moment.role, moment.move) for moment in walk.moments]
+    for again in (replay_events(case.game, log), replay_moves(case.game, case.seed, moves)[0]):
+        hold(again.state == walk.end.state, "a replay ends in another state")
+        hold(again.payoffs() == walk.end.payoffs(), "a replay gives other payoffs")
+        hold(again.metrics() == walk.end.metrics(), "a replay gives other metrics")
+
+
+@_promise
+def events_are_numbered(case: Case) -> None:
+    """1, 2, 3…, from a start to an end."""
+    events = case.walk().events
+    hold([event.number for event in events] == list(range(1, len(events) + 1)), "event numbers have gaps")
+    hold((events[0].kind, events[-1].kind) == ("start", "end"), "a log must go from start to end")
+
+
+@_promise
+def snapshots_change_nothing(case: Case) -> None:
+    """A play saved as JSON and restored is the same play and goes on the same way."""
+    for moment in case.walk().some():
+        saved = json.loads(json.dumps(snapshot(moment.before), allow_nan=False))
+        again = restore(case.game, saved)
+        hold(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
+        hold(_outlook(again) == _outlook(moment.before), "a restored play shows something else")
+        after, events = submit(again, moment.role, moment.move)
+        hold(after.state == moment.after.state, "a restored play goes on differently")
+        hold(events[0].number == moment.before.last + 1, "a restored play numbers differently")
+
+
+@_promise
+def defaults_are_legal(case: Case) -> None:
+    """`default` is a legal move at every moment."""
+    for moment in case.walk().some():
+        for role in moment.before.waiting_for():
+            move = case.game.default(moment.before.state, role)
+            try:
+                submit(moment.before, role, move)
+            except Refused as refusal:
+                raise Broken(f"default of {role} is not legal: {move}: {refusal}") from None
+
+
+@_promise
+def refusals_change_nothing(case: Case) -> None:
+    """Out of turn, after the end, or not of a form's shape: refused, and nothing has happened."""
+    walk = case.walk()
+    for moment in walk.some():
+        play = moment.before
+        for role in play.waiting_for():
+            legal = [case.game.default(play.state, role), *([moment.move] if role == moment.role else [])]
+            for move in legal:
+                for wrong in _misshapen(play, role, move):
+                    _refuses(play, role, wrong)
+        for role in set(case.game.roles()) - set(play.waiting_for()):
+            _refuses(play, role, moment.move)
+        _refuses(play, "no such role", moment.move)
+    if walk.moments:
+        _refuses(walk.end, walk.moments[-1].role, walk.moments[-1].move)
+
+
+def _misshapen(play: Play, role: Role, move: MoveData) -> Iterator[Any]:
+    yield from (None, True, 3, "accept", [], [dict(move)])
+    yield {**move, "no_such_key": 1}
+    forms = play.forms(role)
+    if all(_required(form.model) for form in forms):
+        yield {}
+    if len(forms) == 1:
+        for key in _required(forms[0].model) & move.keys():
+            yield {name: value for name, value in move.items() if name != key}
+    for odd in (math.nan, math.inf, -math.inf, True):
+        yield from _with_numbers_replaced(move, odd)
+
+
+def _with_numbers_replaced(value: Json, odd: Json) -> Iterator[Json]:
+    """Copies of `value`, each with one of its numbers replaced."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int | float):
+        yield odd
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from ({**value, key: other} for other in _with_numbers_replaced(part, odd))
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for at, part in enumerate(value):
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in _with_numbers_replaced(part, odd))
+
+
+def _refuses(play: Play, role: Role, move: Any) -> None:
+    before = _bytes(snapshot(play))
+    try:
+        submit(play, role, move)
+    except Refused as refusal:
+        hold(str(refusal), "a refusal must say why")
+        hold(_bytes(snapshot(play)) == before, f"a refused move changed the play: {move!r}")
+        return
+    raise Broken(f"{role}'s move should have been refused: {move!r}")
+
+
+@_promise
+def forms_can_be_told_apart(case: Case) -> None:
+    """Forms open at once have their own names and share no required key."""
+    for play in case.walk().plays():
+        for role in play.waiting_for():
+            forms = play.forms(role)
+            hold(len({form.name for form in forms}) == len(forms) > 0, f"forms of {role} share a name")
+            required = [key for form in forms for key in _required(form.model)]
+            hold(len(set(required)) == len(required), f"forms of {role} share required keys: {required}")
+            hold(any(form.ends_turn for form in forms), f"{role} has no form that ends its turn")
+            for form in forms:
+                hold(form.title, "a form needs a title")
+                hold(issubclass(form.model, Move), f"{form.model.__name__} is no Move")
+                hold(form.model.model_config.get("extra") == "forbid", f"{form.model.__name__} takes unknown keys")
+                json.dumps(form.model.model_json_schema())
+
+
+@_promise
+def views_can_be_rendered(case: Case) -> None:
+    """Blocks are of the known types, well-formed and have keys of their own."""
+    for play in case.walk().plays():
+        for role in case.game.roles():
+            _renderable(play.view(role), f"the view of {role}")
+    for moment in case.walk().some():
+        for role in case.game.roles():
+            _renderable(learnt(moment.before, moment.role, moment.move, moment.after, role), f"a notice to {role}")
+
+
+def _renderable(view: View, where: str) -> None:
+    keys = [block.key for block in view]
+    hold(len(set(keys)) == len(keys), f"{where} has two blocks with one key: {keys}")
+    for block in view:
+        hold(_well_formed(block), f"{where} has a block that cannot be rendered: {block!r}")
+
+
+def _well_formed(block: Block) -> bool:
+    match block:
+        case Text():
+            return isinstance(block.body, str)
+        case Facts():
+            return all(isinstance(f, Fact) and isinstance(f.shown, str) and _cell(f.value) for f in block.facts)
+        case Table():
+            rows = block.rows
+            return all(len(row) == len(block.columns) and all(map(_cell, row)) for row in rows)
+        case Talk():
+            return all(isinstance(line, Said) and _cell(line) for line in block.lines)
+        case Chart():
+            points = [series.points for series in block.series]
+            ordered = all([x for x, _y in line] == sorted(x for x, _y in line) for line in points)
+            return ordered and all(_finite(x) and _finite(y) for line in points for x, y in line)
+    return False
+
+
+def _cell(cell: Any) -> bool:
+    if isinstance(cell, Said):
+        return isinstance(cell.speaker, str) and isinstance(cell.words, str)
+    return cell is None or isinstance(cell, str | bool) or _finite(cell)
+
+
+@_promise
+def notices_tell_what_others_did(case: Case) -> None:
+    """When others' moves change what a role sees, it is told; else a conversation would not know."""
+    for moment in case.walk().some():
+        if moment.after.step == moment.before.step:
+            continue
+        movers = {*moment.before.sealed, moment.role}
+        for role in case.game.roles():
+            if not case.game.remembers(role) or movers == {role}:
+                continue
+            if moment.before.view(role) != moment.after.view(role):
+                told = learnt(moment.before, moment.role, moment.move, moment.after, role)
+                hold(told, f"{role} sees something new after {moment.role}'s move but gets no notice")
+
+
+@_promise
+def texts_are_complete(case: Case) -> None:
+    """Instructions for every role; quiz questions that can be answered."""
+    for role in case.game.roles():
+        hold(case.game.instructions(role).strip(), f"there are no instructions for {role}")
+        questions = case.game.quiz(role)
+        hold(len({q.key for q in questions}) == len(questions), f"two quiz questions of {role} share a key")
+        for question in questions:
+            hold(isinstance(question, Question) and question.prompt, "a quiz question must ask something")
+            hold(len(set(question.options)) == len(question.options) > 1, f"options repeat: {question.options}")
+            hold(question.answer in question.options, f"the answer is no option: {question}")
+
+
+@_promise
+def tools_only_look(case: Case) -> None:
+    """Tools answer plain data, change nothing, and refuse what does not fit."""
+    for play in case.walk().plays():
+        for role in case.game.roles():
+            before = _bytes(snapshot(play))
+            for tool in case.game.tools(play.state, role):
+                hold(issubclass(tool.arguments, Move) and tool.help, f"tool {tool.name} needs help and arguments")
+                if not _required(tool.arguments):
+                    json.dumps(use_tool(play, role, tool.name, {}), allow_nan=False)
+                try:
+                    use_tool(play, role, tool.name, {"no_such_key": 1})
+                except Refused:
+                    pass
+                else:
+                    raise Broken(f"tool {tool.name} takes unknown arguments")
+            hold(_bytes(snapshot(play)) == before, "a tool changed the play")
+
+
+# ---- what must stay hidden -----------------------------------------------------------------------
+
+
+def seen(play: Play, role: Role) -> str:
+    """Every byte that a role can be shown at this moment, on any page or in any prompt."""
+    game = play.game
+    tools = game.tools(play.state, role)
+    return repr(
+        (
+            play.view(role),
+            [
+                (form.name, form.title, form.help, form.ends_turn, form.model.model_json_schema())
+                for form in play.forms(role)
+            ],
+            [(tool.name, tool.help, tool.arguments.model_json_schema()) for tool in tools],
+            [use_tool(play, role, tool.name, {}) for tool in tools if not _required(tool.arguments)],
+            [game.role_title(other) for other in game.roles()],
+            dict(game.text_variables(role)),
+            game.instructions(role),
+            game.quiz(role),
+        )
+    )
+
+
+@_promise
+def sealed_moves_are_sealed(case: Case) -> None:
+    """Others' moves of an open turn change neither what a role sees nor what its move answers."""
+    for play in case.walk().plays():
+        for mover in play.waiting_for():
+            if len(play.waiting_for()) < 2 or play.turn is None or play.turn.closes == "first":
+                continue
+            move = case.game.default(play.state, mover)
+            if not form_for(play.forms(mover), move).ends_turn:
+                continue
+            sealed, _events = submit(play, mover, move)
+            for role in set(play.waiting_for()) - {mover}:
+                hold(seen(sealed, role) == seen(play, role), f"{role} sees something of {mover}'s sealed move")
+                hold(sealed.opened[role] == play.opened[role], f"{mover}'s sealed move reopened {role}'s turn")
+
+
+@_promise
+def secret_parameters_stay_secret(case: Case) -> None:
+    """Config keys in `secrets(role)` change nothing that the role sees or its scripted players do."""
+    for role in case.game.roles():
+        for key in sorted(case.game.secrets(role)):
+            others = case.alternatives(key)
+            hold(others, f"no other valid value of {key} found: give some in Examples.alternatives")
+            for other in others:
+                shadow, _events = start(other, case.seed)
+                _alike(
+                    case, role, case.walk().opening, shadow, f"{key} = {getattr(other.config, key)!r}", redrawn=False
+                )
+
+
+@_promise
+def hidden_draws_stay_hidden(case: Case) -> None:
+    """Draws that a role does not know change nothing that it sees or its scripted players do."""
+    walk, rng = case.walk(), Random(f"forks/{case.seed}")
+    for role in case.game.roles():
+        for seed in range(case.seed, case.seed + 3):
+            true, shadow = (start(case.game, seed, redraw_unknown_to=whom)[0] for whom in (None, role))
+            _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", redrawn=True)
+        for moment in rng.sample(walk.moments, min(4, len(walk.moments))):
+            fork = replace(moment.before, redraw_unknown_to=role)
+            since = f"draws unknown to it since event {moment.before.last}"
+            _alike(case, role, moment.before, fork, since, redrawn=True)
+
+
+def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, redrawn: bool) -> None:
+    """Play both with the same moves and demand that `role` cannot tell them apart.
+
+    Ends where they may differ: when a move is legal in one only, when one is over, or when a step
+    reveals what was drawn.
+    """
+    scripts, rng = sorted(case.game.scripts), Random(f"{case.seed}/{role}/{what}")
+    for _number in range(2 * LOOKED_AT):
+        if true.over != shadow.over:
+            return
+        hold(seen(true, role) == seen(shadow, role), f"{role} sees a difference, but should not know: {what}")
+        if role in true.waiting_for():
+            for script in scripts:
+                luck = rng.random()
+                moves = script_answer(true, role, script, luck), script_answer(shadow, role, script, luck)
+                hold(moves[0] == moves[1], f"script {script} as {role} uses what it should not know: {what}")
+        if true.over:
+            return
+        mover = rng.choice(true.waiting_for())
+        move = script_answer(true, mover, rng.choice(scripts), rng.random())
+        try:
+            next_true, next_shadow = submit(true, mover, move)[0], submit(shadow, mover, move)[0]
+        except Refused:
+            return
+        differed = true.state != shadow.state
+        if next_true.over != next_shadow.over:
+            return
+        if redrawn and differed and _reveals(case, true, mover, move, next_true, role):
+            return
+        heard = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
+        hold(heard[0] == heard[1], f"{role} is told a difference, but should not know: {what}")
+        true, shadow = next_true, next_shadow
+
+
+def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> bool:
+    if case.examples.reveals is None or after.step == before.step:
+        return False
+    return case.examples.reveals(case.game, before.state, applied(before, mover, move), after.state, role)
+
+
+# ---- small things ------------------------------------------------------------------------------
+
+
+def _required(model: type[Move]) -> set[str]:
+    return {name for name, info in model.model_fields.items() if info.is_required()}
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _event(line: dict[str, Json]) -> Event:
+    return Event(line.pop("number"), line.pop("kind"), line)
+
+
+def _bytes(value: Any) -> str:
+    return json.dumps([event.as_dict() for event in value] if isinstance(value, tuple) else value, allow_nan=False)
+
+
+def _outlook(play: Play) -> Any:
+    return (
+        [seen(play, role) for role in play.game.roles()],
+        play.waiting_for(),
+        dict(play.sealed),
+        dict(play.opened),
+        play.last,
+        play.step,
+    )
+
+
+# ---- every game --------------------------------------------------------------------------------
+
+
+FOLDER = Path(__file__).parent
+PARTS = {
+    "rules.py": "rules.py",
+    "texts/instructions.md": "the instruction text",
+    "baselines.py": "scripted players",
+    "quiz.py": "the quiz",
+    "apps.py": "its Django app, for the templates",
+    "templates/{key}/screen.html": "the role screen",
+    "tests/test_*.py": "tests",
+}
+
+
+def missing(key: str) -> list[str]:
+    """Parts that the game's folder lacks."""
+    folder = FOLDER / key
+    wanted = {pattern.format(key=key): what for pattern, what in PARTS.items()}
+    return [f"{pattern} ({what})" for pattern, what in wanted.items() if not list(folder.glob(pattern))]
+
+
+def broken(key: str) -> list[str]:
+    """Promises that the game does not keep, each with its reason."""
+    problems = []
+    try:
+        played = cases(key)
+    except GameError as error:
+        return [f"cannot be configured: {error}"]
+    for case in played:
+        for name, check in PROMISES.items():
+            try:
+                check(case)
+            except Exception as error:  # noqa: BLE001 - whatever a game raises is its broken promise
+                problems.append(f"{name}: {type(error).__name__}: {error} [{case}]")
+    return problems
+
+
+def main(keys: Sequence[str] = ()) -> int:
+    """Print what each game lacks; 1 if any lacks something."""
+    lacking = False
+    for key in keys or registry.keys():
+        began = time.monotonic()
+        try:
+            registry.get(key)
+            problems = [f"missing: {part}" for part in missing(key)] + broken(key)
+        except GameError as error:
+            problems = [str(error)]
+        lacking = lacking or bool(problems)
+        state = f"{len(problems)} problems" if problems else "ok"
+        print(f"{key}: {state} ({len(PROMISES)} promises, {time.monotonic() - began:.1f} s)")
+        for problem in problems:
+            print(f"  {problem}")
+    return int(lacking)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,240 @@
+"""What the contract plays: a game's configurations, and random matches of its scripted players.
+
+A game helps where guessing is not enough, by an optional `games/<game>/examples.py` that holds
+`EXAMPLES = Examples(...)`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from random import Random
+from typing import Any
+
+from games import registry
+from games.errors import BadConfig, Refused
+from games.interface import Event, Game, Json, MoveData, Role
+from games.play import Play, configure, start, submit
+
+MOST_MOVES = 20_000
+"""A match of scripted players that is longer counts as one that does not end."""
+LOOKED_AT = 20
+"""Moments of a match that the costlier promises look at, spread over its length."""
+
+
+class Broken(AssertionError):
+    """A promise that a game does not keep."""
+
+
+def hold(kept: object, otherwise: str) -> None:
+    """Demand that `kept` is true; else say what is wrong."""
+    if not kept:
+        raise Broken(otherwise)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a game tells the contract about itself.
+
+    Attributes:
+        configs: configurations to play beside the default one; without any, some are guessed.
+        alternatives: other valid values of a secret key, where trial from its type finds none.
+        reveals: (game, state before, moves, state after, role) → whether this step shows the role
+            what may depend on draws that were hidden from it (the quality after a purchase, the
+            feedback of an unknown environment). None: that never happens.
+    """
+
+    configs: Sequence[Mapping[str, Json]] = ()
+    alternatives: Mapping[str, Sequence[Json]] = field(default_factory=dict)
+    reveals: Callable[[Any, Any, Mapping[Role, Any], Any, Role], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A move of a random match, and the play before and after it."""
+
+    before: Play
+    role: Role
+    move: MoveData
+    after: Play
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A whole match between scripted players chosen at random from move to move."""
+
+    opening: Play
+    moments: tuple[Moment, ...]
+    events: tuple[Event, ...]
+
+    @property
+    def end(self) -> Play:
+        return self.moments[-1].after if self.moments else self.opening
+
+    def some(self) -> tuple[Moment, ...]:
+        """Moments from first to last, at most `LOOKED_AT`."""
+        step = max(1, math.ceil(len(self.moments) / LOOKED_AT))
+        return (*self.moments[::step], *self.moments[-1:])
+
+    def plays(self) -> tuple[Play, ...]:
+        """Where the match stood at those moments, and at its end."""
+        return (self.opening, *(moment.before for moment in self.some()), self.end)
+
+
+class Case:
+    """A game with one configuration and seed, under examination."""
+
+    def __init__(
+        self, game: type[Game[Any, Any]], config: Mapping[str, Json], seed: int = 0, examples: Examples | None = None
+    ):
+        self.config = dict(config)
+        self.game = configure(game, config)
+        self.seed = seed
+        self.examples = examples or Examples()
+        self._walk: Walk | None = None
+
+    def __str__(self) -> str:
+        return f"{self.game.key} {json.dumps(self.config)} seed {self.seed}"
+
+    def walk(self) -> Walk:
+        """The case's random match; the same at every call."""
+        if self._walk is None:
+            self._walk = play_random(self.game, self.seed, sorted(self.game.scripts))
+        return self._walk
+
+    def alternatives(self, key: str, most: int = 3) -> list[Game[Any, Any]]:
+        """The game with other valid values of one config key."""
+        known = self.game.config.model_dump(mode="json")
+        hold(key in known, f"secrets() names “{key}”, which is no config key")
+        values = self.examples.alternatives.get(key) or list(candidates(type(self.game), key, known[key]))
+        games: list[Game[Any, Any]] = []
+        for value in values:
+            try:
+                other = configure(type(self.game), {**known, key: value})
+            except BadConfig:
+                continue
+            if other.config != self.game.config:
+                games.append(other)
+        Random(f"{self.seed}/{key}").shuffle(games)
+        return games[:most]
+
+
+def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk:
+    """A match in which every move is one of these scripted players', chosen at random."""
+    opening, events = start(game, seed)
+    log, moments, rng = list(events), list[Moment](), Random(f"contract/{seed}")
+    play = opening
+    while not play.over:
+        hold(len(moments) < MOST_MOVES, f"a match of scripted players goes on after {MOST_MOVES} moves")
+        role = rng.choice(play.waiting_for())
+        script = rng.choice(scripts)
+        move = script_answer(play, role, script, rng.random())
+        try:
+            after, events = submit(play, role, move)
+        except Refused as refusal:
+            raise Broken(f"script {script} made an illegal move as {role}: {move}: {refusal}") from None
+        moments.append(Moment(play, role, move, after))
+        log += events
+        play = after
+    return Walk(opening, tuple(moments), tuple(log))
+
+
+def script_answer(play: Play, role: Role, script: str, luck: float) -> MoveData:
+    """What a scripted player does with luck of the contract's own."""
+    return play.game.scripts[script](play.game, play.state, role, Random(luck))
+
+
+def candidates(game: type[Game[Any, Any]], key: str, value: Json) -> Iterator[Json]:
+    """Values that a config key might also take, guessed from its type; not all need be valid."""
+    schema = game.Config.model_json_schema()
+    yield from _candidates(schema["properties"][key], schema.get("$defs", {}), value)
+
+
+def _candidates(schema: Mapping[str, Any], definitions: Mapping[str, Any], value: Json) -> Iterator[Json]:
+    yield from schema.get("examples", ())
+    if "$ref" in schema:
+        yield from _candidates(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions, value)
+    for option in schema.get("anyOf", ()):
+        yield from _candidates(option, definitions, value)
+    yield from schema.get("enum", ())
+    kind = schema.get("type")
+    if kind == "null":
+        yield None
+    if kind == "boolean":
+        yield from (True, False)
+    if kind in ("integer", "number"):
+        yield from _numbers(schema, value, int if kind == "integer" else float)
+    if kind == "string" and "enum" not in schema:
+        yield "other"
+    if kind == "array" and isinstance(value, list):
+        yield from _lists(schema.get("items", {}), definitions, value)
+    if kind == "object" and isinstance(value, dict):
+        for name, part in value.items():
+            inner = schema.get("properties", {}).get(name) or schema.get("additionalProperties") or {}
+            yield from ({**value, name: other} for other in _candidates(inner, definitions, part) if other != part)
+
+
+def _numbers(schema: Mapping[str, Any], value: Json, kind: Callable[[float], float]) -> Iterator[Json]:
+    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    high = schema.get("exclusiveMaximum") if high is None else high
+    around = [limit for limit in (low, high) if limit is not None]
+    if low is not None and high is not None:
+        around += [low + (high - low) * share for share in (0.25, 0.5, 0.75)]
+    at = value if isinstance(value, int | float) and not isinstance(value, bool) else 5
+    around += [at * 0.5, at * 0.8, at * 1.2, at * 2, at + 1, at - 1]
+    yield from dict.fromkeys(kind(number) for number in around)
+
+
+def _lists(items: Mapping[str, Any], definitions: Mapping[str, Any], value: list[Json]) -> Iterator[Json]:
+    yield value[::-1]
+    for at, part in enumerate(value):
+        for other in _candidates(items, definitions, part):
+            yield [*value[:at], other, *value[at + 1 :]]
+    yield value[:-1]
+    yield [*value, *value[-1:]]
+
+
+def examples_of(key: str) -> Examples:
+    """What the game tells about itself; nothing where it has no `examples.py`."""
+    if find_spec(f"games.{key}.examples") is None:
+        return Examples()
+    found: Examples = import_module(f"games.{key}.examples").EXAMPLES
+    return found
+
+
+def cases(key: str) -> list[Case]:
+    """What is played of a registered game: its default, its examples, or some guesses."""
+    return cases_of(registry.get(key), examples_of(key))
+
+
+def cases_of(game: type[Game[Any, Any]], examples: Examples) -> list[Case]:
+    """The default configuration and the examples', or some guesses where there are none."""
+    configs = [{}, *examples.configs] if examples.configs else [{}, *_guesses(game)]
+    return [Case(game, config, seed, examples) for seed, config in enumerate(configs, start=1)]
+
+
+def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]:
+    """Configurations that turn each switch of the default one, and some that differ at random; all valid."""
+    defaults, rng = game.Config().model_dump(mode="json"), Random(f"guesses/{game.key}")
+    wished = [{key: not value} for key, value in defaults.items() if isinstance(value, bool)]
+    for _trial in range(most):
+        keys = [key for key in defaults if rng.random() < 0.4]
+        wished.append({key: rng.choice([*candidates(game, key, defaults[key]), defaults[key]]) for key in keys})
+    return [config for config in map(partial(_valid_part, game), wished) if config]
+
+
+def _valid_part(game: type[Game[Any, Any]], wished: Mapping[str, Json]) -> dict[str, Json]:
+    """As many of the wished values as go together."""
+    config: dict[str, Json] = {}
+    for key, value in wished.items():
+        try:
+            configure(game, {**config, key: value})
+        except BadConfig:
+            continue
+        config[key] = value
+    return config

@@ -1,0 +1,131 @@
+"""Every game keeps every promise; and the promises notice a game that does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+
+from games import contract, examples, registry
+from games.examples import Broken, Case, Examples, cases_of
+from games.interface import Fact, Facts, Text
+from games.tests.toys import CLOCK_AUCTION_EXAMPLES, WELL_EXAMPLES, ClockAuction, Guessing, Well
+
+CASES = [
+    *(case for key in registry.keys() for case in examples.cases(key)),
+    *cases_of(Guessing, Examples()),
+    *cases_of(ClockAuction, CLOCK_AUCTION_EXAMPLES),
+    *cases_of(Well, WELL_EXAMPLES),
+]
+
+
+@pytest.mark.parametrize("promise", contract.PROMISES.values(), ids=contract.PROMISES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_promise(case: Case, promise: contract.Promise) -> None:
+    promise(case)
+
+
+class ShowsValues(ClockAuction):
+    def view(self, state: Any, role: str) -> Any:
+        return (*super().view(state, role), Text("leak", f"All values: {state.values}"))
+
+
+class ShowsReserves(ClockAuction):
+    def text_variables(self, role: str) -> Mapping[str, Any]:
+        return {**super().text_variables(role), "all": self.config.reserves}
+
+
+class ScriptPeeks(ClockAuction):
+    scripts = {
+        **ClockAuction.scripts,
+        "peeking": lambda game, state, role, rng: {
+            "stay": "stay" if max(state.values.values()) > state.price else "drop"
+        },
+    }
+
+
+class TellsNobody(ClockAuction):
+    def notices(self, before: Any, moves: Any, after: Any, role: str) -> Any:
+        return ()
+
+
+class BadScript(Guessing):
+    scripts = {**Guessing.scripts, "bad": lambda game, state, role, rng: {"answer": -1.0}}
+
+
+class IllegalDefault(Guessing):
+    def default(self, state: Any, role: str) -> Any:
+        return {"answer": -1.0}
+
+
+class LosesPayoffs(Guessing):
+    def payoffs(self, state: Any) -> Any:
+        return {"player_1": float("nan")}
+
+
+class OverpaysBonus(Guessing):
+    def bonus_share(self, role: str, payoff: float) -> float:
+        return payoff
+
+
+class RepeatsKeys(Guessing):
+    def view(self, state: Any, role: str) -> Any:
+        return Text("same", "one"), Text("same", "two")
+
+
+class ForgetsAfterRestoring(Guessing):
+    def view(self, state: Any, role: str) -> Any:
+        fact = Fact("run", "Run", len(state.answers), str(id(state)))
+        return (Facts("facts", "", (fact,)),)
+
+
+class HasLuckOfItsOwn(Guessing):
+    luck = count()
+    scripts = {**Guessing.scripts, "restless": lambda game, state, role, rng: {"answer": next(game.luck) % 90 + 0.5}}
+
+
+class AnswersWithoutOption(ClockAuction):
+    def quiz(self, role: str) -> Any:
+        return tuple(replace(question, answer="Perhaps") for question in super().quiz(role))
+
+
+@pytest.mark.parametrize(
+    ("game", "shared", "promise"),
+    [
+        (ShowsValues, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
+        (ShowsReserves, CLOCK_AUCTION_EXAMPLES, "secret_parameters_stay_secret"),
+        (ScriptPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
+        (TellsNobody, CLOCK_AUCTION_EXAMPLES, "notices_tell_what_others_did"),
+        (Well, Examples(), "hidden_draws_stay_hidden"),
+        (IllegalDefault, Examples(), "defaults_are_legal"),
+        (BadScript, Examples(), "scripts_play_legally_to_the_end"),
+        (LosesPayoffs, Examples(), "scripts_play_legally_to_the_end"),
+        (OverpaysBonus, Examples(), "bonus_share_is_a_share"),
+        (RepeatsKeys, Examples(), "views_can_be_rendered"),
+        (ForgetsAfterRestoring, Examples(), "snapshots_change_nothing"),
+        (HasLuckOfItsOwn, Examples(), "same_seed_same_log"),
+        (AnswersWithoutOption, CLOCK_AUCTION_EXAMPLES, "texts_are_complete"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None) or (value if isinstance(value, str) else ""),
+)
+def test_a_broken_game_is_noticed(game: Any, shared: Examples, promise: str) -> None:
+    with pytest.raises(Broken):
+        contract.PROMISES[promise](Case(game, {}, 1, shared))
+
+
+def test_what_a_folder_lacks_is_named(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(contract, "FOLDER", tmp_path)
+    (tmp_path / "go" / "texts").mkdir(parents=True)
+    (tmp_path / "go" / "rules.py").touch()
+    (tmp_path / "go" / "texts" / "instructions.md").touch()
+    lacking = "\n".join(contract.missing("go"))
+    assert "rules.py" not in lacking and "instructions.md" not in lacking
+    assert "baselines.py" in lacking and "templates/go/screen.html" in lacking and "tests/test_*.py" in lacking
+
+
+def test_an_unknown_game_fails_the_check(capsys) -> None:
+    assert contract.main(["no_such_game"]) == 1
+    assert "There is no game" in capsys.readouterr().out

@@ -1,0 +1,159 @@
+"""Clock auction: the price rises; each bidder knows its own value alone; the last one to stay buys.
+
+When the last bidders drop out together, the seed decides which of them buys at the price before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from games.examples import Examples
+from games.interface import (
+    Chance,
+    Config,
+    Fact,
+    Facts,
+    Form,
+    Game,
+    Message,
+    Metrics,
+    Move,
+    MoveData,
+    Payoffs,
+    Question,
+    Role,
+    Said,
+    Talk,
+    Text,
+    Turn,
+    View,
+)
+
+
+class AuctionConfig(Config):
+    bidders: Annotated[int, Field(ge=2, le=5)] = 3
+    highest_value: Annotated[int, Field(ge=2, le=100)] = 10
+    reserves: list[Annotated[int, Field(ge=0)]] = [0, 0, 0, 0, 0]
+    """What each bidder is told to hold back; each knows its own."""
+
+
+class Call(Move):
+    stay: Literal["stay", "drop"]
+    message: Message = None
+
+
+@dataclass(frozen=True)
+class Line:
+    bidder: str
+    words: str
+
+
+@dataclass(frozen=True)
+class State:
+    values: dict[str, int]
+    price: int
+    active: tuple[str, ...]
+    winner: str | None = None
+    said: tuple[Line, ...] = ()
+
+
+def _random(game: ClockAuction, state: State, role: Role, rng: Random) -> MoveData:
+    words = {"message": rng.choice(["hm", "</message>"])} if rng.random() < 0.3 else {}
+    return {"stay": rng.choice(["stay", "drop"]), **words}
+
+
+def _sincere(game: ClockAuction, state: State, role: Role, rng: Random) -> MoveData:
+    return {"stay": "stay" if state.price + 1 <= state.values[role] else "drop"}
+
+
+class ClockAuction(Game[AuctionConfig, State]):
+    key = "clock_auction"
+    title = "Clock auction"
+    summary = "The price rises until one bidder is left."
+    rules_version = 1
+    Config = AuctionConfig
+    State = State
+    scripts = {"random": _random, "sincere": _sincere}
+
+    def roles(self) -> tuple[Role, ...]:
+        return tuple("abcde"[: self.config.bidders])
+
+    def role_title(self, role: Role) -> str:
+        return f"Bidder {role.upper()}"
+
+    def text_variables(self, role: Role) -> Mapping[str, Any]:
+        return {"reserve": self.config.reserves[self.roles().index(role)]}
+
+    @classmethod
+    def instruction_template(cls) -> str:
+        return "Stay or drop out as the price rises. Hold back {{ reserve|money }}."
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return (Question("drop", "Can you come back?", ("Yes", "No"), "No"),)
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        return frozenset({"reserves"}) if role == "a" else frozenset()
+
+    def setup(self, chance: Chance) -> State:
+        values = {
+            role: chance.draw(
+                f"value of {role}", lambda rng: rng.randint(1, self.config.highest_value), known_to=[role]
+            )
+            for role in self.roles()
+        }
+        return State(values, 0, self.roles())
+
+    def turn(self, state: State) -> Turn | None:
+        if state.winner is not None:
+            return None
+        return Turn(dict.fromkeys(state.active, (Form("call", "Stay or drop out", Call),)))
+
+    def apply(self, state: State, moves: Mapping[Role, Call], chance: Chance) -> State:
+        said = (*state.said, *(Line(role, moves[role].message) for role in state.active if moves[role].message))
+        staying = tuple(role for role in state.active if moves[role].stay == "stay")
+        if not staying:
+            winner = chance.draw("tie", lambda rng: rng.choice(state.active))
+            return replace(state, winner=winner, said=said)
+        after = replace(state, price=state.price + 1, active=staying, said=said)
+        if len(staying) == 1 or after.price == 2 * self.config.highest_value:
+            winner = chance.draw("tie", lambda rng: rng.choice(staying)) if len(staying) > 1 else staying[0]
+            return replace(after, winner=winner)
+        return after
+
+    def default(self, state: State, role: Role) -> MoveData:
+        return {"stay": "drop"}
+
+    def view(self, state: State, role: Role) -> View:
+        facts = (
+            Fact("price", "Price", state.price, f"${state.price}"),
+            Fact("value", "Your value", state.values[role], f"${state.values[role]}"),
+            Fact("active", "Still in", len(state.active), str(len(state.active))),
+            Fact("winner", "Winner", state.winner, state.winner or "nobody yet"),
+        )
+        return Facts("standing", "Standing", facts), Talk(
+            "talk", "Said", tuple(Said(x.bidder, x.words) for x in state.said)
+        )
+
+    def notices(self, before: State, moves: Mapping[Role, Call], after: State, role: Role) -> View:
+        said = tuple(Said(line.bidder, line.words) for line in after.said[len(before.said) :])
+        return Text("price", f"The price is ${after.price}; {len(after.active)} are in."), Talk("talk", "Said", said)
+
+    def payoffs(self, state: State) -> Payoffs:
+        return {role: float(state.values[role] - state.price) if role == state.winner else 0.0 for role in self.roles()}
+
+    def metrics(self, state: State) -> Metrics:
+        return {"price": state.price, "winner": state.winner}
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        return min(1.0, max(0.0, 0.5 + payoff / (4 * self.config.highest_value)))
+
+
+EXAMPLES = Examples(
+    configs=[{"bidders": 2}, {"bidders": 5, "highest_value": 30}],
+    alternatives={"reserves": [[0, 1, 2, 3, 4], [0, 9, 9, 9, 9]]},
+)
