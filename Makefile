@@ -20,19 +20,20 @@ setup-test:
 demo: setup     ## set up, then serve a demo study of every game at http://127.0.0.1:8000
 	@$(PYTHON) manage.py demo
 
-test: lint      ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
+test: setup-test       ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
-	@$(PYTHON) deploy/setup/tests.py $(PYTEST)
+	@style=0; $(MAKE) --no-print-directory lint || style=1; \
+	$(PYTHON) deploy/setup/tests.py $(PYTEST) && exit $$style
 
 test-slow: setup-test  ## only what is marked slow
 	@deploy/setup/browser.sh
 	@$(PYTHON) deploy/setup/tests.py --slow $(PYTEST)
 
 lint: setup-test       ## style, types and imports between the layers
-	@.venv/bin/ruff check $(SOURCES)
+	@.venv/bin/ruff check --quiet $(SOURCES)
 	@.venv/bin/ruff format --check $(SOURCES)
 	@.venv/bin/mypy games llm_agents
-	@.venv/bin/lint-imports
+	@.venv/bin/lint-imports --no-logo
 
 check-games: setup-test  ## what a game still lacks, and the promises that every game keeps
 	@$(PYTHON) manage.py check_games

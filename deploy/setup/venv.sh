@@ -11,6 +11,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
 fi
 
 python=$(deploy/setup/python.sh)
+echo "Setting up .venv with $python …"
 installs=()
 for lock in "$@"; do installs+=(-r "$lock"); done
 
