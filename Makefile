@@ -36,7 +36,7 @@ lint: setup-test       ## style, types and imports between the layers
 	@.venv/bin/lint-imports --no-logo
 
 check-games: setup-test  ## what a game still lacks, and the promises that every game keeps
-	@$(PYTHON) manage.py check_games
+	@$(PYTHON) -m games.contract $(GAMES)
 
 bench: setup-test      ## live matches at once on this machine
 	@$(PYTHON) deploy/bench/bench.py $(BENCH)
