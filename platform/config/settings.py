@@ -14,6 +14,7 @@ from csp.constants import NONE, SELF
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from config.unfold import UNFOLD as UNFOLD
 from games import registry
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent

@@ -1,0 +1,126 @@
+"""What has happened in studies, to be read: versions, participants, placements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from participants.admin import ReadOnlyAdmin
+from participants.models import Enrolment
+from participants.states import ENDED, State
+from studies.freezing import sha256_of
+from studies.models import Placement, Study, Version
+
+
+class OfStudy(admin.SimpleListFilter):
+    """A filter by study; `lookup` leads from a row to it."""
+
+    title = _("study")
+    parameter_name = "study"
+    lookup = "study"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
+        return list(Study.objects.order_by("title").values_list("pk", "title"))
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        if self.value() is None or not str(self.value()).isdigit():
+            return queryset
+        return queryset.filter(**{self.lookup: self.value()})
+
+
+class EnrolmentOfStudy(OfStudy):
+    lookup = "placement__cell__version__study"
+
+
+class PlacementOfStudy(OfStudy):
+    lookup = "cell__version__study"
+
+
+COLOURS = {
+    "good": "success",
+    "bad": "danger",
+    "live": "info",
+}
+
+
+@admin.register(Enrolment)
+class EnrolmentAdmin(ReadOnlyAdmin):
+    list_display = ["pseudonym", "study", "role", "standing", "arrived_at", "last_seen_at", "ended_at"]
+    list_filter = ["state", EnrolmentOfStudy]
+    list_select_related = ["placement__cell__version__study"]
+    search_fields = ["pseudonym"]
+    date_hierarchy = "arrived_at"
+    fields = [
+        "pseudonym",
+        "state",
+        "study",
+        "role",
+        "position",
+        "arrived_at",
+        "last_seen_at",
+        "expires_at",
+        "ended_at",
+        "earnings",
+        "completion_code",
+    ]
+
+    @display(description=_("study"))
+    def study(self, enrolment: Enrolment) -> str:
+        placement = getattr(enrolment, "placement", None)
+        return str(placement.cell.version) if placement else "–"
+
+    @display(description=_("role"))
+    def role(self, enrolment: Enrolment) -> str:
+        placement = getattr(enrolment, "placement", None)
+        return placement.cell.role if placement else "–"
+
+    @display(description=_("state"), ordering="state", label=COLOURS)
+    def standing(self, enrolment: Enrolment) -> tuple[str, str]:
+        kind = "live" if enrolment.state not in ENDED else "good" if enrolment.state == State.COMPLETED else "bad"
+        return kind, enrolment.get_state_display()
+
+
+@admin.register(Version)
+class VersionAdmin(ReadOnlyAdmin):
+    list_display = ["study", "number", "launched_at", "hash", "revision"]
+    list_filter = ["study"]
+    list_select_related = ["study"]
+    fields = ["study", "number", "launched_at", "sha256", "intact", "code_revision", "content"]
+
+    @display(description=_("hash"))
+    def hash(self, version: Version) -> str:
+        return format_html("<code>{}</code>", version.sha256[:12])
+
+    @display(description=_("code"))
+    def revision(self, version: Version) -> str:
+        return format_html("<code>{}</code>", version.code_revision[:12]) if version.code_revision else "–"
+
+    @display(description=_("content has this hash"), boolean=True)
+    def intact(self, version: Version) -> bool:
+        return sha256_of(version.content) == version.sha256
+
+
+@admin.register(Placement)
+class PlacementAdmin(ReadOnlyAdmin):
+    list_display = ["enrolment", "study", "version", "role", "placed_at", "released_at"]
+    list_filter = [PlacementOfStudy]
+    list_select_related = ["enrolment", "cell__version__study"]
+    search_fields = ["enrolment__pseudonym"]
+    date_hierarchy = "placed_at"
+
+    @display(description=_("study"), ordering="cell__version__study__title")
+    def study(self, placement: Placement) -> str:
+        return placement.cell.version.study.title
+
+    @display(description=_("version"), ordering="cell__version__number")
+    def version(self, placement: Placement) -> int:
+        return placement.cell.version.number
+
+    @display(description=_("role"), ordering="cell__role")
+    def role(self, placement: Placement) -> str:
+        return placement.cell.role

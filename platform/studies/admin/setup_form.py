@@ -1,0 +1,192 @@
+"""Setting up a study, for people who write no code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+import games.play
+from games import registry
+from games.errors import GameError
+from games.interface import Game
+from studies.admin import parameters
+from studies.models import Study
+
+SCRIPT = "script:"
+PROVIDERS = {
+    "openai": gettext_lazy("Language model: OpenAI, or any server that speaks its protocol"),
+    "anthropic": gettext_lazy("Language model: Anthropic"),
+}
+
+
+class StudyForm(forms.ModelForm):
+    """The study's own fields; `study_form` adds those of its game."""
+
+    game_class: type[Game[Any, Any]]
+
+    opponent = forms.ChoiceField(
+        label=gettext_lazy("Opponent"),
+        widget=UnfoldAdminSelectWidget(),
+        help_text=gettext_lazy("A scripted player follows a fixed rule, costs nothing and needs no key."),
+    )
+    model_name = forms.CharField(
+        label=gettext_lazy("Model"),
+        required=False,
+        max_length=150,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text=gettext_lazy("The model's name as its provider writes it. Its key is set on the server, never here."),
+    )
+    roles = forms.MultipleChoiceField(
+        label=gettext_lazy("Roles for people"),
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        help_text=gettext_lazy("Each role ticked here is played by people; the opponent plays the others."),
+        error_messages={"required": gettext_lazy("Tick at least one role.")},
+    )
+
+    class Meta:
+        model = Study
+        exclude = ["config", "agent", "status"]
+        widgets = {"game": forms.HiddenInput()}
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        scripts = [
+            (SCRIPT + name, _("Scripted player: {name}").format(name=name)) for name in sorted(self.game_class.scripts)
+        ]
+        self.fields["opponent"].choices = [*scripts, *((key, str(title)) for key, title in PROVIDERS.items())]
+        self.fields["roles"].choices = _roles(self.game_class, self.instance.config)
+        for name, field in parameters.blanks(self.game_class, self.instance.config).items():
+            self.fields[name].initial = field.initial
+        self._show_agent(self.instance.agent, [key for key, _title in scripts])
+        if "game" in self.fields:
+            self.fields["game"].widget = forms.HiddenInput()
+            self.initial["game"] = self.game_class.key
+        if "instructions" in self.fields and not self.instance.instructions:
+            self.initial["instructions"] = self.game_class.instruction_template()
+        if not self.initial.get("roles"):
+            self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
+
+    def _show_agent(self, agent: str, scripts: list[str]) -> None:
+        provider, _colon, model = agent.partition(":")
+        if provider in PROVIDERS:
+            self.initial.update(opponent=provider, model_name=model)
+        else:
+            self.initial["opponent"] = agent if agent in scripts else scripts[0]
+
+    def clean_game(self) -> str:
+        return self.game_class.key
+
+    def clean_instructions(self) -> str:
+        """What was left as the game has it is not the study's own text, and follows the game's."""
+        text = self.cleaned_data["instructions"].replace("\r\n", "\n")
+        return "" if text.strip() == self.game_class.instruction_template().strip() else text
+
+    def clean_consent(self) -> str:
+        return self.cleaned_data["consent"].replace("\r\n", "\n")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        config, errors = parameters.values(self.game_class, cleaned)
+        for name, reason in errors.items():
+            self.add_error(name if name in self.fields else None, reason)
+        self.instance.config = config
+        opponent, model = cleaned.get("opponent", ""), cleaned.get("model_name", "").strip()
+        if opponent in PROVIDERS:
+            self.instance.agent = f"{opponent}:{model}"
+            if not model:
+                self.add_error("model_name", _("Which model? Please give its name."))
+        elif opponent:
+            self.instance.agent = opponent
+        return cleaned
+
+    def _update_errors(self, errors: ValidationError) -> None:
+        """Put what the study itself refuses at the fields of this form that stand for it."""
+        stand_for = {"agent": "model_name" if self.cleaned_data.get("opponent") in PROVIDERS else "opponent"}
+        found: dict[str, Any] = {}
+        for name, problems in errors.update_error_dict({}).items():
+            if name == "config":
+                if any(field.startswith(parameters.PREFIX) for field in self.errors):
+                    continue
+                name = NON_FIELD_ERRORS
+            name = stand_for.get(name, name)
+            if name not in self.errors:
+                found.setdefault(name if name in self.fields else NON_FIELD_ERRORS, []).extend(problems)
+        if found:
+            super()._update_errors(ValidationError(found))
+
+
+def study_form(game: type[Game[Any, Any]]) -> type[StudyForm]:
+    """The form for a study of `game`: one field per parameter of it."""
+    fields = parameters.blanks(game, {})
+    return type("StudyForm", (StudyForm,), {**fields, "game_class": game})
+
+
+def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
+    """The form's sections, in the order in which one thinks about a study."""
+    return [
+        (None, {"fields": ["title", "slug", "purpose"]}),
+        (
+            _("Game: {title}").format(title=game.title),
+            {"fields": ["game", *parameters.rows(game)], "description": game.summary},
+        ),
+        (
+            _("People"),
+            {
+                "fields": ["roles", "quota", "entry"],
+                "description": _("Whom you want, how many complete games in each role, and by which link they come."),
+            },
+        ),
+        (_("Opponent"), {"fields": ["opponent", "model_name", "agent_delay", "tells_opponent"]}),
+        (
+            _("Checks"),
+            {
+                "fields": ["asks_code_word", "asks_quiz"],
+                "description": _("Who fails a check ends there, and nothing of theirs enters the dataset."),
+            },
+        ),
+        (
+            _("Pay"),
+            {
+                "fields": ["currency", "base", "pay_rule", "announced_average", "rate", "cap"],
+                "description": _(
+                    "Base and bonus are owed to whoever completes. Share: twice the average times how well they did, "
+                    "from 0 to 1. Linear: the rate times the payoff. The bonus never goes below nothing or above the cap."
+                ),
+            },
+        ),
+        (
+            _("Timers"),
+            {"classes": ["collapse"], "fields": ["turn_seconds", "extension_seconds", "on_timeout", "minutes"]},
+        ),
+        (
+            _("Texts"),
+            {
+                "classes": ["collapse"],
+                "fields": ["consent", "instructions"],
+                "description": _(
+                    "Markdown. The instructions are read by people and models alike; words in double braces are "
+                    "filled in for each role."
+                ),
+            },
+        ),
+    ]
+
+
+def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str, str]]:
+    """The roles that people may take, with how players know them."""
+    for values in (config, {}):
+        try:
+            configured = games.play.configure(registry.get(game.key), values)
+        except GameError:
+            continue
+        return [(role, f"{configured.role_title(role)} ({role})") for role in configured.people()]
+    return []

@@ -1,0 +1,135 @@
+"""How a study stands, as its page in the admin shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q
+from django.http import HttpRequest
+
+from games.errors import GameError
+from participants.markdown import to_html
+from participants.models import ProblemReport
+from participants.states import ENDED, State
+from recruiters.models import Identity, LabCode
+from studies.freezing import content_of, sha256_of
+from studies.models import Cell, Placement, Study, Version
+
+CODES_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class CellFill:
+    """One cell of the latest version: places wanted, taken and used for good."""
+
+    cell: Cell
+    title: str
+    held: int
+    completed: int
+
+    @property
+    def percent(self) -> int:
+        return min(100, round(100 * self.held / self.cell.quota))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the page says above the form.
+
+    Attributes:
+        unlaunched: what is saved differs from what people meet.
+        problem: why the study as saved could not be launched; empty when it could.
+        other_endings: how many ended otherwise, as [(title, count)].
+    """
+
+    join_link: str
+    versions: list[Version]
+    unlaunched: bool
+    problem: str
+    arrived: int
+    live: int
+    completed: int
+    other_endings: list[tuple[str, int]]
+    cells: list[CellFill]
+    codes: list[dict[str, Any]]
+    codes_made: int
+    codes_used: int
+    reports: int
+    instructions: list[tuple[str, str]]
+
+
+def standing_of(study: Study, request: HttpRequest) -> Standing:
+    """How the study stands now."""
+    versions = list(study.versions.order_by("-number").defer("content"))
+    placed = Placement.objects.filter(cell__version__study=study)
+    counted = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
+    join_link = request.build_absolute_uri(study.get_absolute_url())
+    problem, unlaunched = _launchable(study, versions[0] if versions else None)
+    codes = LabCode.objects.filter(study=study.slug)
+    return Standing(
+        join_link=join_link,
+        versions=versions,
+        unlaunched=unlaunched,
+        problem=problem,
+        arrived=sum(counted.values()),
+        live=sum(count for state, count in counted.items() if state not in ENDED),
+        completed=counted.get(State.COMPLETED, 0),
+        other_endings=[
+            (str(State(state).label), counted[state])
+            for state in State.values
+            if state in counted and state in ENDED and state != State.COMPLETED
+        ],
+        cells=_cells(study, versions[0] if versions else None),
+        codes=codes_of(study, join_link, most=CODES_SHOWN),
+        codes_made=codes.count(),
+        codes_used=codes.filter(code__in=_used(study)).count(),
+        reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
+        instructions=_instructions(study),
+    )
+
+
+def codes_of(study: Study, join_link: str, *, most: int | None = None) -> list[dict[str, Any]]:
+    """The study's lab codes, newest first: {code, link, used}."""
+    codes = list(LabCode.objects.filter(study=study.slug).order_by("-pk")[:most])
+    used = set(_used(study).filter(proof__in=[code.code for code in codes]))
+    return [{"code": code.code, "link": f"{join_link}?code={code.code}", "used": code.code in used} for code in codes]
+
+
+def _used(study: Study) -> Any:
+    return Identity.objects.filter(study=study.slug, recruiter="codes").values_list("proof", flat=True)
+
+
+def _launchable(study: Study, latest: Version | None) -> tuple[str, bool]:
+    """Why the study as saved cannot be launched, and whether launching it would make a new version."""
+    try:
+        study.full_clean(validate_unique=False)
+        return "", latest is None or sha256_of(content_of(study)) != latest.sha256
+    except ValidationError as error:
+        return " ".join(error.messages), True
+
+
+def _cells(study: Study, latest: Version | None) -> list[CellFill]:
+    if latest is None:
+        return []
+    cells = Cell.objects.filter(version=latest).annotate(
+        held=Count("placements", filter=Q(placements__released_at=None)),
+        completed=Count("placements", filter=Q(placements__enrolment__state=State.COMPLETED)),
+    )
+    return [
+        CellFill(cell=cell, title=cell.role, held=cell.held, completed=cell.completed)
+        for cell in cells.order_by("number")
+    ]
+
+
+def _instructions(study: Study) -> list[tuple[str, str]]:
+    """What each role reads, as (role's title, HTML); nothing where the texts or parameters are wrong."""
+    try:
+        game = study.configured()
+        return [
+            (game.role_title(role), to_html(game.instructions(role, study.instructions or None)))
+            for role in game.roles()
+        ]
+    except GameError:
+        return []

@@ -1,0 +1,239 @@
+"""Studies: set up, launched, watched and exported."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from games import registry
+from games.interface import Game
+from participants.states import State
+from recruiters.models import LabCode
+from studies.admin.setup_form import fieldsets, study_form
+from studies.admin.standing import codes_of, standing_of
+from studies.freezing import launch
+from studies.models import Study
+
+MOST_CODES = 500
+COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
+_ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
+
+
+@admin.register(Study)
+class StudyAdmin(ModelAdmin):
+    list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
+    list_filter = ["status", "purpose", "game"]
+    search_fields = ["title", "slug"]
+    prepopulated_fields = {"slug": ["title"]}
+    conditional_fields = {
+        "model_name": "opponent == 'openai' || opponent == 'anthropic'",
+        "announced_average": "pay_rule != 'linear'",
+        "rate": "pay_rule == 'linear'",
+    }
+    change_form_outer_before_template = "admin/studies/study/standing.html"
+    list_fullwidth = True
+    warn_unsaved_form = True
+    actions = None
+    view_on_site = False
+
+    # ---- the list ------------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                placed_count=Count("versions__cells__placements"),
+                completed_count=Count("versions__cells__placements", filter=_ENDED_WELL),
+            )
+        )
+
+    @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
+    def standing(self, study: Study) -> tuple[str, str]:
+        return study.status, study.get_status_display()
+
+    @display(description=gettext_lazy("game"), ordering="game")
+    def game_title(self, study: Study) -> str:
+        return str(registry.get(study.game).title)
+
+    @display(description=gettext_lazy("arrived"), ordering="placed_count")
+    def arrived(self, study: Any) -> int:
+        return study.placed_count
+
+    @display(description=gettext_lazy("completed"), ordering="completed_count")
+    def completed(self, study: Any) -> int:
+        return study.completed_count
+
+    # ---- the form ------------------------------------------------------------------------------------
+
+    def get_form(self, request: HttpRequest, obj: Study | None = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change=change, form=study_form(_game(request, obj)), **kwargs)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
+        return fieldsets(_game(request, obj))
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: Study | None = None) -> Any:
+        return {} if obj else self.prepopulated_fields
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The game first, since everything else depends on it; then the form."""
+        if _chosen(request) is None and self.has_add_permission(request):
+            context = {
+                **self.admin_site.each_context(request),
+                "opts": self.opts,
+                "title": _("Which game?"),
+                "games": [registry.get(key) for key in registry.keys()],
+            }
+            return TemplateResponse(request, "admin/studies/study/choose_game.html", context)
+        return super().add_view(request, form_url, extra_context)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        study = self.get_object(request, object_id)
+        context = dict(extra_context or {})
+        if study is not None and self.has_view_permission(request, study):
+            context |= {
+                "standing": standing_of(study, request),
+                "study": study,
+                "may_change": self.has_change_permission(request, study),
+                "most_codes": MOST_CODES,
+            }
+        return super().change_view(request, object_id, form_url, context)
+
+    def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
+        if not change:
+            obj.created_by = request.user
+        super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: Study, post_url_continue: str | None = None) -> HttpResponse:
+        self.message_user(request, _("Saved as a draft. Launch it when it is as you want it."), messages.SUCCESS)
+        return _page_of(obj)
+
+    def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
+        if obj.status != Study.Status.DRAFT:
+            self.message_user(request, _("Saved. People go on with the launched version until you launch again."))
+        else:
+            self.message_user(request, _("Saved."), messages.SUCCESS)
+        return _page_of(obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        """Only drafts that nobody has met can go; everything else is evidence."""
+        if obj is not None and (obj.status != Study.Status.DRAFT or obj.versions.exists()):
+            return False
+        return super().has_delete_permission(request, obj)
+
+    # ---- deeds ---------------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        deeds = {"launch": self.launch, "pause": self.pause, "close": self.close, "codes": self.make_codes}
+        own = [
+            path(
+                f"<path:object_id>/{name}/",
+                self.admin_site.admin_view(require_POST(deed)),
+                name=f"studies_study_{name}",
+            )
+            for name, deed in deeds.items()
+        ]
+        codes = path(
+            "<path:object_id>/codes.csv", self.admin_site.admin_view(self.codes_file), name="studies_study_codes_file"
+        )
+        return [*own, codes, *super().get_urls()]
+
+    def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Freeze the study as it stands and let people in."""
+        study = self._changeable(request, object_id)
+        try:
+            version = launch(study)
+        except ValidationError as error:
+            self.message_user(
+                request, _("Not launched: {reason}").format(reason=" ".join(error.messages)), messages.ERROR
+            )
+            return _page_of(study)
+        self.log_change(request, study, f"Launched version {version.number}.")
+        self.message_user(
+            request,
+            _("Version {number} is launched: people can come in.").format(number=version.number),
+            messages.SUCCESS,
+        )
+        return _page_of(study)
+
+    def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Let nobody new in for now; whoever is in goes on."""
+        return self._set_status(request, object_id, Study.Status.PAUSED, _("Paused: nobody new comes in."))
+
+    def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Let nobody new in any more; whoever is in goes on."""
+        return self._set_status(request, object_id, Study.Status.CLOSED, _("Closed: nobody new comes in any more."))
+
+    def _set_status(self, request: HttpRequest, object_id: str, status: str, says: str) -> HttpResponse:
+        study = self._changeable(request, object_id)
+        if study.status == Study.Status.DRAFT:
+            self.message_user(request, _("A draft lets nobody in anyway."), messages.WARNING)
+            return _page_of(study)
+        Study.objects.filter(pk=study.pk).update(status=status)
+        self.log_change(request, study, says)
+        self.message_user(request, says, messages.SUCCESS)
+        return _page_of(study)
+
+    def make_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Make as many personal codes as were asked for."""
+        study = self._changeable(request, object_id)
+        asked = request.POST.get("number", "")
+        if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked) <= MOST_CODES:
+            says = _("Please ask for 1 to {most} codes at a time.").format(most=MOST_CODES)
+            self.message_user(request, says, messages.ERROR)
+            return _page_of(study)
+        number = len(LabCode.objects.bulk_create(LabCode(study=study.slug) for _i in range(int(asked))))
+        self.log_change(request, study, f"Made {number} lab codes.")
+        says = ngettext("One code is ready.", "{number} codes are ready.", number).format(number=number)
+        self.message_user(request, says, messages.SUCCESS)
+        return _page_of(study)
+
+    def codes_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Every code with its link as a CSV file, for handing out."""
+        study = self._changeable(request, object_id)
+        response = HttpResponse(content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{study.slug}-codes.csv"'
+        response["Cache-Control"] = "no-store"
+        rows = csv.writer(response)
+        rows.writerow(["code", "link", "used"])
+        for code in codes_of(study, request.build_absolute_uri(study.get_absolute_url())):
+            rows.writerow([code["code"], code["link"], "yes" if code["used"] else "no"])
+        return response
+
+    def _changeable(self, request: HttpRequest, object_id: str) -> Study:
+        study = get_object_or_404(Study, pk=object_id)
+        if not self.has_change_permission(request, study):
+            raise PermissionDenied
+        return study
+
+
+def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
+    """The game that a new study is for: the one asked for, or the only one there is."""
+    keys = registry.keys()
+    asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
+    return registry.get(asked) if asked in keys else None
+
+
+def _game(request: HttpRequest, study: Study | None) -> type[Game[Any, Any]]:
+    if study is not None:
+        return registry.get(study.game)
+    return _chosen(request) or registry.get(registry.keys()[0])
+
+
+def _page_of(study: Study) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
