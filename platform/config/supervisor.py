@@ -157,9 +157,7 @@ class Stack:
         self._stopping.set()
         if self._keeper is not None:
             self._keeper.join()
-        if self._caller is not None:
-            children.stop(self._caller)
-            self._caller = None
+        self.hang_up()
         for service in reversed(self.services.values()):
             service.wanted = False
             if service.process is not None:
@@ -254,6 +252,12 @@ class Stack:
         if "error" in answer:
             raise StackError(answer["error"])
         return answer["result"]
+
+    def hang_up(self) -> None:
+        """End the process that runs the calls; the next call starts another."""
+        if self._caller is not None:
+            children.stop(self._caller)
+            self._caller = None
 
     # ---- the services --------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ class Command(BaseCommand):
         try:
             with Stack(settings.DATA_DIR, web_port=port, say=self.stderr.write) as stack:
                 demo = stack.call("studies.demo.create_demo")
+                stack.hang_up()
                 if stack.port != port:
                     self.stdout.write(f"Port {port} is taken; Parley uses {stack.port}.")
                 self._tell(stack, demo)
