@@ -113,13 +113,27 @@ def configure(game: type[Game[Any, Any]], config: Mapping[str, Json]) -> Game[An
         raise BadConfig(
             _("Configuration of {game}: {problems}").format(game=game.key, problems=_explain(error, game.Config))
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadConfig(_("Configuration of {game}: {problems}").format(game=game.key, problems=error)) from None
+
+
+MOST_EXACT = 2**53
+"""Whole numbers beyond this are no longer exact in a browser, nor finite as a payoff."""
 
 
 def _as_json(data: Any) -> str:
     """`data` as JSON text for strict validation; NaN passes here and is refused by the model."""
+    if not _exact(data):
+        raise ValueError(_("a whole number is too large"))
     return json.dumps(data)
+
+
+def _exact(data: Any) -> bool:
+    if isinstance(data, int):
+        return abs(data) <= MOST_EXACT
+    if isinstance(data, Mapping):
+        return all(map(_exact, data.values()))
+    return not isinstance(data, list) or all(map(_exact, data))
 
 
 def _explain(error: ValidationError, model: type[Any]) -> str:
@@ -143,10 +157,17 @@ _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
     "less_than_equal": lambda e: _("must be at most {limit}").format(limit=_plain(e["ctx"]["le"])),
     "less_than": lambda e: _("must be less than {limit}").format(limit=_plain(e["ctx"]["lt"])),
     "literal_error": lambda e: _("must be one of {choices}").format(choices=e["ctx"]["expected"]),
-    "string_too_long": lambda e: _("is too long: at most {limit} characters are allowed").format(
-        limit=e["ctx"]["max_length"]
-    ),
+    "string_too_long": lambda e: _too_long(e),
+    "too_long": lambda e: _too_long(e),
 }
+
+
+def _too_long(error: dict[str, Any]) -> str:
+    if isinstance(error["input"], str):
+        words = _("is too long: at most {limit} characters are allowed")
+    else:
+        words = _("is too long: at most {limit} entries are allowed")
+    return words.format(limit=error["ctx"]["max_length"])
 
 
 def _plain(number: float) -> str:
@@ -157,7 +178,7 @@ def _problem(error: Any, model: type[Any]) -> tuple[str, str | None]:
     """One validation error as a sentence part, and the top-level field it is about."""
     key = str(error["loc"][0]) if error["loc"] else None
     describe = _PROBLEMS.get(error["type"])
-    what = describe(error) if describe else error["msg"].removeprefix("Value error, ")
+    what = describe(error) if describe else error["msg"].removeprefix("Value error, ").removeprefix("Input ")
     if key is None:
         return what, None
     known = model.model_fields.get(key)

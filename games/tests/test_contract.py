@@ -38,13 +38,12 @@ class ShowsReserves(ClockAuction):
         return {**super().text_variables(role), "all": self.config.reserves}
 
 
+def _peeking(game: ClockAuction, state: Any, role: str, rng: Any) -> dict[str, str]:
+    return {"stay": "stay" if state.values[role] == max(state.values.values()) else "drop"}
+
+
 class ScriptPeeks(ClockAuction):
-    scripts = {
-        **ClockAuction.scripts,
-        "peeking": lambda game, state, role, rng: {
-            "stay": "stay" if max(state.values.values()) > state.price else "drop"
-        },
-    }
+    scripts = {**ClockAuction.scripts, "peeking": _peeking}
 
 
 class TellsNobody(ClockAuction):

@@ -1,0 +1,554 @@
+"""How a match is played, as the kernel's specification."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
+from games.interface import Config, Event, Facts, Form, Message, Move, NoMessage, Turn
+from games.play import (
+    Own,
+    Play,
+    abandon,
+    check,
+    configure,
+    ends_turn,
+    plain_move,
+    replay_events,
+    replay_moves,
+    restore,
+    script_move,
+    snapshot,
+    start,
+    story,
+    submit,
+    use_tool,
+)
+from games.tests.toys import ClockAuction, Guessing, Well
+
+
+def played(game: Any, seed: int, *moves: tuple[str, dict[str, Any]]) -> tuple[Play, list[Event]]:
+    """A match after some moves, with its log."""
+    play, events = replay_moves(game, seed, moves)
+    return play, list(events)
+
+
+def guessing(**config: Any) -> Any:
+    return configure(Guessing, {"players": 2, **config})
+
+
+def auction(**config: Any) -> Any:
+    return configure(ClockAuction, {"bidders": 3, **config})
+
+
+def well(**config: Any) -> Any:
+    return configure(Well, {"periods": 2, "highest_flow": 1, **config})
+
+
+class FirstCome(Guessing):
+    """Guessing in which the first answer closes the run."""
+
+    def turn(self, state: Any) -> Turn | None:
+        turn = super().turn(state)
+        return None if turn is None else replace(turn, closes="first")
+
+    def apply(self, state: Any, moves: Any, chance: Any) -> Any:
+        return replace(state, answers=(*state.answers, {role: move.answer for role, move in moves.items()}))
+
+    def payoffs(self, state: Any) -> Any:
+        return {role: float(sum(role in answers for answers in state.answers)) for role in self.roles()}
+
+
+# ---- turns -------------------------------------------------------------------------------------
+
+
+def test_a_match_begins_with_a_start_the_draws_and_open_turns():
+    play, events = start(auction(), 7)
+    assert events[0].as_dict() == {"number": 1, "kind": "start", "game": "clock_auction", "rules_version": 1, "seed": 7}
+    assert [(event.kind, event.data["name"], event.data["known_to"]) for event in events[1:]] == [
+        ("draw", "value of a", ["a"]),
+        ("draw", "value of b", ["b"]),
+        ("draw", "value of c", ["c"]),
+    ]
+    assert play.waiting_for() == ("a", "b", "c")
+    assert play.opened == {"a": 4, "b": 4, "c": 4}
+
+
+def test_a_move_stays_sealed_until_everybody_has_moved():
+    opening, _events = start(guessing(), 1)
+    sealed, events = submit(opening, "player_2", {"answer": 30})
+    assert [event.kind for event in events] == ["move"]
+    assert sealed.waiting_for() == ("player_1",)
+    assert sealed.view("player_1") == opening.view("player_1")
+    assert sealed.opened == opening.opened
+    assert sealed.state == opening.state
+    assert sealed.forms("player_2") == ()
+    opened, _events = submit(sealed, "player_1", {"answer": 10})
+    assert opened.state.answers == ({"player_1": 10.0, "player_2": 30.0},)
+    assert opened.sealed == {}
+    assert opened.waiting_for() == ("player_1", "player_2")
+    assert opened.opened == {"player_1": 3, "player_2": 3}
+
+
+def test_the_order_of_sealed_moves_changes_only_the_log():
+    moves = [("player_1", {"answer": 10}), ("player_2", {"answer": 30})]
+    one, _events = played(guessing(), 1, *moves)
+    other, _events = played(guessing(), 1, *reversed(moves))
+    assert one.state == other.state
+
+
+def test_the_first_move_closes_a_turn_that_says_so():
+    play, _events = start(configure(FirstCome, {"players": 3}), 1)
+    after, events = submit(play, "player_3", {"answer": 1})
+    assert after.state.answers == ({"player_3": 1.0},)
+    assert after.opened == dict.fromkeys(("player_1", "player_2", "player_3"), events[-1].number)
+
+
+def test_only_those_still_in_are_asked():
+    play, _events = played(auction(), 3, ("a", {"stay": "stay"}), ("b", {"stay": "drop"}), ("c", {"stay": "stay"}))
+    assert play.waiting_for() == ("a", "c")
+    with pytest.raises(Refused, match="not your turn"):
+        submit(play, "b", {"stay": "stay"})
+
+
+def test_a_tie_follows_from_the_seed_and_is_logged():
+    drops = [(role, {"stay": "drop"}) for role in "abc"]
+    winners = set()
+    for seed in range(20):
+        play, events = played(auction(), seed, *drops)
+        again, _events = played(auction(), seed, *drops)
+        assert play.state.winner == again.state.winner
+        tie = next(event for event in events if event.data.get("name") == "tie")
+        assert tie.data == {"name": "tie", "value": play.state.winner, "known_to": None}
+        winners.add(play.state.winner)
+    assert winners == {"a", "b", "c"}
+
+
+def test_a_note_is_kept_at_once_and_leaves_the_turn_open():
+    opening, _events = start(well(), 1)
+    after, events = submit(opening, "keeper", {"note": "try 1"})
+    assert after.state.notes == ("try 1",)
+    assert after.waiting_for() == ("keeper",)
+    assert after.opened["keeper"] == events[-1].number > opening.opened["keeper"]
+    assert not ends_turn(opening, "keeper", {"note": "try 1"})
+    assert ends_turn(opening, "keeper", {"amount": 1})
+
+
+def test_somebodys_note_leaves_others_turns_and_sealed_moves_alone():
+    class Diary(Move):
+        diary: str
+
+    class WithDiary(Guessing):
+        def turn(self, state: Any) -> Turn | None:
+            turn = super().turn(state)
+            diary = Form("diary", "Diary", Diary, ends_turn=False)
+            return turn and replace(turn, forms={role: (*forms, diary) for role, forms in turn.forms.items()})
+
+        def refuse(self, state: Any, role: str, move: Any) -> str | None:
+            return None
+
+        def apply(self, state: Any, moves: Any, chance: Any) -> Any:
+            return state
+
+    play, _events = start(configure(WithDiary, {"players": 3}), 1)
+    play, _events = submit(play, "player_1", {"answer": 5})
+    noted, _events = submit(play, "player_2", {"diary": "hm"})
+    assert noted.sealed == play.sealed
+    assert noted.waiting_for() == ("player_2", "player_3")
+    assert {role: noted.opened[role] == play.opened[role] for role in play.opened} == {
+        "player_1": True,
+        "player_2": False,
+        "player_3": True,
+    }
+
+
+def test_the_end_comes_with_payoffs_and_metrics():
+    play, events = played(well(), 1, ("keeper", {"amount": 1}), ("keeper", {"amount": 5}))
+    assert play.over and play.finished and play.waiting_for() == ()
+    assert events[-1].kind == "end"
+    assert events[-1].data == {"payoffs": {"keeper": 1.0}, "metrics": {"score": 0.5}}
+    assert play.payoffs() == {"keeper": 1.0}
+
+
+def test_before_the_end_payoffs_are_null_and_there_are_no_metrics():
+    play, _events = start(guessing(), 1)
+    assert play.payoffs() == {"player_1": None, "player_2": None}
+    assert play.metrics() == {}
+
+
+def test_an_abandoned_match_is_over_without_a_result():
+    play, events = start(guessing(), 1)
+    play, made = abandon(play, "timed_out", "player_1")
+    assert made[0].as_dict() == {"number": 2, "kind": "abandoned", "reason": "timed_out", "role": "player_1"}
+    assert play.over and not play.finished
+    assert play.waiting_for() == () and play.forms("player_1") == ()
+    assert play.payoffs() == {"player_1": None, "player_2": None}
+    for deed in (lambda: submit(play, "player_1", {"answer": 1}), lambda: abandon(play, "again")):
+        with pytest.raises(Refused, match="over"):
+            deed()
+    assert replay_events(play.game, [*events, *made]) == play
+
+
+def test_a_move_made_for_somebody_says_by_whom():
+    play, events = start(well(), 1)
+    play, made = submit(play, "keeper", {"amount": 0}, by="clock")
+    assert made[0].data == {"role": "keeper", "move": {"amount": 0}, "by": "clock"}
+    assert replay_events(play.game, [*events, *made]) == play
+
+
+def test_optional_fields_left_out_are_left_out_of_the_log():
+    play, _events = start(auction(), 1)
+    for words in (None, ""):
+        _after, events = submit(play, "a", {"stay": "drop", "message": words})
+        assert events[0].data["move"] == {"stay": "drop"}
+
+
+# ---- refusals ----------------------------------------------------------------------------------
+
+NOT_OBJECTS = [None, True, 3, 1.5, "drop", ["drop"], []]
+
+
+@pytest.mark.parametrize("move", NOT_OBJECTS, ids=repr)
+def test_a_move_must_be_an_object(move):
+    play, _events = start(guessing(), 1)
+    with pytest.raises(Refused, match="must be a JSON object"):
+        submit(play, "player_1", move)
+
+
+@pytest.mark.parametrize(
+    ("move", "reason", "field"),
+    [
+        ({}, "Your number (answer) is needed.", "answer"),
+        ({"answer": 5, "more": 1}, "More is not known here.", "more"),
+        ({"answer": "5"}, "Your number (answer) must be a number.", "answer"),
+        ({"answer": None}, "Your number (answer) must be a number.", "answer"),
+        ({"answer": True}, "Your number (answer) must be a number.", "answer"),
+        ({"answer": math.nan}, "Your number (answer) must be a finite number.", "answer"),
+        ({"answer": math.inf}, "Your number (answer) must be a finite number.", "answer"),
+        ({"answer": -1}, "Your number (answer) must be at least 0.", "answer"),
+        ({"answer": [5]}, "Your number (answer) must be a number.", "answer"),
+        ({"answer": 101}, "At most 100.", None),
+    ],
+    ids=lambda value: repr(value) if isinstance(value, dict) else "",
+)
+def test_a_refusal_says_which_field_and_why(move, reason, field):
+    play, _events = start(guessing(), 1)
+    with pytest.raises(Refused) as refusal:
+        submit(play, "player_1", move)
+    assert (str(refusal.value), refusal.value.field) == (reason, field)
+
+
+@pytest.mark.parametrize(
+    ("move", "reason"),
+    [
+        ({"amount": 1.5}, "Amount must be a whole number."),
+        ({"amount": 2.0}, "Amount must be a whole number."),
+        ({"amount": False}, "Amount must be a whole number."),
+        ({"note": "x" * 201}, "Note is too long: at most 200 characters are allowed."),
+        ({"note": "a\x00b"}, "Note contains a character that cannot be kept."),
+        ({"note": "\ud800"}, "The move could not be read."),
+        ({"amount": {"a": 1}}, "Amount must be a whole number."),
+        ({"amount": 10**400}, "The move could not be read."),
+    ],
+    ids=lambda value: "",
+)
+def test_whole_numbers_and_texts_are_checked(move, reason):
+    play, _events = start(configure(Well, {}), 1)
+    with pytest.raises(Refused) as refusal:
+        submit(play, "keeper", move)
+    assert str(refusal.value) == reason
+
+
+def test_nobody_moves_twice_or_out_of_turn_or_without_a_seat():
+    play, _events = start(guessing(), 1)
+    play, _events = submit(play, "player_1", {"answer": 1})
+    with pytest.raises(Refused, match="already moved"):
+        submit(play, "player_1", {"answer": 2})
+    with pytest.raises(Refused, match="no role “player_9”"):
+        submit(play, "player_9", {"answer": 2})
+
+
+def test_a_data_structure_that_is_no_json_is_refused():
+    play, _events = start(guessing(), 1)
+    endless: dict[str, Any] = {}
+    endless["answer"] = endless
+    for move in ({"answer": {1, 2}}, {"answer": object()}, endless):
+        with pytest.raises(Refused, match="could not be read"):
+            submit(play, "player_1", move)
+
+
+def test_a_message_is_refused_where_messages_are_off():
+    class Quiet(Move):
+        stay: str
+        message: NoMessage = None
+
+    assert "message" not in Quiet.model_json_schema()["properties"]
+    assert plain_move(Quiet.model_validate_json('{"stay": "stay", "message": ""}')) == {"stay": "stay"}
+    with pytest.raises(ValueError, match="played without messages"):
+        Quiet.model_validate_json('{"stay": "stay", "message": "hello"}')
+
+
+@given(st.text(max_size=50).filter(lambda words: words and "\x00" not in words))
+def test_words_arrive_as_they_were_written(words):
+    class Saying(Move):
+        message: Message = None
+
+    try:
+        stored = json.dumps({"message": words}).encode().decode()
+        move = Saying.model_validate_json(stored)
+    except ValueError:
+        assert any(0xD800 <= ord(letter) <= 0xDFFF for letter in words)
+    else:
+        assert move.message == words
+
+
+def test_a_message_has_a_limit():
+    play, _events = start(auction(), 1)
+    submit(play, "a", {"stay": "stay", "message": "x" * 2000})
+    with pytest.raises(Refused, match="Message is too long: at most 2000 characters"):
+        submit(play, "a", {"stay": "stay", "message": "x" * 2001})
+
+
+def test_a_refusal_changes_nothing():
+    play, _events = start(guessing(), 1)
+    before = snapshot(play)
+    for move in ({"answer": -1}, {"answer": 1000}, {}, None):
+        with pytest.raises(Refused):
+            submit(play, "player_1", move)
+    assert snapshot(play) == before
+
+
+def test_the_keys_of_a_move_tell_which_form_it_fills_in():
+    play, _events = start(well(), 1)
+    assert check(play, "keeper", {"amount": 1})[0].name == "pump"
+    assert check(play, "keeper", {"note": "x"})[0].name == "note"
+    with pytest.raises(Refused, match="not known here"):
+        check(play, "keeper", {"note": "x", "amount": 1})
+
+
+# ---- configurations ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"playrs": 3}, "playrs"),
+        ({"players": 1}, "must be at least 2"),
+        ({"players": True}, "must be a whole number"),
+        ({"players": "3"}, "must be a whole number"),
+        ({"fraction": 1}, "must be less than 1"),
+        ({"upper": math.nan}, "must be a finite number"),
+        ({"upper": math.inf}, "must be a finite number"),
+        ({"upper": 10**400}, "a whole number is too large"),
+        ({"show_history": 1}, "must be true or false"),
+    ],
+    ids=str,
+)
+def test_a_bad_configuration_names_the_key_and_the_problem(config, words):
+    with pytest.raises(BadConfig, match="guessing") as error:
+        configure(Guessing, config)
+    assert words in str(error.value)
+    assert words == "a whole number is too large" or next(iter(config)) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_all_problems_of_a_configuration_are_named_at_once():
+    with pytest.raises(BadConfig) as error:
+        configure(Guessing, {"players": 1, "runs": 0})
+    assert "players" in str(error.value) and "runs" in str(error.value)
+
+
+def test_a_rule_between_keys_is_a_problem_of_the_configuration():
+    from pydantic import model_validator
+
+    class Paired(Config):
+        low: int = 0
+        high: int = 1
+
+        @model_validator(mode="after")
+        def ordered(self) -> Paired:
+            if self.low > self.high:
+                raise ValueError("low must not exceed high")
+            return self
+
+    class PairedGame(Guessing):
+        Config = Paired
+
+    with pytest.raises(BadConfig, match="low must not exceed high"):
+        configure(PairedGame, {"low": 5})
+
+
+# ---- tools -------------------------------------------------------------------------------------
+
+
+def test_tools_answer_and_change_nothing():
+    play, _events = played(configure(Well, {"periods": 5, "highest_flow": 1}), 1, ("keeper", {"amount": 1}))
+    before = snapshot(play)
+    assert use_tool(play, "keeper", "get_yields", {}) == [1]
+    assert use_tool(play, "keeper", "get_yield", {"period": 1}) == 1
+    assert use_tool(play, "keeper", "get_yield", {"period": 4}) is None
+    assert snapshot(play) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "reason"),
+    [
+        ("dig", {}, "no tool “dig” now; there are get_yields, get_yield"),
+        ("get_yield", {}, "Period is needed"),
+        ("get_yield", {"period": 0}, "at least 1"),
+        ("get_yield", {"period": True}, "whole number"),
+        ("get_yields", {"period": 1}, "not known here"),
+        ("get_yields", [], "could not be read"),
+    ],
+)
+def test_a_tool_refuses_what_does_not_fit(name, arguments, reason):
+    play, _events = start(well(), 1)
+    with pytest.raises(Refused, match=reason):
+        use_tool(play, "keeper", name, arguments)
+
+
+# ---- replaying ---------------------------------------------------------------------------------
+
+DROPS = [("b", {"stay": "drop"}), ("a", {"stay": "stay", "message": "mine"}), ("c", {"stay": "drop"})]
+
+
+def test_a_log_replays_to_the_same_play():
+    play, events = played(auction(), 5, *DROPS)
+    assert play.finished
+    assert replay_events(play.game, events) == play
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda log: [],
+        lambda log: log[1:],
+        lambda log: log[:-1],
+        lambda log: [*log, log[-1]],
+        lambda log: _with(log, "end", payoffs={"a": 1000.0, "b": 0.0, "c": 0.0}),
+        lambda log: _with(log, "end", metrics={}),
+        lambda log: _with(log, "draw", value=10**6),
+        lambda log: _with(log, "draw", known_to=None),
+        lambda log: _with(log, "move", role="c"),
+        lambda log: _with(log, "move", move={"stay": "perhaps"}),
+        lambda log: _with(log, "start", seed=6),
+        lambda log: _with(log, "start", rules_version=99),
+        lambda log: [replace(event, number=event.number + 1) for event in log],
+    ],
+)
+def test_a_log_that_was_changed_is_noticed(tamper):
+    play, events = played(auction(), 5, *DROPS)
+    with pytest.raises(LogMismatch):
+        replay_events(play.game, tamper(events))
+
+
+def _with(log: list[Event], kind: str, **data: Any) -> list[Event]:
+    """The log with other data in the first event of that kind."""
+    at = next(at for at, event in enumerate(log) if event.kind == kind)
+    return [*log[:at], replace(log[at], data={**log[at].data, **data}), *log[at + 1 :]]
+
+
+def test_an_illegal_move_in_a_list_is_named_by_number_role_and_reason():
+    with pytest.raises(Refused) as refusal:
+        replay_moves(guessing(), 1, [("player_1", {"answer": 1}), ("player_2", {"answer": -3})])
+    assert str(refusal.value) == "Move 2 by player_2: Your number (answer) must be at least 0."
+
+
+def test_a_snapshot_in_the_middle_of_a_sealed_turn_goes_on_the_same_way():
+    play, _events = played(auction(), 5, *DROPS[:2])
+    again = restore(play.game, json.loads(json.dumps(snapshot(play))))
+    assert again == play
+    assert submit(again, *DROPS[2]) == submit(play, *DROPS[2])
+
+
+# ---- what a role is told -----------------------------------------------------------------------
+
+
+def test_a_story_is_ones_own_moves_and_what_was_learnt_in_order():
+    play, events = played(
+        guessing(runs=2),
+        1,
+        ("player_2", {"answer": 30}),
+        ("player_1", {"answer": 10}),
+        ("player_1", {"answer": 7}),
+    )
+    own, notices, second = story(play, events, "player_1")
+    assert isinstance(own, Own) and (own.number, own.move) == (3, {"answer": 10.0})
+    assert [form.name for form in own.forms] == ["guess"]
+    assert isinstance(notices, tuple) and isinstance(notices[0], Facts)
+    assert isinstance(second, Own) and second.move == {"answer": 7.0}
+    assert [type(told) for told in story(play, events, "player_2")] == [Own, tuple]
+
+
+def test_nothing_is_told_of_a_sealed_move():
+    play, events = played(guessing(), 1, ("player_2", {"answer": 30}))
+    assert story(play, events, "player_1") == []
+
+
+def test_a_note_is_part_of_ones_story():
+    play, events = played(well(), 1, ("keeper", {"note": "hm"}), ("keeper", {"amount": 1}))
+    assert [told.move for told in story(play, events, "keeper") if isinstance(told, Own)] == [
+        {"note": "hm"},
+        {"amount": 1},
+    ]
+
+
+# ---- luck --------------------------------------------------------------------------------------
+
+
+def test_draws_follow_from_seed_step_and_name_alone():
+    def values(seed: int) -> dict[str, int]:
+        return start(auction(highest_value=100), seed)[0].state.values
+
+    assert values(1) == values(1) != values(2)
+    fewer = start(configure(ClockAuction, {"bidders": 2, "highest_value": 100}), 1)[0].state.values
+    assert fewer.items() <= values(1).items()
+
+
+def test_redrawing_for_a_test_leaves_what_the_role_knows():
+    def values(redrawn_for: str | None) -> dict[str, int]:
+        return start(auction(highest_value=100), 1, redraw_unknown_to=redrawn_for)[0].state.values
+
+    assert values("a")["a"] == values(None)["a"]
+    assert values("a")["b"] != values(None)["b"]
+
+
+def test_two_draws_of_one_name_in_one_step_are_a_mistake_of_the_game():
+    class Twice(ClockAuction):
+        def setup(self, chance: Any) -> Any:
+            super().setup(chance)
+            return super().setup(chance)
+
+    with pytest.raises(ValueError, match="drawn twice"):
+        start(configure(Twice, {}), 1)
+
+
+# ---- scripted players --------------------------------------------------------------------------
+
+
+def test_a_scripted_player_does_the_same_at_the_same_turn_and_something_else_at_the_next():
+    play, _events = start(guessing(), 1)
+    first = script_move(play, "player_1", "random")
+    assert script_move(play, "player_1", "random") == first
+    assert script_move(play, "player_2", "random") != first
+    later, _events = played(guessing(), 1, ("player_1", {"answer": 1}), ("player_2", {"answer": 1}))
+    assert script_move(later, "player_1", "random") != first
+
+
+def test_others_sealed_moves_do_not_change_what_a_scripted_player_does():
+    play, _events = start(guessing(), 1)
+    sealed, _events = submit(play, "player_2", {"answer": 99})
+    assert script_move(sealed, "player_1", "random") == script_move(play, "player_1", "random")
+
+
+def test_an_unknown_scripted_player_is_named_with_those_there_are():
+    play, _events = start(guessing(), 1)
+    with pytest.raises(UnknownGame, match="“clever”; there are random, zero"):
+        script_move(play, "player_1", "clever")
