@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from games.play import script_move
 from llm_agents.record import CallRecord
-from matches import agents, services
+from matches import services
 from matches.models import Match, Seat
 from opponents.models import Call
 from participants import services as people
@@ -71,10 +72,11 @@ def move(match: Match, role: str, data: Mapping[str, Any], *, by: str | None = N
 
 
 def let_agent_answer(match: Match, role: str = "bob") -> None:
-    """The agent answers as long as it is asked."""
+    """The scripted agent moves as long as it is asked."""
     match.refresh_from_db()
+    script = match.seats.get(role=role).agent.removeprefix("script:")
     while role in match.play().waiting_for():
-        agents.answer_turn(match_id=match.pk, role=role, answering=match.play().opened[role])
+        move(match, role, script_move(match.play(), role, script))
         match.refresh_from_db()
 
 

@@ -36,7 +36,6 @@ class MatchAdmin(ReadOnlyAdmin):
     list_display_links = ["short"]
     list_filter = ["status", MatchOfStudy, "game", "purpose"]
     search_fields = ["uid", "seats__enrolment__pseudonym"]
-    ordering: list[Any] = []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Match]:
         of_match = Seat.objects.filter(match=OuterRef("pk"), enrolment__isnull=False)
@@ -49,11 +48,13 @@ class MatchAdmin(ReadOnlyAdmin):
                 study_title=Subquery(of_match.values("enrolment__placement__cell__version__study__title")[:1]),
                 study_pk=Subquery(of_match.values("enrolment__placement__cell__version__study")[:1]),
                 last_at=Subquery(events.annotate(last=Max("at")).values("last")),
-                rank=Case(When(status=Match.Status.LIVE, then=Value(0)), default=Value(1), output_field=IntegerField()),
             )
             .prefetch_related(Prefetch("seats", Seat.objects.select_related("enrolment").order_by("pk")))
-            .order_by("rank", "-started_at")
         )
+
+    def get_ordering(self, request: HttpRequest) -> list[Any]:
+        live_first = Case(When(status=Match.Status.LIVE, then=Value(0)), default=Value(1), output_field=IntegerField())
+        return [live_first.asc(), "-started_at"]
 
     @display(description=_("match"))
     def short(self, match: Match) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
 from django import forms
 from django.utils.translation import gettext as _
 from pydantic import ValidationError as BadValues
+from pydantic.fields import FieldInfo
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
@@ -33,7 +34,7 @@ def blanks(game: type[Game[Any, Any]], config: Mapping[str, Any]) -> dict[str, f
     made: dict[str, forms.Field] = {}
     for blank in fields_of(game.Config):
         value = config.get(blank.name, blank.default)
-        made[PREFIX + blank.name] = _form_field(blank, value)
+        made[PREFIX + blank.name] = _form_field(game, blank, value)
         if blank.nullable:
             made[PREFIX + blank.name + NONE] = forms.BooleanField(
                 label=_("{parameter}: none").format(parameter=_label(blank)),
@@ -97,22 +98,40 @@ def _typed(blank: Field, value: Any) -> Any:
     return value
 
 
-def _help(blank: Field) -> str:
-    limits = []
-    if blank.minimum is not None and blank.maximum is not None:
-        limits.append(_("From {low} to {high}.").format(low=f"{blank.minimum:,g}", high=f"{blank.maximum:,g}"))
-    elif blank.minimum is not None:
-        limits.append(_("From {low} up.").format(low=f"{blank.minimum:,g}"))
-    elif blank.maximum is not None:
-        limits.append(_("Up to {high}.").format(high=f"{blank.maximum:,g}"))
+def _help(game: type[Game[Any, Any]], blank: Field) -> str:
     help_text = blank.help if not blank.help or blank.help.endswith((".", "!", "?")) else f"{blank.help}."
-    return " ".join([help_text, *limits]).strip()
+    return f"{help_text} {_limits(game, blank)}".strip()
 
 
-def _form_field(blank: Field, value: Any) -> forms.Field:
+def _limits(game: type[Game[Any, Any]], blank: Field) -> str:
+    """The least and the largest value in a sentence; empty without limits."""
+    says = {
+        "Ge": _("at least {limit}"),
+        "Gt": _("more than {limit}"),
+        "Le": _("at most {limit}"),
+        "Lt": _("less than {limit}"),
+    }
+    found = [
+        says[type(limit).__name__].format(limit=f"{getattr(limit, type(limit).__name__.lower()):,g}")
+        for limit in _metadata(game.Config.model_fields[blank.name])
+        if type(limit).__name__ in says
+    ]
+    sentence = _(" and ").join(found)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if found else ""
+
+
+def _metadata(field: FieldInfo) -> Iterator[Any]:
+    """The limits of a parameter, those inside "or none" too."""
+    yield from field.metadata
+    for option in get_args(field.annotation):
+        for note in getattr(option, "__metadata__", ()):
+            yield from note.metadata if isinstance(note, FieldInfo) else [note]
+
+
+def _form_field(game: type[Game[Any, Any]], blank: Field, value: Any) -> forms.Field:
     shared: dict[str, Any] = {
         "label": _label(blank),
-        "help_text": _help(blank),
+        "help_text": _help(game, blank),
         "initial": value,
         "required": False,
     }

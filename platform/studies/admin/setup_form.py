@@ -159,7 +159,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "fields": ["currency", "base", "pay_rule", "announced_average", "rate", "cap"],
                 "description": _(
                     "Base and bonus are owed to whoever completes. Share: twice the average times how well they did, "
-                    "from 0 to 1. Linear: the rate times the payoff. The bonus never goes below nothing or above the cap."
+                    "from 0 to 1. Linear: the rate times the payoff. The bonus is never below nothing or above the cap."
                 ),
             },
         ),

@@ -91,11 +91,12 @@ class StudyAdmin(ModelAdmin):
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """The game first, since everything else depends on it; then the form."""
         if _chosen(request) is None and self.has_add_permission(request):
+            games = [registry.get(key) for key in registry.keys()]
             context = {
                 **self.admin_site.each_context(request),
                 "opts": self.opts,
                 "title": _("Which game?"),
-                "games": [registry.get(key) for key in registry.keys()],
+                "games": [{"key": game.key, "title": game.title, "summary": game.summary} for game in games],
             }
             return TemplateResponse(request, "admin/studies/study/choose_game.html", context)
         return super().add_view(request, form_url, extra_context)
@@ -113,6 +114,13 @@ class StudyAdmin(ModelAdmin):
                 "most_codes": MOST_CODES,
             }
         return super().change_view(request, object_id, form_url, context)
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """One way to save; afterwards one is on the study's page."""
+        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **only_save})
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
         if not change:

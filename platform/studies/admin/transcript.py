@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,7 +36,7 @@ class Line:
     side: int = 0
     person: bool = False
     by: str = ""
-    values: list[tuple[str, Any]] = field(default_factory=list)
+    values: list[tuple[str, str]] = field(default_factory=list)
     message: str | None = None
     seconds: float | None = None
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -46,22 +47,23 @@ class Transcript:
     """A whole match; `unanswered` are calls that led to no move."""
 
     seats: list[dict[str, Any]]
-    config: list[tuple[str, Any]]
+    config: list[tuple[str, str]]
     lines: list[Line]
     unanswered: list[dict[str, Any]]
-    results: list[tuple[str, Any]]
+    results: list[tuple[str, str]]
 
 
 def transcript_of(match: Match) -> Transcript:
     """Everything that happened in the match so far."""
     titles, parameters = _words(match)
+    payoffs = match.payoffs or {}
     seats = [
         {
             "role": seat.role,
             "title": titles.get(seat.role, seat.role),
             "agent": seat.agent,
             "enrolment": seat.enrolment,
-            "payoff": (match.payoffs or {}).get(seat.role),
+            "payoff": shown(payoffs[seat.role]) if seat.role in payoffs else "–",
         }
         for seat in match.seats.all()
     ]
@@ -83,7 +85,7 @@ def transcript_of(match: Match) -> Transcript:
                 side=sides.get(role, 0) % 2,
                 person=role in people,
                 by=event.data.get("by") or "",
-                values=_values(event),
+                values=[(name, shown(value)) for name, value in _values(event)],
                 message=event.data["move"].get("message") if event.kind == "move" else None,
                 seconds=_seconds(event),
                 calls=asked,
@@ -91,11 +93,22 @@ def transcript_of(match: Match) -> Transcript:
         )
     return Transcript(
         seats=seats,
-        config=[(parameters.get(name, name), value) for name, value in match.config.items()],
+        config=[(parameters.get(name, name), shown(value)) for name, value in match.config.items()],
         lines=lines,
         unanswered=[call for (_role, _answering), left in sorted(calls.items()) for call in left],
-        results=list((match.metrics or {}).items()),
+        results=[(name.replace("_", " "), shown(value)) for name, value in (match.metrics or {}).items()],
     )
+
+
+def shown(value: Any) -> str:
+    """A value as people read it: 10000.0 → "10,000", None → "–", lists and objects as JSON."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return str(_("yes") if value else _("no"))
+    if isinstance(value, int | float):
+        return f"{value:,.10g}" if abs(value) < 1e10 else f"{value:,}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
@@ -122,7 +135,7 @@ def _values(event: Event) -> list[tuple[str, Any]]:
         return [(role, payoff) for role, payoff in event.data["payoffs"].items()]
     if event.kind == "abandoned":
         return [(_("reason"), event.data["reason"].replace("_", " "))]
-    return [(name.replace("_", " "), value) for name, value in event.data.items() if name != "game"]
+    return [(_("rules version"), event.data["rules_version"]), (_("seed"), str(event.data["seed"]))]
 
 
 def _seconds(event: Event) -> float | None:

@@ -1,0 +1,336 @@
+"""The researcher's afternoon: set a study up in the admin, launch it, watch it, take the data away."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from exports.tests import building
+from exports.verify import verify
+from games import registry
+from participants.models import Enrolment, ProblemReport
+from recruiters.models import LabCode
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+ADD = "/admin/studies/study/add/"
+READ_ONLY = [
+    "participants_enrolment", "participants_problemreport", "matches_match", "checks_verdict", "payouts_ledgerrow",
+    "studies_version", "studies_placement", "opponents_call",
+]  # fmt: skip
+
+
+@pytest.fixture
+def boss(client: Client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def staff(client: Client, *permissions: str) -> User:
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(user)
+    return user
+
+
+def filled_in(response, **changes) -> dict[str, object]:
+    """What a browser would post from the form that a page shows, with some fields typed over."""
+    data: dict[str, object] = {}
+    form = response.context["adminform"].form
+    for bound in form:
+        value = bound.value()
+        if value is None or value is False:
+            continue
+        data[bound.html_name] = "on" if value is True else value
+    data |= changes
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def add(client: Client, **changes):
+    page = client.get(ADD, {"game": "bargaining"})
+    given = {"title": "Splitting money", "slug": "splitting", "opponent": "script:fair", **changes}
+    return client.post(f"{ADD}?game=bargaining", filled_in(page, **given))
+
+
+def page_of(study: Study) -> str:
+    return reverse("admin:studies_study_change", args=[study.pk])
+
+
+# ---- setting up ------------------------------------------------------------------------------------------
+
+
+def test_a_study_is_set_up_from_one_form(client, boss):
+    response = add(
+        client,
+        parameter_money="1000",
+        parameter_delta_bob="0.8",
+        parameter_rounds="",
+        parameter_rounds_none="on",
+        parameter_messages_allowed=None,
+        roles=["bob"],
+        opponent="openai",
+        model_name="gpt-test",
+        quota="7",
+    )
+    study = Study.objects.get(slug="splitting")
+    assert response.status_code == 302 and response["Location"] == page_of(study)
+    assert (study.game, study.agent, study.roles, study.quota) == ("bargaining", "openai:gpt-test", ["bob"], 7)
+    assert study.config["money"] == 1000
+    assert study.config["delta_bob"] == 0.8
+    assert study.config["rounds"] is None
+    assert study.config["messages_allowed"] is False
+    assert study.instructions == "", "a text left as the game has it goes on following the game"
+    assert (study.status, study.created_by) == ("draft", boss)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"parameter_delta_alice": "1.5"}, "parameter_delta_alice"),
+        ({"parameter_money": "-1"}, "parameter_money"),
+        ({"parameter_money": "much"}, "parameter_money"),
+        ({"parameter_money": ""}, "parameter_money"),
+        ({"parameter_rounds": ""}, "parameter_rounds"),
+        ({"parameter_rounds": "2.5"}, "parameter_rounds"),
+        ({"roles": []}, "roles"),
+        ({"opponent": "anthropic", "model_name": ""}, "model_name"),
+        ({"opponent": "script:nonsense"}, "opponent"),
+        ({"instructions": "Hello {{ nobody }}"}, "instructions"),
+        ({"currency": "Dollar"}, "currency"),
+        ({"quota": "0"}, "quota"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, boss, changes, field):
+    response = add(client, **changes)
+    assert response.status_code == 200
+    assert list(response.context["adminform"].form.errors) == [field]
+    assert response.context["adminform"].form.errors[field][0] in response.content.decode().replace("&#x27;", "'")
+    assert not Study.objects.exists()
+
+
+def test_every_parameter_of_every_game_has_a_blank_with_its_default(client, boss):
+    for key in registry.keys():
+        game = registry.get(key)
+        form = client.get(ADD, {"game": key}).context["adminform"].form
+        for name in game.Config.model_fields:
+            assert f"parameter_{name}" in form.fields, (key, name)
+
+
+def test_where_there_are_several_games_one_is_chosen_first(client, boss, monkeypatch):
+    monkeypatch.setattr(registry, "keys", lambda: ("bargaining", "bargaining "))
+    monkeypatch.setattr(registry, "get", lambda key, get=registry.get: get(key.strip()))
+    response = client.get(ADD)
+    assert "Which game?" in response.content.decode()
+    assert 'href="?game=bargaining"' in response.content.decode()
+    assert "parameter_money" in client.get(ADD, {"game": "bargaining"}).content.decode()
+
+
+def test_a_study_shows_again_what_was_saved(client, boss):
+    add(
+        client,
+        parameter_rounds="",
+        parameter_rounds_none="on",
+        parameter_complete_information=None,
+        opponent="script:random",
+    )
+    study = Study.objects.get()
+    form = client.get(page_of(study)).context["adminform"].form
+    assert form["opponent"].value() == "script:random"
+    assert form["parameter_rounds_none"].value() is True
+    assert form["parameter_complete_information"].value() is False
+    assert client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed")).status_code == 302
+    again = Study.objects.get()
+    assert (again.title, again.config, again.agent) == ("Renamed", study.config, study.agent)
+
+
+# ---- running ---------------------------------------------------------------------------------------------
+
+
+def test_from_nothing_to_a_tested_link(client, boss):
+    add(client, entry="open")
+    study = Study.objects.get()
+    page = client.get(page_of(study)).content.decode()
+    assert "This is a draft." in page and "Launch" in page
+    client.post(reverse("admin:studies_study_launch", args=[study.pk]))
+    page = client.get(page_of(study)).content.decode()
+    link = re.search(r'value="(http://testserver/join/[^"]+)"', page)
+    assert link, "the link that people follow is on the page"
+    assert study.versions.get().sha256[:16] in page
+    visitor = Client()
+    began = visitor.post(link[1].removeprefix("http://testserver"))
+    assert began.status_code == 302
+    assert Enrolment.objects.count() == 1
+    standing = client.get(page_of(study)).context["standing"]
+    assert (standing.arrived, standing.live, standing.completed) == (1, 1, 0)
+    assert [(fill.held, fill.cell.quota) for fill in standing.cells] == [(1, 20)]
+
+
+def test_an_edit_reaches_people_only_when_it_is_launched(client, boss):
+    study = building.new_study()
+    client.post(page_of(study), filled_in(client.get(page_of(study)), parameter_money="500"))
+    page = client.get(page_of(study))
+    assert page.context["standing"].unlaunched
+    assert "New people keep meeting the launched one" in page.content.decode()
+    assert study.versions.get().content["configurations"][0]["money"] != 500
+    client.post(reverse("admin:studies_study_launch", args=[study.pk]))
+    assert not client.get(page_of(study)).context["standing"].unlaunched
+    assert [version.number for version in study.versions.all()] == [2, 1]
+
+
+def test_pausing_closing_and_opening_again(client, boss):
+    study = building.new_study()
+    for deed, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
+        client.post(reverse(f"admin:studies_study_{deed}", args=[study.pk]))
+        study.refresh_from_db()
+        assert study.status == status
+    assert study.versions.count() == 1
+
+
+@pytest.mark.parametrize("deed", ["launch", "pause", "close", "codes"])
+def test_nothing_happens_on_a_get(client, boss, deed):
+    study = building.new_study()
+    assert client.get(reverse(f"admin:studies_study_{deed}", args=[study.pk])).status_code == 405
+
+
+def test_a_study_that_cannot_be_played_is_not_launched(client, boss):
+    study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
+    assert "It cannot be launched as it is" in client.get(page_of(study)).content.decode()
+    client.post(reverse("admin:studies_study_launch", args=[study.pk]))
+    study.refresh_from_db()
+    assert study.status == "draft" and not study.versions.exists()
+
+
+def test_lab_codes_are_made_in_numbers_and_handed_out_as_links(client, boss):
+    study = building.new_study()
+    make = reverse("admin:studies_study_codes", args=[study.pk])
+    client.post(make, {"number": "3"})
+    codes = set(LabCode.objects.filter(study="splitting").values_list("code", flat=True))
+    assert len(codes) == 3
+    page = client.get(page_of(study)).content.decode()
+    assert all(f"/join/splitting/?code={code}" in page for code in codes)
+    listed = client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode().splitlines()
+    assert listed[0] == "code,link,used"
+    assert {line.split(",")[0] for line in listed[1:]} == codes
+    for nonsense in ["", "0", "-1", "501", "ten", "٣"]:
+        client.post(make, {"number": nonsense})
+    assert LabCode.objects.count() == 3
+
+
+def test_only_drafts_that_nobody_met_can_be_deleted(client, boss):
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    launched = building.new_study()
+    assert client.post(reverse("admin:studies_study_delete", args=[launched.pk]), {"post": "yes"}).status_code == 403
+    assert client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"}).status_code == 302
+    assert list(Study.objects.all()) == [launched]
+
+
+# ---- watching --------------------------------------------------------------------------------------------
+
+
+def test_the_transcript_shows_words_as_words_and_the_calls_beside_them(client, boss):
+    study = building.new_study()
+    person = building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>"])
+    match = building.match_of(person)
+    building.keep_call(
+        match, messages=[{"role": "user", "content": "<b>prompt</b>"}], answer="<i>answer</i>", problem="no <u>move</u>"
+    )
+    page = client.get(reverse("admin:matches_match_change", args=[match.pk])).content.decode()
+    for words in ["script>alert(1)</script", "b>prompt</b", "i>answer</i", "u>move</u"]:
+        assert f"<{words}>" not in page
+        assert f"<{words}>".replace("<", "&lt;").replace(">", "&gt;") in page
+    assert person.pseudonym in page and "script:fair" in page
+    assert "The match begins" in page and "The match ends" in page
+
+
+def test_matches_are_listed_live_ones_first(client, boss):
+    study = building.new_study()
+    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    finished = building.match_of(building.complete(study, worker="A2"))
+    rows = client.get(reverse("admin:matches_match_changelist")).context["cl"].result_list
+    assert [match.pk for match in rows] == [live.pk, finished.pk]
+    found = client.get(reverse("admin:matches_match_changelist"), {"study": study.pk, "status__exact": "live"})
+    assert [match.pk for match in found.context["cl"].result_list] == [live.pk]
+
+
+@pytest.mark.parametrize("model", [*READ_ONLY, "recruiters_identity"])
+def test_records_are_read_and_never_changed(client, boss, model):
+    study = building.new_study()
+    person = building.complete(study, worker="A1WORKER", messages=["hello"])
+    building.keep_call(building.match_of(person), input_tokens=3, output_tokens=4)
+    ProblemReport.objects.create(enrolment=person, text="the page hung")
+    page = client.get(reverse(f"admin:{model}_changelist"))
+    assert page.status_code == 200
+    row = page.context["cl"].result_list[0]
+    assert client.get(reverse(f"admin:{model}_change", args=[row.pk])).status_code == 200
+    assert client.get(reverse(f"admin:{model}_add")).status_code == 403
+    assert client.post(reverse(f"admin:{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+    assert type(row).objects.filter(pk=row.pk).exists()
+    for secret in [person.token, person.completion_code, person.code_word]:
+        assert secret not in page.content.decode()
+
+
+def test_the_first_page_and_every_list_open(client, boss):
+    building.new_study()
+    for name in ["index", "studies_study_changelist", "auth_user_changelist", "auth_group_changelist", "auth_user_add"]:
+        assert client.get(reverse(f"admin:{name}")).status_code == 200
+
+
+# ---- taking the data away --------------------------------------------------------------------------------
+
+
+def test_the_export_button_gives_a_zip_that_verifies(client, boss, tmp_path):
+    study = building.new_study()
+    building.complete(study, worker="A1WORKER", messages=["=1+1"])
+    page = client.get(page_of(study)).content.decode()
+    target = re.search(r'action="(/admin/exports/[^"]+)"', page)
+    assert target
+    response = client.post(target[1])
+    zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).extractall(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert verify(folder) == []
+
+
+# ---- who may ---------------------------------------------------------------------------------------------
+
+
+def test_staff_without_permission_are_refused(client):
+    study = building.new_study()
+    staff(client)
+    assert client.get(page_of(study)).status_code == 403
+    assert client.get(ADD, {"game": "bargaining"}).status_code == 403
+    assert client.get(ADD).status_code == 403
+    for deed in ["launch", "pause", "close", "codes"]:
+        assert client.post(reverse(f"admin:studies_study_{deed}", args=[study.pk]), {"number": "1"}).status_code == 403
+    assert client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).status_code == 403
+    study.refresh_from_db()
+    assert study.status == "launched" and not LabCode.objects.exists()
+
+
+def test_who_may_only_look_sees_no_deeds_and_no_codes(client):
+    study = building.new_study()
+    LabCode.objects.create(study=study.slug, code="SECRETCODE")
+    staff(client, "view_study")
+    page = client.get(page_of(study)).content.decode()
+    assert "Splitting money" in page and "SECRETCODE" not in page
+    assert reverse("admin:studies_study_pause", args=[study.pk]) not in page
+    assert client.post(reverse("admin:studies_study_pause", args=[study.pk])).status_code == 403
+
+
+def test_identities_are_for_superusers_alone(client):
+    building.arrive(building.new_study(), worker="A1WORKER")
+    staff(client, "view_identity", "view_enrolment", "change_identity")
+    assert client.get(reverse("admin:recruiters_identity_changelist")).status_code == 403
+    assert "A1WORKER" not in client.get(reverse("admin:participants_enrolment_changelist")).content.decode()
+
+
+def test_strangers_are_sent_to_the_login(client):
+    response = client.get("/admin/studies/study/")
+    assert response.status_code == 302 and "/admin/login/" in response["Location"]
