@@ -397,6 +397,8 @@ def secret_parameters_stay_secret(case: Case) -> None:
 def hidden_draws_stay_hidden(case: Case) -> None:
     """Draws that a role does not know change nothing that it sees or its scripted players do."""
     walk, rng = case.walk(), Random(f"forks/{case.seed}")
+    if all(event.data.get("known_to") is None for event in walk.events):
+        return
     for role in case.game.roles():
         for seed in range(case.seed, case.seed + 3):
             true, shadow = (start(case.game, seed, redraw_unknown_to=whom)[0] for whom in (None, role))

@@ -30,7 +30,7 @@ Json = Any
 class Config(BaseModel):
     """The treatment: one value per parameter. Field titles and descriptions make the set-up form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
 
 class Move(BaseModel):

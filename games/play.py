@@ -182,9 +182,9 @@ def _problem(error: Any, model: type[Any]) -> tuple[str, str | None]:
     if key is None:
         return what, None
     known = model.model_fields.get(key)
-    label = known.title if known is not None and known.title else key
+    label = f"“{key}”" if known is None else known.title or key
     where = ".".join(str(part) for part in error["loc"][1:] if isinstance(part, int))
-    name = f"{label} ({key})" if label != key else key
+    name = f"{label} ({key})" if known is not None and known.title else label
     return f"{name}{f' [{where}]' if where else ''} {what}", key
 
 

@@ -16,10 +16,10 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from games.errors import BadText
 from games.words import gettext as _
-from games.words import money, percent
+from games.words import money, number, percent
 
 _environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-_environment.filters.update(money=money, percent=percent)
+_environment.filters.update(money=money, percent=percent, number=number)
 
 
 @lru_cache(maxsize=None)

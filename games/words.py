@@ -33,3 +33,8 @@ def money(amount: float, *, currency: str = "$") -> str:
 def percent(share: float) -> str:
     """A share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
     return f"{round(100 * share, 4):g}%"
+
+
+def number(value: float) -> str:
+    """A number without needless digits, thousands separated: 81.0 → "81", 1234.5 → "1,234.5"."""
+    return f"{round(value, 4):,.10g}"

@@ -226,7 +226,7 @@ def test_a_move_must_be_an_object(move):
     ("move", "reason", "field"),
     [
         ({}, "Your number (answer) is needed.", "answer"),
-        ({"answer": 5, "more": 1}, "More is not known here.", "more"),
+        ({"answer": 5, "more": 1}, "“more” is not known here.", "more"),
         ({"answer": "5"}, "Your number (answer) must be a number.", "answer"),
         ({"answer": None}, "Your number (answer) must be a number.", "answer"),
         ({"answer": True}, "Your number (answer) must be a number.", "answer"),

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class BargainingConfig(AppConfig):
+    name = "games.bargaining"
+    label = "bargaining"

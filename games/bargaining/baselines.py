@@ -1,0 +1,140 @@
+"""Scripted players. Each uses only what its role may know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.bargaining.rules import Bargaining, State
+
+INDIFFERENCE = 1e-9
+"""Shares closer than this count as equal: an indifferent player accepts."""
+
+
+def proposer_share(own: float, other: float, left: int | None) -> float:
+    """The share of the money that the proposer keeps in equilibrium.
+
+    Args:
+        own, other: discount factors of the proposer and of the one who answers.
+        left: rounds that can still be played, this one included; None for an infinite horizon.
+
+    Infinite: (1-δ_other)/(1-δ_own·δ_other), one half when both are 1 (Rubinstein 1982). Finite: by
+    backward induction from the last round, whose proposer keeps all.
+    """
+    if left is None:
+        return 0.5 if own == other == 1 else (1 - other) / (1 - own * other)
+    return _finite_share(own, other, left)
+
+
+@lru_cache(maxsize=4096)
+def _finite_share(own: float, other: float, left: int) -> float:
+    """Backward induction: whoever answers must be offered what proposing next is worth to them now."""
+    first_keeps, second_keeps = 1.0, 1.0
+    for _remaining in range(left - 1):
+        first_keeps, second_keeps = 1 - other * second_keeps, 1 - own * first_keeps
+    return first_keeps
+
+
+def _own_and_believed(game: Bargaining, role: Role) -> tuple[float, float]:
+    """The role's factor and the other's, which is taken to be one's own where it is not known."""
+    own = game.delta(role)
+    return own, game.delta(_other(role)) if game.config.complete_information else own
+
+
+def _other(role: Role) -> Role:
+    return "bob" if role == "alice" else "alice"
+
+
+def _left(game: Bargaining, state: State) -> int | None:
+    """Rounds that can still be played, as far as the players know."""
+    return None if game.config.rounds is None else game.config.rounds - game.round_of(state) + 1
+
+
+def _offer(game: Bargaining, role: Role, own_part: float, message: str | None = None) -> MoveData:
+    """An offer that keeps `own_part` of the money, exact in its sum."""
+    whole = game.config.money
+    own_part = min(max(own_part, 0.0), whole)
+    rest = whole - own_part
+    gains = (own_part, rest) if role == "alice" else (rest, own_part)
+    move: dict[str, float | str] = {"alice_gain": gains[0], "bob_gain": gains[1]}
+    if message and game.config.messages_allowed:
+        move["message"] = message
+    return move
+
+
+def equilibrium(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+    """Subgame-perfect play; accepts when indifferent."""
+    own, believed = _own_and_believed(game, role)
+    left = _left(game, state)
+    offer = state.on_table
+    if offer is None:
+        return _offer(game, role, game.config.money * proposer_share(own, believed, left))
+    if left == 1:
+        return {"decision": "accept"}
+    waiting = own * proposer_share(own, believed, None if left is None else left - 1)
+    enough = offer.gain(role) >= game.config.money * (waiting - INDIFFERENCE)
+    return {"decision": "accept" if enough else "reject"}
+
+
+HAGGLE_FROM, HAGGLE_TO, HAGGLE_STEP = 0.8, 0.5, 0.06
+"""The haggler asks for 80% at first and comes down by 6 points with each offer of its own, to one half."""
+
+
+def haggler(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+    """Asks for much, concedes step by step, writes friendly words, and takes what matches its next demand."""
+    made = sum(proposal.by == role for proposal in state.proposals)
+    demand = max(HAGGLE_TO, HAGGLE_FROM - HAGGLE_STEP * made)
+    offer = state.on_table
+    if offer is not None:
+        last_chance = _left(game, state) == 1
+        enough = offer.gain(role) >= game.config.money * (demand - HAGGLE_STEP - INDIFFERENCE)
+        return {"decision": "accept" if enough or (last_chance and offer.gain(role) > 0) else "reject"}
+    part = round(game.config.money * demand, 2)
+    return _offer(game, role, part, rng.choice(_openings() if made == 0 else _concessions(demand == HAGGLE_TO)))
+
+
+def _openings() -> tuple[str, ...]:
+    return (
+        _("Hello! Let me begin with this split and see what you think."),
+        _("Nice to meet you. This is where I would like to start."),
+        _("Here is a first proposal. I am sure that we will find something."),
+    )
+
+
+def _concessions(at_the_end: bool) -> tuple[str, ...]:
+    if at_the_end:
+        return (
+            _("Half for each of us: I cannot do better than that."),
+            _("Let us share equally and be done. I will not go below this."),
+        )
+    return (
+        _("I have come a step towards you. Will you do the same?"),
+        _("Waiting costs us both, so here is a better offer."),
+        _("I gave up a part of my share. What do you say?"),
+        _("Let us not lose more value; this is kinder to you than before."),
+    )
+
+
+def fair(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+    """Offers half and accepts at least half of the money, undiscounted."""
+    offer = state.on_table
+    if offer is None:
+        return _offer(game, role, game.config.money / 2)
+    enough = offer.gain(role) >= game.config.money * (0.5 - INDIFFERENCE)
+    return {"decision": "accept" if enough else "reject"}
+
+
+def random(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+    """Any split in cents, and a coin toss for an answer."""
+    if state.on_table is not None:
+        return {"decision": rng.choice(("accept", "reject"))}
+    return _offer(game, role, round(rng.random() * game.config.money, 2))
+
+
+SCRIPTS: Mapping[str, Script] = {"equilibrium": equilibrium, "haggler": haggler, "fair": fair, "random": random}

@@ -1,0 +1,281 @@
+"""Bargaining: alternating offers over a sum of money that loses value with every round.
+
+Source: Rubinstein (1982) as in GLEE, section 2.1. Odd rounds: alice proposes a split and bob answers;
+even rounds the other way round. Agreement in round t with alice's undiscounted share p pays
+M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from games.bargaining import baselines, quiz, views
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Game,
+    Message,
+    Metrics,
+    Move,
+    MoveData,
+    NoMessage,
+    Payoffs,
+    Question,
+    Role,
+    Script,
+    Turn,
+    View,
+)
+from games.words import gettext as _
+from games.words import money
+
+ALICE, BOB = "alice", "bob"
+SUM_TOLERANCE = 1e-6
+"""How far, relative to the money, the two parts of an offer may miss their sum."""
+
+Factor = Annotated[float, Field(gt=0, le=1)]
+
+
+class BargainingConfig(Config):
+    """One treatment. Defaults: the baselines of GLEE's statistical analysis."""
+
+    money: float = Field(10_000, gt=0, title="Money to divide", description="In dollars of the game.")
+    delta_alice: Factor = Field(
+        0.9,
+        title="Alice's discount factor",
+        description="What a dollar is worth to Alice one round later: 0.9 means that it loses 10% a round, 1 nothing.",
+    )
+    delta_bob: Factor = Field(
+        0.9, title="Bob's discount factor", description="What a dollar is worth to Bob one round later."
+    )
+    rounds: Annotated[int, Field(ge=1)] | None = Field(
+        12,
+        title="Rounds",
+        description="Known to both players. Empty: they are told nothing of an end, and play stops at the cap.",
+    )
+    complete_information: bool = Field(
+        True, title="Complete information", description="Whether each player knows the other's discount factor."
+    )
+    messages_allowed: bool = Field(
+        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
+    )
+    cap: int = Field(
+        99, ge=1, title="Cap", description="Where rounds is empty: the round after which play stops without agreement."
+    )
+
+
+class _Split(Move):
+    alice_gain: float = Field(ge=0, title="Alice gets", description="In dollars, before any loss of value.")
+    bob_gain: float = Field(ge=0, title="Bob gets", description="In dollars, before any loss of value.")
+
+
+class Offer(_Split):
+    """A proposed split with an optional message."""
+
+    message: Message = Field(None, title="Message", description="Optional words to the other player.")
+
+
+class SilentOffer(_Split):
+    """A proposed split in a game without messages."""
+
+    message: NoMessage = None
+
+
+class Answer(Move):
+    """What the other player says to an offer."""
+
+    decision: Literal["accept", "reject"] = Field(title="Your answer")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One round: who offered what, in undiscounted money, and what the other said to it."""
+
+    by: Role
+    alice_gain: float
+    bob_gain: float
+    message: str | None = None
+    answer: Literal["accept", "reject"] | None = None
+
+    def gain(self, role: Role) -> float:
+        return self.alice_gain if role == ALICE else self.bob_gain
+
+
+@dataclass(frozen=True)
+class State:
+    """All rounds so far, oldest first; the last one may still be unanswered."""
+
+    proposals: tuple[Proposal, ...] = ()
+
+    @property
+    def on_table(self) -> Proposal | None:
+        """The offer that waits for an answer."""
+        return self.proposals[-1] if self.proposals and self.proposals[-1].answer is None else None
+
+    @property
+    def agreed(self) -> Proposal | None:
+        """The offer that was accepted."""
+        return self.proposals[-1] if self.proposals and self.proposals[-1].answer == "accept" else None
+
+
+def other(role: Role) -> Role:
+    """The player across the table."""
+    return BOB if role == ALICE else ALICE
+
+
+class Bargaining(Game[BargainingConfig, State]):
+    """Two players divide money that loses value with every round."""
+
+    key: ClassVar[str] = "bargaining"
+    title: ClassVar[str] = _("Bargaining")
+    summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = BargainingConfig
+    State: ClassVar[type] = State
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+
+    # ---- who and how long --------------------------------------------------------------------------
+
+    def roles(self) -> tuple[Role, ...]:
+        return (ALICE, BOB)
+
+    def role_title(self, role: Role) -> str:
+        return {ALICE: _("Alice"), BOB: _("Bob")}[role]
+
+    @cached_property
+    def last_round(self) -> int:
+        """The last round that can be played, whether or not the players know it."""
+        return self.config.rounds if self.config.rounds is not None else self.config.cap
+
+    def delta(self, role: Role) -> float:
+        """The role's discount factor per round."""
+        return self.config.delta_alice if role == ALICE else self.config.delta_bob
+
+    def worth(self, role: Role, number: int) -> float:
+        """What a unit of money agreed on in round `number` is worth to the role: δ^(t-1)."""
+        return self.delta(role) ** (number - 1)
+
+    def knows_other(self) -> bool:
+        """Whether players know, and need to be told, that money loses value differently for the other."""
+        return self.config.complete_information and self.config.delta_alice != self.config.delta_bob
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        hidden = {"cap"}
+        if not self.config.complete_information:
+            hidden.add("delta_bob" if role == ALICE else "delta_alice")
+        return frozenset(hidden)
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> State:
+        return State()
+
+    def round_of(self, state: State) -> int:
+        """The round being played, or the last one played when the game is over; counts from 1."""
+        played = len(state.proposals)
+        if state.on_table or self.turn(state) is None:
+            return max(played, 1)
+        return played + 1
+
+    def turn(self, state: State) -> Turn | None:
+        if offer := state.on_table:
+            return Turn({other(offer.by): (self._answer_form,)})
+        played = len(state.proposals)
+        if state.agreed or played >= self.last_round:
+            return None
+        return Turn({ALICE if played % 2 == 0 else BOB: (self._offer_form,)})
+
+    @cached_property
+    def _offer_form(self) -> Form:
+        return Form(
+            "offer",
+            _("Make an offer"),
+            Offer if self.config.messages_allowed else SilentOffer,
+            help=_("The two parts must sum to {money}.").format(money=money(self.config.money)),
+        )
+
+    @cached_property
+    def _answer_form(self) -> Form:
+        return Form("answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with this split."))
+
+    def refuse(self, state: State, role: Role, move: Any) -> str | None:
+        if not isinstance(move, _Split):
+            return None
+        total = move.alice_gain + move.bob_gain
+        if abs(total - self.config.money) <= SUM_TOLERANCE * self.config.money:
+            return None
+        return _("The two parts sum to {total}, but they must sum to exactly {money}.").format(
+            total=money(total), money=money(self.config.money)
+        )
+
+    def apply(self, state: State, moves: Mapping[Role, Any], chance: Chance) -> State:
+        ((role, move),) = moves.items()
+        if isinstance(move, Answer):
+            answered = replace(state.proposals[-1], answer=move.decision)
+            return State((*state.proposals[:-1], answered))
+        return State((*state.proposals, Proposal(role, move.alice_gain, move.bob_gain, move.message)))
+
+    def default(self, state: State, role: Role) -> MoveData:
+        """Reject what is on the table; propose equal halves."""
+        if state.on_table:
+            return {"decision": "reject"}
+        half = self.config.money / 2
+        return {"alice_gain": half, "bob_gain": half}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def payoffs(self, state: State) -> Payoffs:
+        agreed = state.agreed
+        if agreed is None:
+            return {ALICE: 0.0, BOB: 0.0}
+        number = len(state.proposals)
+        return {role: agreed.gain(role) * self.worth(role, number) for role in self.roles()}
+
+    def metrics(self, state: State) -> Metrics:
+        """GLEE section 2.1: efficiency δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)², gains over M."""
+        agreed = state.agreed
+        payoffs = self.payoffs(state)
+        share = agreed.alice_gain / self.config.money if agreed else None
+        return {
+            "agreement": agreed is not None,
+            "rounds_played": len(state.proposals),
+            "alice_share": share,
+            "efficiency": (payoffs[ALICE] + payoffs[BOB]) / self.config.money,
+            "fairness": 1 - 4 * (share - 0.5) ** 2 if share is not None else 1.0,
+            "alice_self_gain": payoffs[ALICE] / self.config.money,
+            "bob_self_gain": payoffs[BOB] / self.config.money,
+        }
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """payoff / M, within [0, 1]."""
+        return min(max(payoff / self.config.money, 0.0), 1.0)
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention to this role."""
+        return {
+            "you": self.role_title(role),
+            "other": self.role_title(other(role)),
+            "money": self.config.money,
+            "your_loss": 1 - self.delta(role),
+            "other_loss": 1 - self.delta(other(role)) if self.config.complete_information else None,
+            "rounds": self.config.rounds,
+            "messages_allowed": self.config.messages_allowed,
+            "you_begin": role == ALICE,
+        }
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.delta(role))
+
+    def view(self, state: State, role: Role) -> View:
+        return views.view(self, state, role)
+
+    def notices(self, before: State, moves: Mapping[Role, Any], after: State, role: Role) -> View:
+        return views.notices(self, before, moves, after, role)

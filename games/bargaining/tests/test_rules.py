@@ -1,0 +1,182 @@
+"""Bargaining against its formulas (GLEE section 2.1), written here a second time."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games.play
+from games.bargaining.rules import Bargaining
+from games.errors import BadConfig, Refused
+
+FACTORS = st.floats(0.05, 1.0)
+SHARES = st.floats(0, 1)
+
+
+def bargaining(**config) -> Bargaining:
+    return games.play.configure(Bargaining, config)
+
+
+def play_out(game: Bargaining, moves: list[dict]) -> games.play.Play:
+    """Play `moves`, each by whoever is asked."""
+    play, _events = games.play.start(game, 1)
+    for move in moves:
+        play, _events = games.play.submit(play, play.waiting_for()[0], move)
+    return play
+
+
+def agreement_in_round(game: Bargaining, number: int, alice_gain: float) -> games.play.Play:
+    """Rejected offers until round `number`, whose offer is accepted."""
+    offer = {"alice_gain": alice_gain, "bob_gain": game.config.money - alice_gain}
+    return play_out(game, [offer, {"decision": "reject"}] * (number - 1) + [offer, {"decision": "accept"}])
+
+
+class TestResult:
+    @given(
+        money=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(1, 1e9),
+        delta_alice=FACTORS,
+        delta_bob=FACTORS,
+        share=SHARES,
+        number=st.integers(1, 12),
+    )
+    def test_agreement(self, money, delta_alice, delta_bob, share, number):
+        game = bargaining(money=money, delta_alice=delta_alice, delta_bob=delta_bob)
+        play = agreement_in_round(game, number, share * money)
+        left_alice, left_bob = delta_alice ** (number - 1), delta_bob ** (number - 1)
+        assert play.over
+        assert play.payoffs()["alice"] == pytest.approx(money * left_alice * share)
+        assert play.payoffs()["bob"] == pytest.approx(money * left_bob * (1 - share), abs=1e-9 * money)
+        metrics = play.metrics()
+        assert metrics["agreement"] is True
+        assert metrics["rounds_played"] == number
+        assert metrics["alice_share"] == pytest.approx(share)
+        assert metrics["efficiency"] == pytest.approx(left_alice * share + left_bob * (1 - share))
+        assert metrics["fairness"] == pytest.approx(1 - 4 * (share - 0.5) ** 2)
+        assert metrics["alice_self_gain"] == pytest.approx(left_alice * share)
+        assert metrics["bob_self_gain"] == pytest.approx(left_bob * (1 - share), abs=1e-9)
+
+    @given(rounds=st.integers(1, 15), horizon_known=st.booleans())
+    def test_no_agreement(self, rounds, horizon_known):
+        game = bargaining(rounds=rounds) if horizon_known else bargaining(rounds=None, cap=rounds)
+        play = play_out(game, [{"alice_gain": 1.0, "bob_gain": 9999.0}, {"decision": "reject"}] * rounds)
+        assert play.payoffs() == {"alice": 0, "bob": 0}
+        assert play.metrics() == {
+            "agreement": False,
+            "rounds_played": rounds,
+            "alice_share": None,
+            "efficiency": 0,
+            "fairness": 1,
+            "alice_self_gain": 0,
+            "bob_self_gain": 0,
+        }
+
+    def test_there_is_no_discount_in_the_first_round(self):
+        play = agreement_in_round(bargaining(delta_alice=0.5, delta_bob=0.5), 1, 7000)
+        assert play.payoffs() == {"alice": 7000, "bob": 3000}
+
+
+class TestOffers:
+    @given(miss=st.floats(-0.99e-6, 0.99e-6))
+    def test_a_sum_within_a_millionth_of_the_money_is_exact_enough(self, miss):
+        play = play_out(bargaining(), [{"alice_gain": 6000.0, "bob_gain": 4000 + miss * 10_000}])
+        assert play.waiting_for() == ("bob",)
+
+    @pytest.mark.parametrize("miss", [-4000, -1, -0.02, 0.02, 1, 6000])
+    def test_another_sum_is_refused_and_both_sums_are_named(self, miss):
+        with pytest.raises(Refused, match=r"sum to \$[\d,.]+, but they must sum to exactly \$10,000"):
+            play_out(bargaining(), [{"alice_gain": 6000, "bob_gain": 4000 + miss}])
+
+    @pytest.mark.parametrize(
+        ("move", "reason", "field"),
+        [
+            ({"alice_gain": -1, "bob_gain": 10_001}, "Alice gets.*at least 0", "alice_gain"),
+            ({"alice_gain": math.nan, "bob_gain": 1}, "finite", "alice_gain"),
+            ({"alice_gain": math.inf, "bob_gain": 1}, "finite", "alice_gain"),
+            ({"alice_gain": True, "bob_gain": 9999}, "must be a number", "alice_gain"),
+            ({"alice_gain": "6000", "bob_gain": 4000}, "must be a number", "alice_gain"),
+            ({"alice_gain": None, "bob_gain": 4000}, "must be a number", "alice_gain"),
+            ({"alice_gain": 10_000}, "Bob gets.*needed", "bob_gain"),
+            ({"alice_gain": 6000, "bob_gain": 4000, "carol_gain": 0}, "carol_gain.*not known", "carol_gain"),
+            ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 2001}, "at most 2000", "message"),
+            ({"alice_gain": 6000, "bob_gain": 4000, "message": 5}, "must be text", "message"),
+            ({"decision": "accept"}, "needed|not known", None),
+        ],
+    )
+    def test_what_is_no_offer_is_refused_with_the_reason_at_its_field(self, move, reason, field):
+        with pytest.raises(Refused, match=reason) as refused:
+            play_out(bargaining(), [move])
+        if field:
+            assert refused.value.field == field
+
+    @pytest.mark.parametrize("empty", [None, ""])
+    @pytest.mark.parametrize("messages_allowed", [True, False])
+    def test_an_empty_message_counts_as_none(self, empty, messages_allowed):
+        game = bargaining(messages_allowed=messages_allowed)
+        play = play_out(game, [{"alice_gain": 1, "bob_gain": 9999, "message": empty}])
+        assert play.state.on_table.message is None
+
+    def test_with_messages_off_words_are_refused(self):
+        with pytest.raises(Refused, match="without messages"):
+            play_out(bargaining(messages_allowed=False), [{"alice_gain": 1, "bob_gain": 9999, "message": "hi"}])
+
+    def test_a_message_of_the_longest_length_is_taken(self):
+        play = play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999, "message": "é" * 2000}])
+        assert play.state.on_table.message == "é" * 2000
+
+
+class TestTurns:
+    def test_alice_proposes_in_odd_rounds_and_bob_in_even_ones(self):
+        asked = []
+        play, _events = games.play.start(bargaining(rounds=4), 1)
+        while not play.over:
+            (role,) = play.waiting_for()
+            asked.append((role, play.forms(role)[0].name))
+            move = {"decision": "reject"} if asked[-1][1] == "answer" else {"alice_gain": 1, "bob_gain": 9999}
+            play, _events = games.play.submit(play, role, move)
+        assert asked == [("alice", "offer"), ("bob", "answer"), ("bob", "offer"), ("alice", "answer")] * 2
+
+    def test_a_match_of_one_round_ends_with_its_answer(self):
+        assert play_out(bargaining(rounds=1), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "reject"}]).over
+
+    def test_only_accept_and_reject_are_answers(self):
+        with pytest.raises(Refused, match="accept.*reject"):
+            play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "maybe"}])
+
+
+class TestConfig:
+    @pytest.mark.parametrize(
+        ("config", "reason"),
+        [
+            ({"money": 0}, "money.*more than 0"),
+            ({"money": math.inf}, "money.*finite"),
+            ({"money": "much"}, "money.*number"),
+            ({"delta_alice": 0}, "delta_alice.*more than 0"),
+            ({"delta_bob": 1.01}, "delta_bob.*at most 1"),
+            ({"rounds": 0}, "rounds.*at least 1"),
+            ({"rounds": 2.5}, "rounds.*whole number"),
+            ({"complete_information": 1}, "complete_information.*true or false"),
+            ({"speed": 3}, "speed.*not known"),
+        ],
+    )
+    def test_what_cannot_be_played_is_refused_by_name(self, config, reason):
+        with pytest.raises(BadConfig, match=reason):
+            bargaining(**config)
+
+    def test_the_defaults_are_the_baselines_of_the_analysis(self):
+        assert bargaining().config.model_dump() == {
+            "money": 10_000,
+            "delta_alice": 0.9,
+            "delta_bob": 0.9,
+            "rounds": 12,
+            "complete_information": True,
+            "messages_allowed": True,
+            "cap": 99,
+        }
+
+
+@given(payoff=st.floats(-1e6, 1e6))
+def test_the_bonus_share_is_the_payoff_over_the_money_within_bounds(payoff):
+    assert bargaining().bonus_share("bob", payoff) == pytest.approx(min(max(payoff / 10_000, 0), 1))

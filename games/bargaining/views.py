@@ -1,0 +1,184 @@
+"""What each player of a bargaining match may know, as blocks. Hidden information is cut here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from games.interface import Block, Chart, Fact, Facts, Role, Said, Series, Table, Text, View
+from games.words import gettext as _
+from games.words import money, percent
+
+if TYPE_CHECKING:
+    from games.bargaining.rules import Bargaining, Proposal, State
+
+HORIZON = 12
+"""Rounds that the chart shows ahead where the players know no end."""
+MOST_POINTS = 30
+
+
+def view(game: Bargaining, state: State, role: Role) -> View:
+    """Everything that `role` may know now."""
+    over = game.turn(state) is None
+    blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
+    if over:
+        blocks.append(_result(game, state, role))
+    elif state.on_table and state.on_table.by != role:
+        blocks.append(_offer(game, state.on_table, len(state.proposals), role))
+    blocks.append(_chart(game, game.round_of(state), role))
+    blocks.append(_history(game, state, role))
+    return tuple(blocks)
+
+
+def notices(game: Bargaining, before: State, moves: Mapping[Role, Any], after: State, role: Role) -> View:
+    """What `role` has just learnt: an offer made to it, an answer to its own, the next round, the end."""
+    ((mover, _move),) = moves.items()
+    over = game.turn(after) is None
+    told: list[Block] = []
+    if after.on_table:
+        if mover != role:
+            told.append(_offer(game, after.on_table, len(after.proposals), role))
+        return tuple(told)
+    if mover != role:
+        told.append(Text("answer", _answered(game, after.proposals[-1], mover)))
+    told.append(_result(game, after, role) if over else _situation(game, after, role))
+    return tuple(told)
+
+
+def _other(role: Role) -> Role:
+    return "bob" if role == "alice" else "alice"
+
+
+def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
+    words = _("{name} accepted your offer.") if proposal.answer == "accept" else _("{name} rejected your offer.")
+    return words.format(name=game.role_title(mover))
+
+
+def _status(game: Bargaining, state: State, role: Role) -> Text:
+    """One sentence on what is to be done now."""
+    name = game.role_title(_other(role))
+    turn = game.turn(state)
+    if turn is None:
+        words = _("You have agreed.") if state.agreed else _("The game ended without an agreement.")
+        return Text("status", words, tone="good" if state.agreed else "notice")
+    if role not in turn.forms:
+        waits_for = _("{name} is thinking about your offer.") if state.on_table else _("{name} is preparing an offer.")
+        return Text("status", waits_for.format(name=name))
+    if state.on_table:
+        return Text("status", _("{name} has made you an offer. Accept it, or reject it and go on?").format(name=name))
+    if state.proposals:
+        return Text("status", _("It is your turn to propose a split."))
+    return Text("status", _("You begin: propose a split."))
+
+
+def _situation(game: Bargaining, state: State, role: Role) -> Facts:
+    """Where the game stands and what money is worth now."""
+    number = game.round_of(state)
+    shown = str(number) if game.config.rounds is None else _("{number} of {rounds}").format(
+        number=number, rounds=game.config.rounds
+    )
+    worth = game.worth(role, number)
+    facts = [
+        Fact("round", _("Round"), number, shown),
+        Fact("money", _("Money to divide"), game.config.money, money(game.config.money)),
+        Fact("worth_now", _("A dollar is now worth to you"), worth, money(worth) if worth == 1 else _cents(worth)),
+        Fact("stake_now", _("All of it would be worth to you"), game.config.money * worth, money(game.config.money * worth)),
+        Fact("loss", _("It loses value for you with every round"), 1 - game.delta(role), percent(1 - game.delta(role))),
+    ]
+    if game.knows_other():
+        theirs = game.worth(_other(role), number)
+        name = game.role_title(_other(role))
+        facts.append(
+            Fact("other_worth_now", _("A dollar is now worth to {name}").format(name=name), theirs, _cents(theirs))
+        )
+    return Facts("situation", _("Where you stand"), tuple(facts))
+
+
+def _cents(worth: float) -> str:
+    """What is left of a dollar, exactly enough to compute with: 0.729 → "72.9 cents"."""
+    return _("{cents} cents").format(cents=f"{100 * worth:.4g}")
+
+
+def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Facts:
+    """An offer on the table as the one who is to answer it reads it."""
+    name = game.role_title(proposal.by)
+    yours, theirs = proposal.gain(role), proposal.gain(proposal.by)
+    now = yours * game.worth(role, number)
+    facts = [
+        Fact("your_gain", _("You would get"), yours, money(yours)),
+        Fact("other_gain", _("{name} would get").format(name=name), theirs, money(theirs)),
+        Fact("your_gain_now", _("Worth to you now"), now, money(now)),
+    ]
+    if proposal.message:
+        facts.append(Fact("message", _("{name} writes").format(name=name), Said(name, proposal.message), ""))
+    return Facts("offer", _("{name}'s offer").format(name=name), tuple(facts))
+
+
+def _result(game: Bargaining, state: State, role: Role) -> Facts:
+    """How it ended, for this role."""
+    agreed = state.agreed
+    number = len(state.proposals)
+    if agreed is None:
+        return Facts("result", _("The result"), (Fact("payoff", _("You earned"), 0.0, money(0)),))
+    share = agreed.gain(role)
+    payoff = share * game.worth(role, number)
+    return Facts(
+        "result",
+        _("The result"),
+        (
+            Fact("agreed_in", _("Agreed in round"), number, str(number)),
+            Fact("share", _("Your part of the money"), share, money(share)),
+            Fact("payoff", _("You earned"), payoff, money(payoff)),
+        ),
+    )
+
+
+def _chart(game: Bargaining, number: int, role: Role) -> Chart:
+    """What the whole sum is worth in each round; beyond now as far as the players know the end."""
+    if game.config.rounds is None:
+        first = max(1, number - HORIZON // 2)
+        rounds = range(first, first + HORIZON)
+    else:
+        first = max(1, min(number - MOST_POINTS // 2, game.config.rounds - MOST_POINTS + 1))
+        rounds = range(first, min(game.config.rounds, first + MOST_POINTS - 1) + 1)
+
+    def series(name: str, whose: Role) -> Series:
+        return Series(name, tuple((float(r), game.config.money * game.worth(whose, r)) for r in rounds))
+
+    lines = [series(_("to you"), role)]
+    if game.knows_other():
+        lines.append(series(_("to {name}").format(name=game.role_title(_other(role))), _other(role)))
+    title = _("What {money} is worth in each round").format(money=money(game.config.money))
+    return Chart("worth", title, _("Round"), _("Worth"), tuple(lines), mark=float(number))
+
+
+def _history(game: Bargaining, state: State, role: Role) -> Table:
+    """The rounds that are over; the offer on the table too where it is one's own."""
+    shown = [p for p in state.proposals if p.answer is not None or p.by == role]
+    name = game.role_title(_other(role))
+    answers = {"accept": _("accepted"), "reject": _("rejected"), None: _("waiting")}
+
+    def row(number: int, proposal: Proposal) -> tuple[Any, ...]:
+        who = _("You") if proposal.by == role else name
+        cells: tuple[Any, ...] = (
+            number,
+            who,
+            money(proposal.gain(role)),
+            money(proposal.gain(_other(role))),
+            money(proposal.gain(role) * game.worth(role, number)),
+            answers[proposal.answer],
+        )
+        said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
+        return (*cells, said) if game.config.messages_allowed else cells
+
+    columns: tuple[str, ...] = (
+        _("Round"),
+        _("Offer by"),
+        _("You get"),
+        _("{name} gets").format(name=name),
+        _("Worth to you then"),
+        _("Answer"),
+    )
+    if game.config.messages_allowed:
+        columns = (*columns, _("Message"))
+    return Table("history", _("Offers so far"), columns, tuple(row(i, p) for i, p in enumerate(shown, start=1)))
