@@ -36,8 +36,10 @@ def last_object(text: str) -> dict[str, Json]:
     while at >= 0:
         try:
             found, end = _decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except ValueError:
             end = at + 1
+        except RecursionError:
+            break
         at = text.find("{", end)
     if found is None:
         raise BadAnswer("There is no complete JSON object in your answer.")

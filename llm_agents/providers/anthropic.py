@@ -28,17 +28,17 @@ class Anthropic:
             raise NotConfigured("ANTHROPIC_API_KEY is not set.")
         client = self._clients.get()
         system = "\n\n".join(message["content"] for message in request.messages if message["role"] == "system")
-        arguments: dict[str, Any] = {
-            "model": request.model,
-            "messages": _turns(request.messages),
-            "timeout": request.timeout,
-            "max_tokens": MOST_TOKENS,
-            **({"system": system} if system else {}),
-            **request.parameters,
-        }
+        turns: Any = _turns(request.messages)
         try:
             async with asyncio.timeout(request.timeout):
-                answer = await client.messages.create(**arguments)
+                answer = await client.messages.create(
+                    model=request.model,
+                    messages=turns,
+                    max_tokens=MOST_TOKENS,
+                    system=system or anthropic.omit,
+                    timeout=request.timeout,
+                    extra_body=dict(request.parameters),
+                )
         except (TimeoutError, anthropic.APITimeoutError):
             raise TimedOut(f"No answer within {request.timeout:g} seconds.") from None
         except anthropic.APIStatusError as error:

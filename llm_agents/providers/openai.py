@@ -27,7 +27,7 @@ class OpenAI:
         try:
             async with asyncio.timeout(request.timeout):
                 answer = await client.chat.completions.create(
-                    model=request.model, messages=messages, timeout=request.timeout, **request.parameters
+                    model=request.model, messages=messages, timeout=request.timeout, extra_body=dict(request.parameters)
                 )
         except (TimeoutError, openai.APITimeoutError):
             raise TimedOut(f"No answer within {request.timeout:g} seconds.") from None

@@ -91,9 +91,9 @@ class Twin:
         with self._lock:
             self.requests.append(request)
             number = len(self.requests)
-            if callable(self._answers):
-                return number, self._answers(request)
-            return number, self._answers[min(number, len(self._answers)) - 1]
+        if callable(self._answers):
+            return number, self._answers(request)
+        return number, self._answers[min(number, len(self._answers)) - 1]
 
     def _handler(twin) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):

@@ -1,0 +1,260 @@
+"""Decisions of scripted players and of models, these through the official SDKs and twins of the providers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict
+
+import pytest
+
+from games.play import configure, start
+from games.tests.toys import ClockAuction, Guessing
+from llm_agents import errors
+from llm_agents.agent import AgentSpec, decide, parse_spec
+from llm_agents.match import play_match
+from llm_agents.twins import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
+from llm_agents.twins.server import KEY
+
+TWINS = {"openai": OpenAITwin, "anthropic": AnthropicTwin}
+GAME = configure(Guessing, {"players": 2})
+GOOD = '{"answer": 20}'
+
+
+@pytest.fixture(params=TWINS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def serving(kind, monkeypatch):
+    """Start a twin with some answers and point the SDK at it."""
+    running = []
+
+    def serve(answers):
+        twin = TWINS[kind](answers)
+        running.append(twin.__enter__())
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        return twin
+
+    yield serve
+    for twin in running:
+        twin.__exit__(None, None, None)
+
+
+async def deciding(kind, calls=None, **options):
+    play, events = start(GAME, 1)
+    return await decide(AgentSpec(kind, "some-model"), play, "player_1", events, calls=calls, **options)
+
+
+# ---- names of agents ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", ["script:random", "openai:gpt-x", "anthropic:claude:1", "openai:org/model-7b"])
+def test_an_agent_is_a_kind_and_a_name(words):
+    spec = parse_spec(words)
+    assert str(spec) == words
+    assert spec.scripted == words.startswith("script:")
+
+
+@pytest.mark.parametrize("words", ["", "random", "human:me", "script:", "openai: ", "openai"])
+def test_other_words_name_no_agent(words):
+    with pytest.raises(errors.BadAgent, match="script:NAME, openai:MODEL, anthropic:MODEL"):
+        parse_spec(words)
+
+
+def test_a_scripted_player_must_be_the_games():
+    assert parse_spec("script:zero", GAME).name == "zero"
+    with pytest.raises(errors.BadAgent, match="guessing has no scripted player “fair”; there are random, zero"):
+        parse_spec("script:fair", Guessing)
+
+
+# ---- decisions ---------------------------------------------------------------------------------
+
+
+async def test_a_script_decides_without_a_call():
+    play, events = start(GAME, 1)
+    decision = await decide(parse_spec("script:zero"), play, "player_1", events)
+    assert (decision.move, decision.calls, decision.tries) == ({"answer": 0.0}, (), 1)
+
+
+async def test_a_script_that_is_not_asked_has_no_move():
+    play, events = start(configure(ClockAuction, {}), 1)
+    with pytest.raises(errors.NoLegalMove, match="no scripted player"):
+        await decide(AgentSpec("script", "clever"), play, "a", events)
+
+
+async def test_a_model_is_sent_the_messages_and_its_answer_is_the_move(serving, kind):
+    twin = serving(['I choose\n```json\n{"answer": "20"}\n```'])
+    decision = await deciding(kind)
+    assert decision.move == {"answer": 20.0}
+    assert decision.tries == 1
+    assert decision.raw.startswith("I choose")
+    (sent,) = twin.requests
+    assert sent["model"] == "some-model"
+    system = sent["system"] if kind == "anthropic" else sent["messages"][0]["content"]
+    assert system.startswith(GAME.instructions("player_1"))
+    assert sent["messages"][-1]["role"] == "user"
+    assert "It is your turn" in sent["messages"][-1]["content"]
+
+
+async def test_every_call_is_recorded_in_plain_data(serving, kind):
+    serving([GOOD])
+    calls = []
+    await deciding(kind, calls)
+    (call,) = calls
+    assert (call.provider, call.model, call.answered_by) == (kind, "some-model", "some-model-twin")
+    assert (call.answer, call.problem, call.error, call.try_number) == (GOOD, None, None, 1)
+    assert (call.input_tokens, call.output_tokens) == (11, 7)
+    assert call.request_id and call.stop and call.latency > 0
+    assert call.messages[0]["role"] == "system"
+    assert KEY not in json.dumps(asdict(call))
+
+
+async def test_a_model_is_told_what_was_wrong_and_asked_again(serving, kind):
+    twin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', GOOD])
+    decision = await deciding(kind)
+    assert decision.move == {"answer": 20.0} and decision.tries == 4
+    assert [call.problem for call in decision.calls] == [
+        "There is no complete JSON object in your answer.",
+        "At most 100.",
+        "“why” is not known here.",
+        None,
+    ]
+    last = twin.requests[-1]["messages"]
+    assert [message["content"] for message in last if message["role"] == "assistant"] == [
+        "no idea",
+        '{"answer": 500}',
+        '{"answer": 20, "why": "x"}',
+    ]
+    assert "At most 100." in last[-3]["content"]
+    assert len(twin.requests[0]["messages"]) == len(last) - 6
+
+
+async def test_after_the_last_try_there_is_no_legal_move(serving, kind):
+    twin = serving(["never"])
+    calls = []
+    with pytest.raises(errors.NoLegalMove, match="No legal move in 3 tries") as failure:
+        await deciding(kind, calls, tries_after_first=2)
+    assert len(twin.requests) == 3
+    assert list(failure.value.calls) == calls and len(calls) == 3
+
+
+async def test_silence_is_answered_too(serving, kind):
+    serving(["", GOOD])
+    decision = await deciding(kind)
+    assert decision.tries == 2 and decision.calls[0].answer == ""
+
+
+async def test_parameters_go_along(serving, kind):
+    twin = serving([GOOD])
+    play, events = start(GAME, 1)
+    await decide(AgentSpec(kind, "m", parameters={"temperature": 0.3, "max_tokens": 99}), play, "player_1", events)
+    assert (twin.requests[0]["temperature"], twin.requests[0]["max_tokens"]) == (0.3, 99)
+
+
+# ---- failures of providers ---------------------------------------------------------------------
+
+
+async def test_a_passing_failure_is_tried_again_by_the_sdk(serving, kind):
+    twin = serving([Failure(429), Failure(500), GOOD])
+    decision = await deciding(kind)
+    assert decision.tries == 1 and len(twin.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "words"),
+    [
+        (Failure(429, "slow down"), errors.RateLimited, "HTTP 429: slow down"),
+        (Failure(500, "oops"), errors.Unavailable, "HTTP 500: oops"),
+        (Failure(529, "overloaded"), errors.Unavailable, "HTTP 529"),
+        (Failure(404, "no such model"), errors.Rejected, "HTTP 404: no such model"),
+        (Failure(400, f"bad request with {KEY}"), errors.Rejected, "HTTP 400"),
+        (Failure(401, f"wrong key {KEY}"), errors.Rejected, "did not accept the key"),
+        (Hang(), errors.TimedOut, "No answer within 0.3 seconds"),
+        (Malformed(), errors.Unreadable, "answer is not a"),
+        (Malformed("not json"), errors.Unreadable, "answer is not a"),
+        (Malformed("[]"), errors.Unreadable, "answer is not a"),
+        (Malformed('{"choices": [], "content": null}'), errors.Unreadable, "answer is not a"),
+    ],
+    ids=lambda value: repr(value)[:30] if not isinstance(value, type) else value.__name__,
+)
+async def test_a_failure_has_its_kind_is_recorded_and_holds_no_key(serving, kind, answer, error, words):
+    serving([answer])
+    calls = []
+    with pytest.raises(error, match=words) as failure:
+        await deciding(kind, calls, timeout=0.3 if isinstance(answer, Hang) else 20)
+    (call,) = calls
+    assert call.error.startswith(error.__name__) and call.answer is None
+    assert KEY not in str(failure.value) + call.error
+    assert "\n" not in str(failure.value)
+
+
+async def test_nobody_there_is_unavailable(serving, kind):
+    serving([GOOD]).__exit__(None, None, None)
+    with pytest.raises(errors.Unavailable, match="could not be reached"):
+        await deciding(kind)
+
+
+async def test_without_a_key_nothing_is_sent(serving, kind, monkeypatch):
+    twin = serving([GOOD])
+    for name in twin.environment:
+        if name.endswith("_KEY"):
+            monkeypatch.delenv(name)
+    with pytest.raises(errors.NotConfigured, match="_API_KEY is not set"):
+        await deciding(kind)
+    assert twin.requests == []
+
+
+# ---- whole matches -----------------------------------------------------------------------------
+
+
+def agents(**named):
+    return {role: parse_spec(words) for role, words in named.items()}
+
+
+def test_a_match_between_scripts_is_the_same_every_time():
+    both = agents(player_1="script:random", player_2="script:zero")
+    first, second = (json.dumps(play_match(GAME, 5, both).as_dict()) for _time in range(2))
+    assert first == second
+    assert json.loads(first)["agents"] == {"player_1": "script:random", "player_2": "script:zero"}
+    assert "failed" not in json.loads(first)
+
+
+def test_a_model_keeps_its_accepted_answers_and_forgets_refused_ones(serving, kind):
+    twin = serving(["hm", 'First: {"answer": 20}', '{"answer": 30}', '{"answer": 40}'])
+    match = play_match(GAME, 1, agents(player_1=f"{kind}:m", player_2="script:zero"))
+    assert match.failed is None and match.play.finished
+    said = [message["content"] for message in twin.requests[-1]["messages"] if message["role"] == "assistant"]
+    assert said == ['First: {"answer": 20}', '{"answer": 30}']
+    assert [call.try_number for call in match.calls] == [1, 2, 1, 1]
+
+
+def test_models_asked_together_think_together(serving, kind):
+    met = threading.Barrier(2, timeout=5)
+
+    def answer(_request):
+        met.wait()
+        return GOOD
+
+    serving(answer)
+    game = configure(Guessing, {"players": 2, "runs": 1})
+    assert play_match(game, 1, agents(player_1=f"{kind}:a", player_2=f"{kind}:b")).failed is None
+
+
+def test_a_model_that_never_answers_legally_ends_the_match_without_payoffs(serving, kind):
+    serving(["never"])
+    match = play_match(GAME, 1, agents(player_1="script:zero", player_2=f"{kind}:m"))
+    line = match.as_dict()
+    assert line["failed"].startswith(f"player_2 ({kind}:m): No legal move in 4 tries.")
+    assert line["payoffs"] == {"player_1": None, "player_2": None} and line["metrics"] == {}
+    assert line["events"][-1] == {"number": 3, "kind": "abandoned", "reason": line["failed"], "role": "player_2"}
+    assert len(match.calls) == 4
+
+
+def test_a_failing_provider_ends_the_match(serving, kind):
+    serving([Failure(401)])
+    match = play_match(GAME, 1, agents(player_1=f"{kind}:m", player_2="script:zero"))
+    assert "did not accept the key" in match.failed
+    assert match.calls[0].error
