@@ -116,6 +116,13 @@ def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, bos
     assert not Study.objects.exists()
 
 
+def test_everything_that_is_wrong_is_said_at_once(client, boss):
+    response = add(client, parameter_delta_alice="3", parameter_rounds="", opponent="openai", model_name="", roles=[])
+    assert set(response.context["adminform"].form.errors) == {
+        "parameter_delta_alice", "parameter_rounds", "model_name", "roles",
+    }  # fmt: skip
+
+
 def test_every_parameter_of_every_game_has_a_blank_with_its_default(client, boss):
     for key in registry.keys():
         game = registry.get(key)

@@ -71,7 +71,7 @@ def values(game: type[Game[Any, Any]], cleaned: Mapping[str, Any]) -> tuple[dict
             errors[name] = _("Please fill this in, or tick “none”.")
         elif blank.required or blank.kind in ("number", "integer", "choice"):
             errors[name] = _("Please fill this in.")
-    return config, errors or problems(game, config)
+    return config, {**problems(game, config), **errors}
 
 
 def problems(game: type[Game[Any, Any]], config: Mapping[str, Any]) -> dict[str, str]:
