@@ -108,8 +108,13 @@ async def decide(
     """
     if spec.scripted:
         return Decision(_scripted(spec, play, role))
-    kept = [] if calls is None else calls
-    before = len(kept)
+    kept: list[CallRecord] = []
+
+    def keep(call: CallRecord) -> None:
+        kept.append(call)
+        if calls is not None:
+            calls.append(call)
+
     asked = provider or provider_called(spec.kind)
     sent = strategies.messages(play, role, events, strategy=spec.strategy, template=template, answers=answers)
     problem = ""
@@ -118,24 +123,22 @@ async def decide(
         try:
             completion = await asked.complete(Request(spec.name, sent, spec.parameters, timeout))
         except ProviderError as error:
-            kept.append(call.failed(error))
+            keep(call.failed(error))
             raise
         try:
             move = _legal(completion.text, play, role)
         except (BadAnswer, Refused) as wrong:
             problem = str(wrong)
-            kept.append(call.answered(completion, problem))
+            keep(call.answered(completion, problem))
         else:
-            kept.append(call.answered(completion))
-            return Decision(move, tuple(kept[before:]), try_number, completion.text)
+            keep(call.answered(completion))
+            return Decision(move, tuple(kept), try_number, completion.text)
         sent = [
             *sent,
             {"role": "assistant", "content": completion.text.strip() or "(no answer)"},
             {"role": "user", "content": correction(problem)},
         ]
-    raise NoLegalMove(
-        _("No legal move in {tries} tries. {problem}").format(tries=try_number, problem=problem), kept[before:]
-    )
+    raise NoLegalMove(_("No legal move in {tries} tries. {problem}").format(tries=try_number, problem=problem), kept)
 
 
 def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -77,11 +78,12 @@ def play_match(
         return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
 
     failed = None
-    with asyncio.Runner() as runner:
+    providers = {agent.kind for agent in agents.values() if not agent.scripted}
+    with asyncio.Runner() if providers else nullcontext() as runner:
         while not play.over and failed is None:
             asked = _asked(play)
             thinkers = [role for role in asked if not agents[role].scripted]
-            decided = runner.run(think_together(thinkers)) if thinkers else {}
+            decided = runner.run(think_together(thinkers)) if runner and thinkers else {}
             for role in asked:
                 decision = decided.get(role)
                 if isinstance(decision, AgentError):
@@ -94,8 +96,9 @@ def play_match(
                 log += made
                 if decision and decision.raw is not None:
                     answers[role][made[0].number] = decision.raw
-        for kind in {agent.kind for agent in agents.values() if not agent.scripted}:
-            runner.run(provider_called(kind).close())
+        if runner:
+            for name in providers:
+                runner.run(provider_called(name).close())
     return MatchRecord(play, agents, tuple(log), failed, tuple(calls))
 
 

@@ -129,11 +129,17 @@ def _form(form: Form) -> str:
     properties = schema.get("properties", {})
     lines.append("JSON object with these keys and no others:" if properties else "JSON object without any key: {}")
     for name, field in properties.items():
-        label = field.get("description") or field.get("title", "")
         optional = "" if name in required else "; may be left out"
-        about = f": {label}" if label and label.lower().replace(" ", "_") != name.lower() else ""
-        lines.append(f'- "{name}" ({wanted(field, schema.get("$defs", {}))}{optional}){about}')
+        lines.append(f'- "{name}" ({wanted(field, schema.get("$defs", {}))}{optional}){_about(name, field)}')
     return "\n".join(lines)
+
+
+def _about(name: str, field: Mapping[str, Any]) -> str:
+    """A field's title, unless it only repeats the name, and its description."""
+    title = field.get("title", "")
+    said = [title] if title.lower().replace(" ", "_") != name.lower() else []
+    said += [field["description"]] if field.get("description") else []
+    return f": {'. '.join(said)}" if said else ""
 
 
 _BOUNDS = {

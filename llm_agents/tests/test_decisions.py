@@ -240,7 +240,8 @@ def test_models_asked_together_think_together(serving, kind):
 
     serving(answer)
     game = configure(Guessing, {"players": 2, "runs": 1})
-    assert play_match(game, 1, agents(player_1=f"{kind}:a", player_2=f"{kind}:b")).failed is None
+    match = play_match(game, 1, agents(player_1=f"{kind}:a", player_2=f"{kind}:b"))
+    assert match.failed is None and len(match.calls) == 2
 
 
 def test_a_model_that_never_answers_legally_ends_the_match_without_payoffs(serving, kind):
