@@ -7,11 +7,14 @@ import json
 import random
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import httpx
 import websockets
 
+RAMP_SECONDS_EACH = 0.05
+"""Sockets are opened one after another, so that opening them is not what is measured."""
 CODE_WORD = re.compile(r"<strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 
@@ -45,8 +48,10 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
     return page.url.path
 
 
-async def play(address: str, path: str, *, thinking: float, until: float, measured: Measured) -> None:
-    """Play one match until the clock says stop: greedy offers, and no to everything."""
+async def play(
+    address: str, path: str, *, thinking: float, since: float, until: float, measured: Measured
+) -> None:
+    """Play one match until the clock says stop: greedy offers, and no to everything. Counts from `since` on."""
     token = path.strip("/").split("/")[1]
     socket_address = f"ws://{address}/ws/play/{token}/"
     async with websockets.connect(socket_address, origin=f"http://{address}", compression=None) as socket:
@@ -62,7 +67,7 @@ async def play(address: str, path: str, *, thinking: float, until: float, measur
             if frame["type"] != "screen" or frame["answering"] in (None, answered):
                 continue
             answered = frame["answering"]
-            if sent_at is not None:
+            if sent_at is not None and sent_at >= since:
                 measured.replies.append(time.monotonic() - sent_at)
                 sent_at = None
             if thinking:
@@ -70,28 +75,39 @@ async def play(address: str, path: str, *, thinking: float, until: float, measur
             proposing = 'name="alice_gain"' in frame["html"]
             move = {"alice_gain": "9990", "bob_gain": "10"} if proposing else {"decision": "reject"}
             sent_at = time.monotonic() if proposing else None
-            measured.moves += 1
+            measured.moves += time.monotonic() >= since
             await socket.send(json.dumps({"type": "move", "fields": {"answering": str(frame["answering"]), **move}}))
 
 
-async def run(address: str, join: str, *, workers: int, thinking: float, seconds: float) -> Measured:
-    """`workers` people at once for `seconds` (after all have come in)."""
+async def run(
+    address: str, join: str, *, workers: int, thinking: float, seconds: float, begin: Callable[[], None]
+) -> Measured:
+    """`workers` people at once, measured for `seconds` once all have come in and begun to play.
+
+    `begin` is called when the measuring begins.
+    """
     measured = Measured()
-    gate = asyncio.Semaphore(8)
+    gate = asyncio.Semaphore(4)
 
     async def come_in() -> str:
         async with gate, httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
             return await enter(client, join)
 
     paths = await asyncio.gather(*(come_in() for _ in range(workers)))
-    until = time.monotonic() + seconds
+    ramp = workers * RAMP_SECONDS_EACH + 2 * thinking
+    since = time.monotonic() + ramp
+    until = since + seconds
 
-    async def one(path: str) -> None:
+    async def one(path: str, after: float) -> None:
         try:
-            await asyncio.sleep(random.uniform(0, thinking))
-            await play(address, path, thinking=thinking, until=until, measured=measured)
+            await asyncio.sleep(after)
+            await play(address, path, thinking=thinking, since=since, until=until, measured=measured)
         except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
             measured.errors.append(f"{type(error).__name__}: {error}")
 
-    await asyncio.gather(*(one(path) for path in paths))
+    async def announce() -> None:
+        await asyncio.sleep(ramp)
+        begin()
+
+    await asyncio.gather(announce(), *(one(path, i * RAMP_SECONDS_EACH) for i, path in enumerate(paths)))
     return measured

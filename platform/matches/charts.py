@@ -30,6 +30,9 @@ class Drawing:
     y_ticks: tuple[tuple[float, str], ...]
     x_ticks: tuple[tuple[float, str], ...]
     mark: float | None
+    floor: int
+    rows: tuple[tuple[str, ...], ...]
+    """The same figures as a table: x, then y of each series."""
 
 
 def draw(chart: Chart) -> Drawing:
@@ -56,8 +59,16 @@ def draw(chart: Chart) -> Drawing:
         lines=tuple(lines),
         y_ticks=tuple((place(x_low, value)[1], _short(value)) for value in (0, y_high / 2, y_high)),
         x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle, x_high})),
+        floor=HEIGHT - BOTTOM,
+        rows=_rows(chart),
         mark=place(chart.mark, 0)[0] if chart.mark is not None and x_low <= chart.mark <= x_high else None,
     )
+
+
+def _rows(chart: Chart) -> tuple[tuple[str, ...], ...]:
+    values = [dict(series.points) for series in chart.series]
+    xs = sorted({x for points in values for x in points})
+    return tuple((f"{x:g}", *(f"{points[x]:,.2f}" if x in points else "" for points in values)) for x in xs)
 
 
 def _short(value: float) -> str:

@@ -36,6 +36,7 @@ def render_screen(
     }
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
+    context["after"] = select_template([f"{key}/after.html", "play/nothing.html"]).template.name
     context["form_templates"] = [
         (form, select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name) for form in open_forms
     ]

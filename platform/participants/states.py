@@ -36,7 +36,8 @@ class Ending:
     title: str | Promise
     what_happened: str | Promise
     what_next: str | Promise
-    good: bool = False
+    gives_code: bool = False
+    """Whether the completion code is shown, to be copied into the recruiter's page."""
 
 
 _GIVE_CODE = _("Copy the code below into the page that brought you here, so that your work is recorded.")
@@ -44,7 +45,7 @@ _RETURN = _("Please return the assignment on the page that brought you here, so 
 
 ENDINGS: dict[str, Ending] = {
     State.COMPLETED: Ending(
-        _("All done. Thank you!"), _("You played the whole game and answered the question after it."), _GIVE_CODE, good=True
+        _("All done. Thank you!"), _("You played the whole game and answered the question after it."), _GIVE_CODE, gives_code=True
     ),
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
@@ -55,6 +56,7 @@ ENDINGS: dict[str, Ending] = {
         _("The study ends here"),
         _("Your answer to the question about the game was not right, so your game does not enter the research data."),
         _GIVE_CODE,
+        gives_code=True,
     ),
     State.TIMED_OUT: Ending(
         _("Your time ran out"),
@@ -70,10 +72,10 @@ ENDINGS: dict[str, Ending] = {
         _("Your opponent could not go on"),
         _("For a technical reason the other player stopped answering. This is our fault, not yours."),
         _GIVE_CODE,
-        good=True,
+        gives_code=True,
     ),
     State.SCREENED_OUT: Ending(
-        _("This study is not for you"), _("Your answers show that you are not among the people it asks for."), _GIVE_CODE
+        _("This study is not for you"), _("Your answers show that you are not among the people it asks for."), _GIVE_CODE, gives_code=True
     ),
     State.RETURNED: Ending(
         _("You returned this assignment"), _("The page that brought you here told us that you gave it back."), _RETURN

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.template.loader import get_template
 from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 
 from games.interface import Chart, Said, Text
 from matches.charts import draw
@@ -51,6 +53,21 @@ def said(cell: Any) -> str:
     if isinstance(cell, Said):
         return format_html('<q class="said">{}</q>', cell.words)
     return "" if cell is None else format_html("{}", cell)
+
+
+@register.filter
+def plain(value: float) -> str:
+    """A number for scripts to read: no thousands separators, whatever the language."""
+    return repr(float(value)).removesuffix(".0")
+
+
+@register.simple_tag
+def assets(game: str) -> str:
+    """The style sheets and scripts that a game's folder brings for its screen, if it brings any."""
+    try:
+        return mark_safe(get_template(f"{game}/assets.html").render())  # noqa: S308  (our own template)
+    except template.TemplateDoesNotExist:
+        return ""
 
 
 @register.filter

@@ -1,0 +1,55 @@
+// Dividing money: a slider and two number fields that always sum to the whole.
+"use strict";
+{
+  const parts = (box) => {
+    const own = box.querySelector(`[name="${box.dataset.own}"]`);
+    const other = [...box.querySelectorAll("input[name]")].find((field) => field !== own);
+    return { own, other, slider: box.querySelector("input[type=range]"), worth: box.querySelector(".worth"), money: Number(box.dataset.money) };
+  };
+  const read = (text) => { const plain = text.replace(/[$,\s]/g, ""); return plain === "" ? NaN : Number(plain); };
+  const cents = (amount) => Math.round(amount * 100) / 100;
+  const write = (amount) => String(Number(cents(amount).toFixed(2)));
+  // A slider moves in round amounts: about two hundred steps from one end to the other.
+  const stepOf = (money) => 10 ** Math.floor(Math.log10(money / 100));
+
+  function tell(box, own) {
+    const { worth } = parts(box);
+    worth.hidden = !Number.isFinite(own);
+    if (worth.hidden) return;
+    const now = own * Number(box.dataset.worth);
+    worth.querySelector("output").textContent = now.toLocaleString("en-US", { style: "currency", currency: "USD" });
+  }
+
+  function set(box, own, from) {
+    const { own: mine, other, slider, money } = parts(box);
+    if (!Number.isFinite(own)) return tell(box, NaN);
+    const kept = Math.min(Math.max(own, 0), money);
+    if (from !== mine) mine.value = write(kept);
+    if (from !== other) other.value = write(money - Number(write(kept)));
+    if (from !== slider) slider.value = kept;
+    slider.setAttribute("aria-valuetext", `$${write(kept)}`);
+    tell(box, kept);
+  }
+
+  document.addEventListener("input", (event) => {
+    const box = event.target.closest("[data-split]");
+    if (!box) return;
+    const { own, other, slider, money } = parts(box);
+    if (event.target === slider) {
+      const step = stepOf(money);
+      set(box, Math.min(Math.round(Number(slider.value) / step) * step, money), slider);
+    } else if (event.target === own) set(box, read(own.value), own);
+    else if (event.target === other) set(box, money - read(other.value), other);
+  });
+
+  function begin() {
+    for (const box of document.querySelectorAll("[data-split]")) {
+      const { own, slider, money } = parts(box);
+      slider.hidden = false;
+      if (own.value === "") slider.value = money / 2;
+      else set(box, read(own.value), own);
+    }
+  }
+  document.addEventListener("parley:screen", begin);
+  begin();
+}
