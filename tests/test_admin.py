@@ -170,7 +170,7 @@ def test_from_nothing_to_a_tested_link(client, boss):
     page = client.get(page_of(study)).content.decode()
     link = re.search(r'value="(http://testserver/join/[^"]+)"', page)
     assert link, "the link that people follow is on the page"
-    assert study.versions.get().sha256[:16] in page
+    assert study.versions.get().sha256 in page
     visitor = Client()
     began = visitor.post(link[1].removeprefix("http://testserver"))
     assert began.status_code == 302
@@ -190,6 +190,17 @@ def test_an_edit_reaches_people_only_when_it_is_launched(client, boss):
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     assert not client.get(page_of(study)).context["standing"].unlaunched
     assert [version.number for version in study.versions.all()] == [2, 1]
+
+
+def test_a_study_keeps_the_name_under_which_links_were_given_out(client, boss):
+    study = building.new_study()
+    client.post(page_of(study), filled_in(client.get(page_of(study)), slug="another"))
+    study.refresh_from_db()
+    assert study.slug == "splitting"
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
+    draft.refresh_from_db()
+    assert draft.slug == "another"
 
 
 def test_pausing_closing_and_opening_again(client, boss):
@@ -273,6 +284,7 @@ def test_records_are_read_and_never_changed(client, boss, model):
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     building.keep_call(building.match_of(person), input_tokens=3, output_tokens=4)
     ProblemReport.objects.create(enrolment=person, text="the page hung")
+    Enrolment.objects.filter(pk=person.pk).update(code_word="zzyzx")  # not a word of the page's own, like "table"
     page = client.get(reverse(f"admin:{model}_changelist"))
     assert page.status_code == 200
     row = page.context["cl"].result_list[0]
@@ -280,7 +292,7 @@ def test_records_are_read_and_never_changed(client, boss, model):
     assert client.get(reverse(f"admin:{model}_add")).status_code == 403
     assert client.post(reverse(f"admin:{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
     assert type(row).objects.filter(pk=row.pk).exists()
-    for secret in [person.token, person.completion_code, person.code_word]:
+    for secret in [person.token, person.completion_code, "zzyzx"]:
         assert secret not in page.content.decode()
 
 

@@ -24,12 +24,14 @@ class Shape:
         config: parameters by name.
         moves: fields of moves by name.
         metrics: an example value per metric (None where no trial match gave one).
+        meanings: what a metric is, for games that say so in `metric_meanings`.
     """
 
     games: tuple[str, ...]
     config: Mapping[str, Field]
     roles: Mapping[str, str]
     metrics: Mapping[str, Any]
+    meanings: Mapping[str, str]
     moves: Mapping[str, Field]
 
     @property
@@ -48,6 +50,7 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
     config: dict[str, Field] = {}
     roles: dict[str, str] = {}
     metrics: dict[str, Any] = {}
+    meanings: dict[str, str] = {}
     moves: dict[str, Field] = {}
     for key, values in configurations:
         game = games.play.configure(registry.get(key), values)
@@ -56,13 +59,14 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
             config.setdefault(blank.name, blank)
         for role in game.roles():
             roles.setdefault(role, game.role_title(role))
+        meanings |= getattr(game, "metric_meanings", {})
         met_metrics, met_moves = _trial(game)
         for name, value in met_metrics.items():
             if metrics.get(name) is None:
                 metrics[name] = value
         for blank in met_moves.values():
             _keep(moves, blank)
-    return Shape(games=tuple(keys), config=config, roles=roles, metrics=metrics, moves=moves)
+    return Shape(games=tuple(keys), config=config, roles=roles, metrics=metrics, meanings=meanings, moves=moves)
 
 
 def _trial(game: Game[Any, Any]) -> tuple[dict[str, Any], dict[str, Field]]:

@@ -142,7 +142,7 @@ def matches(shape: Shape) -> Table:
         Column(
             name if name not in taken else f"metric_{name}",
             _kind_of_value(example),
-            f"Result of the match as the game's rules define it: {name.replace('_', ' ')}.",
+            shape.meanings.get(name, f"Result of the match as the game's rules define it: {name.replace('_', ' ')}."),
             lambda m, name=name: m.match.metrics.get(name),
             values="empty where it has no value",
         )

@@ -17,6 +17,7 @@ from exports.dataset import export, shape_of, tables_for
 from exports.errors import FolderInUse, UnknownFormat
 from exports.tests import building
 from exports.verify import verify
+from games import registry
 from llm_agents.record import CallRecord
 from matches import services
 from matches.models import Match
@@ -146,9 +147,9 @@ def test_headers_follow_from_the_study_and_not_from_its_data(tmp_path, finished_
     assert header(finished_dataset, "matches") == [
         "match", "game", "rules_version", "version", "cell", "purpose", "seed", "started_at", "ended_at", "seconds",
         "decisions", "messages", "player_alice", "participant_alice", "player_bob", "participant_bob",
-        *(f"config_{name}" for name in transcripts(finished_dataset)[0]["config"]),
+        *(f"config_{name}" for name in registry.get("bargaining").Config.model_fields),
         "payoffs_alice", "payoffs_bob",
-        *transcripts(finished_dataset)[0]["metrics"],
+        *shape_of(study).metrics,
         "in_dataset",
     ]  # fmt: skip
     assert header(finished_dataset, "decisions") == [
@@ -157,6 +158,20 @@ def test_headers_follow_from_the_study_and_not_from_its_data(tmp_path, finished_
         "move_decision", "asked_at", "shown_at", "answered_at", "seconds",
     ]  # fmt: skip
     assert header(finished_dataset, "messages") == ["match", "number", "role", "player", "text", "characters", "words"]
+
+
+def test_metrics_are_columns_under_their_own_names(finished_dataset):
+    for line, row in zip(transcripts(finished_dataset), rows(finished_dataset, "matches"), strict=True):
+        assert set(line["metrics"]) <= set(row)
+
+
+def test_a_game_that_says_what_its_metrics_mean_is_quoted_in_the_codebook(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        registry.get("bargaining"), "metric_meanings", {"agreement": "Whether they agreed."}, raising=False
+    )
+    export(building.new_study(), tmp_path / "d")
+    meanings = {(row["table"], row["column"]): row["meaning"] for row in rows(tmp_path / "d", "codebook")}
+    assert meanings["matches", "agreement"] == "Whether they agreed."
 
 
 def test_the_codebook_explains_every_column_of_every_table(finished_dataset):
@@ -286,11 +301,7 @@ def test_what_ends_while_the_export_runs_counts_as_still_under_way(tmp_path, mon
     building.play(person)
     building.answer_quiz(person)
     late = list(ways.Reading(study=study, cutoff=cutoff, shape=shape_of(study)).ways())[-1]
-    assert (late.facts.state, late.in_dataset, late.reasons) == (
-        "under_way",
-        False,
-        ("not_finished",),
-    )
+    assert (late.facts.state, late.in_dataset, late.reasons) == ("under_way", False, ("not_finished",))
 
 
 def test_reading_in_small_portions_leaves_nobody_out(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ import games.play
 from games import registry
 from games.errors import GameError
 from games.interface import Game
+from recruiters.models import LabCode
 from studies.admin import parameters
 from studies.models import Study
 
@@ -72,6 +73,9 @@ class StudyForm(forms.ModelForm):
             self.initial["game"] = self.game_class.key
         if "instructions" in self.fields and not self.instance.instructions:
             self.initial["instructions"] = self.game_class.instruction_template()
+        if "slug" in self.fields and self.instance.pk and _known_by_its_slug(self.instance):
+            self.fields["slug"].disabled = True
+            self.fields["slug"].help_text = _("Links have been given out under this name, so it stays.")
         if not self.initial.get("roles"):
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
 
@@ -179,6 +183,11 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
     ]
+
+
+def _known_by_its_slug(study: Study) -> bool:
+    """Whether links, codes or identities exist that name the study."""
+    return study.versions.exists() or LabCode.objects.filter(study=study.slug).exists()
 
 
 def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str, str]]:
