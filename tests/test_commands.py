@@ -1,0 +1,306 @@
+"""simulate, replay and show from outside: a process of their own, without database, broker or migrations."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import execute_from_command_line
+
+from llm_agents.twins import AnthropicTwin, Failure, OpenAITwin
+from llm_agents.twins.server import KEY
+
+MANAGE = Path(__file__).parent.parent / "manage.py"
+OFFER = {"alice_gain": 6000, "bob_gain": 4000, "message": "Take it."}
+MOVES = [
+    {"role": "alice", "move": OFFER},
+    {"role": "bob", "move": {"decision": "reject"}},
+    {"role": "bob", "move": {"alice_gain": 5000, "bob_gain": 5000}},
+    {"role": "alice", "move": {"decision": "accept"}},
+]
+
+
+@pytest.fixture
+def manage(tmp_path):
+    """Run a command where neither database nor broker can be reached; returns the finished process."""
+
+    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "PARLEY_DATA": str(tmp_path / "data"),
+            "DATABASE_URL": "postgres://nobody:none@127.0.0.1:1/none",
+            "REDIS_URL": "redis://127.0.0.1:1/0",
+            **more,
+        }
+        command = [sys.executable, str(MANAGE), *words]
+        return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60)
+
+    return run
+
+
+@pytest.fixture
+def manage_here(capsys):
+    """Run a command in this process, for the many ways of being wrong; the same result as `manage`."""
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        try:
+            execute_from_command_line([str(MANAGE), *words])
+            code: Any = 0
+        except SystemExit as leaving:
+            code = leaving.code
+        printed = capsys.readouterr()
+        return subprocess.CompletedProcess(words, code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content: Any, name: str = "file.json") -> str:
+        text = content if isinstance(content, str) else json.dumps(content)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+def lines(process: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+def assert_wrong(process: subprocess.CompletedProcess[str], *words: str) -> None:
+    """Exit code 2 and the reason in one line, without a traceback."""
+    assert process.returncode == 2, process.stderr
+    assert process.stdout == ""
+    assert "Traceback" not in process.stderr
+    assert len(process.stderr.strip().splitlines()) == 1, process.stderr
+    for word in words:
+        assert word in process.stderr
+
+
+# ---- simulate ----------------------------------------------------------------------------------
+
+
+def test_a_line_holds_a_whole_match(manage):
+    config = json.dumps({"money": 100, "rounds": None})
+    done = manage("simulate", "bargaining", "--config", config, "--seat", "bob=script:fair", "--seed", "7", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = lines(done)
+    assert list(line) == ["game", "config", "seed", "agents", "events", "payoffs", "metrics"]
+    assert (line["game"], line["seed"]) == ("bargaining", 7)
+    assert line["agents"] == {"alice": "script:random", "bob": "script:fair"}
+    assert line["config"] == {
+        "money": 100,
+        "delta_alice": 0.9,
+        "delta_bob": 0.9,
+        "rounds": None,
+        "complete_information": True,
+        "messages_allowed": True,
+        "cap": 99,
+    }
+    assert [event["number"] for event in line["events"]] == list(range(1, len(line["events"]) + 1))
+    assert line["events"][0]["kind"] == "start" and line["events"][-1]["kind"] == "end"
+    assert {"kind", "role", "move"} < line["events"][1].keys()
+    assert line["payoffs"].keys() == {"alice", "bob"}
+    assert all(math.isfinite(payoff) for payoff in line["payoffs"].values())
+    assert line["metrics"]["agreement"] in (True, False)
+
+
+def test_each_match_has_the_next_seed_and_the_same_seed_the_same_bytes(manage):
+    three = manage("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
+    again = manage("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
+    assert [line["seed"] for line in lines(three)] == [5, 6, 7]
+    assert three.stdout.splitlines()[1:] == again.stdout.splitlines()
+
+
+def test_without_json_a_person_can_read_it(manage):
+    done = manage("simulate", "bargaining", "--matches", "2")
+    assert done.returncode == 0
+    assert "seed 0:" in done.stdout and "seed 1:" in done.stdout and "alice (script:random)" in done.stdout
+
+
+@pytest.mark.parametrize(("kind", "twin"), [("openai", OpenAITwin), ("anthropic", AnthropicTwin)])
+def test_a_model_plays_through_the_sdks_own_variables(manage, kind, twin):
+    def answer(request: dict[str, Any]) -> str:
+        question = request["messages"][-1]["content"]
+        return '{"alice_gain": "5,000", "bob_gain": 5000}' if "alice_gain" in question else '{"decision": "accept"}'
+
+    with twin(answer) as serving:
+        done = manage("simulate", "bargaining", "--seat", f"alice={kind}:m", "--seat", "bob=script:fair", "--json",
+                      **serving.environment)  # fmt: skip
+    (line,) = lines(done)
+    assert done.returncode == 0 and "failed" not in line
+    assert line["events"][1]["move"] == {"alice_gain": 5000, "bob_gain": 5000}
+
+
+def test_a_model_that_never_answers_legally_fails_its_match_and_the_command(manage):
+    with OpenAITwin(["I would rather not."]) as serving:
+        done = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **serving.environment)
+    (line,) = lines(done)
+    assert done.returncode == 1
+    assert "No legal move in 4 tries" in line["failed"]
+    assert line["payoffs"] == {"alice": None, "bob": None}
+    assert len(serving.requests) == 4
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
+    with AnthropicTwin([Failure(401, f"invalid key {KEY}")]) as serving:
+        done = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **serving.environment)
+    assert done.returncode == 1
+    assert KEY not in done.stdout + done.stderr
+    assert "did not accept the key" in lines(done)[0]["failed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reasons"),
+    [
+        (["nope"], ["no game “nope”"]),
+        (["bargaining", "--config", "{"], ["--config cannot be read as JSON"]),
+        (["bargaining", "--config", "[]"], ["must be a JSON object"]),
+        (["bargaining", "--config", '{"money": NaN}'], ["NaN is not JSON"]),
+        (["bargaining", "--config", '{"money": -Infinity}'], ["-Infinity is not JSON"]),
+        (["bargaining", "--config", '{"money": 1e999}'], ["money", "finite"]),
+        (["bargaining", "--config", '{"money": true}'], ["money", "must be a number"]),
+        (["bargaining", "--config", '{"colour": 1, "money": -1}'], ["colour", "money", "more than 0"]),
+        (["bargaining", "--seat", "alice"], ["must be ROLE=AGENT"]),
+        (["bargaining", "--seat", "carol=script:fair"], ["no role “carol”", "alice, bob"]),
+        (["bargaining", "--seat", "alice=script:clever"], ["no scripted player “clever”", "fair"]),
+        (["bargaining", "--seat", "alice=robot:x"], ["“robot:x” is no agent", "openai:MODEL"]),
+        (["bargaining", "--matches", "0"], ["--matches"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_cannot_be_simulated_is_explained(manage_here, words, reasons):
+    assert_wrong(manage_here("simulate", *words, "--json"), *reasons)
+
+
+def test_a_reason_is_one_line_in_a_process_of_its_own_too(manage):
+    assert_wrong(manage("simulate", "bargaining", "--config", '{"money": NaN}', "--json"), "NaN is not JSON")
+
+
+# ---- replay ------------------------------------------------------------------------------------
+
+
+def test_a_replay_says_how_a_match_ended(manage, file):
+    done = manage("replay", file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = lines(done)
+    assert list(line) == ["over", "waiting_for", "payoffs", "metrics"]
+    assert (line["over"], line["waiting_for"]) == (True, [])
+    assert line["payoffs"] == {"alice": 4500, "bob": 4500}
+    assert line["metrics"]["rounds_played"] == 2
+
+
+def test_a_replay_says_whose_move_it_is(manage, file):
+    done = manage("replay", file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES[:1]}), "--json")
+    assert lines(done) == [
+        {"over": False, "waiting_for": ["bob"], "payoffs": {"alice": None, "bob": None}, "metrics": {}}
+    ]
+
+
+def test_the_moves_of_a_simulation_replay_to_its_result(manage, file):
+    (line,) = lines(manage("simulate", "bargaining", "--seed", "11", "--json"))
+    moves = [{"role": e["role"], "move": e["move"]} for e in line["events"] if e["kind"] == "move"]
+    played = file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
+    (again,) = lines(manage("replay", played, "--json"))
+    assert (again["payoffs"], again["metrics"]) == (line["payoffs"], line["metrics"])
+
+
+def _replay(**changes: Any) -> dict[str, Any]:
+    return {"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES, **changes}
+
+
+@pytest.mark.parametrize(
+    ("content", "reasons"),
+    [
+        (_replay(moves=[*MOVES[:1], {"role": "alice", "move": {"decision": "accept"}}]), ["Move 2 by alice", "turn"]),
+        (_replay(moves=[{"role": "alice", "move": {**OFFER, "alice_gain": 1}}]), ["Move 1 by alice", "sum"]),
+        (_replay(moves=[*MOVES, MOVES[0]]), ["Move 5 by alice", "over"]),
+        (_replay(config={"messages_allowed": False}), ["Move 1 by alice", "without messages"]),
+        (_replay(moves=[{"role": "carol", "move": {}}]), ["Move 1 by carol", "no role"]),
+        (_replay(moves=[{"role": "alice", "move": [1]}]), ["Move 1 by alice", "JSON object"]),
+        (_replay(moves=[{"move": OFFER}]), ["Move 1 must be an object with role and move"]),
+        (_replay(moves={}), ["must be a list"]),
+        (_replay(game="nope"), ["no game “nope”"]),
+        (_replay(game=3), ["game must be a name"]),
+        (_replay(seed=True), ["seed must be a whole number"]),
+        (_replay(config={"delta_bob": 2}), ["delta_bob", "at most 1"]),
+        ([], ["must be an object with game, config, seed and moves"]),
+        ("{", ["cannot be read as JSON"]),
+        ('{"game": "bargaining", "moves": [NaN]}', ["NaN is not JSON"]),
+        ("[" * 100_000, ["cannot be read as JSON"]),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) and value and isinstance(value[0], str) else "",
+)
+def test_what_cannot_be_replayed_is_explained(manage_here, file, content, reasons):
+    assert_wrong(manage_here("replay", file(content), "--json"), *reasons)
+
+
+def test_a_file_that_is_not_there_is_named(manage, tmp_path):
+    assert_wrong(manage("replay", str(tmp_path / "none.json"), "--json"), "none.json", "No such file")
+
+
+# ---- show --------------------------------------------------------------------------------------
+
+
+def test_a_prompt_is_what_a_model_is_sent_at_that_point(manage, file):
+    moves = file(MOVES[:1])
+    done = manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("[system]\n# ")
+    assert '"Take it."</message>' in done.stdout
+    assert '"decision" (one of "accept", "reject")' in done.stdout
+    assert manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt").stdout == done.stdout
+
+
+def test_out_of_turn_all_known_so_far_is_shown(manage, file):
+    done = manage("show", "bargaining", "--role", "alice", "--moves", file(MOVES[:1]), "--as", "prompt")
+    assert done.returncode == 0
+    assert "It is not your turn now. This is what you know:" in done.stdout
+
+
+def test_a_replay_files_configuration_counts_unless_another_is_given(manage, file):
+    played = file(_replay(config={"money": 777_000}, moves=[]))
+    of_file = manage("show", "bargaining", "--role", "bob", "--moves", played, "--as", "prompt")
+    given = manage("show", "bargaining", "--role", "bob", "--moves", played, "--config", "{}", "--as", "prompt")
+    assert "$777,000" in of_file.stdout
+    assert "$777,000" not in given.stdout and "$10,000" in given.stdout
+
+
+@pytest.mark.parametrize("form", ["html", "prompt"])
+def test_what_a_role_may_not_know_changes_no_byte(manage, file, form):
+    def shown(hidden: float) -> str:
+        config = {"complete_information": False, "delta_alice": hidden}
+        done = manage("show", "bargaining", "--role", "bob", "--moves", file(_replay(config=config, moves=MOVES[:1])),
+                      "--as", form)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert shown(0.95) == shown(0.8)
+
+
+def test_a_page_shows_what_the_prompt_says(manage, file):
+    done = manage("show", "bargaining", "--role", "bob", "--moves", file(MOVES[:1]), "--as", "html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Take it." in done.stdout and "4,000" in done.stdout
+    assert "csrf" not in done.stdout and "nonce" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "content", "reasons"),
+    [
+        (["--role", "carol"], [], ["no role “carol”"]),
+        (["--role", "bob"], [{"role": "bob", "move": OFFER}], ["Move 1 by bob", "not your turn"]),
+        (["--role", "bob"], {"game": "chess", "moves": []}, ["is of chess, not of bargaining"]),
+        (["--role", "bob", "--config", "3"], [], ["must be a JSON object"]),
+    ],
+    ids=lambda value: "",
+)
+def test_what_cannot_be_shown_is_explained(manage_here, file, words, content, reasons):
+    assert_wrong(manage_here("show", "bargaining", *words, "--moves", file(content), "--as", "prompt"), *reasons)
