@@ -64,8 +64,8 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     stack.manage("verify_dataset", str(dataset))
     match = only(dataset, "matches")
     rounds = 3
-    assert float(match["payoff_alice"]) == pytest.approx(MONEY * FACTORS["alice"] ** (rounds - 1) * 0.5)
-    assert float(match["payoff_bob"]) == pytest.approx(MONEY * FACTORS["bob"] ** (rounds - 1) * 0.5)
+    assert float(match["payoffs_alice"]) == pytest.approx(MONEY * FACTORS["alice"] ** (rounds - 1) * 0.5)
+    assert float(match["payoffs_bob"]) == pytest.approx(MONEY * FACTORS["bob"] ** (rounds - 1) * 0.5)
     assert float(match["efficiency"]) == pytest.approx(0.5 * 0.9**2 + 0.5 * 0.8**2)
     assert float(match["fairness"]) == pytest.approx(1.0)
     payments = {row["reason"]: row["amount"] for row in csv.DictReader((dataset / "payments.csv").open(newline=""))}
@@ -94,7 +94,7 @@ def test_bob_accepts_the_agents_offer(stack, page: Page, tmp_path: Path):
     dataset = tmp_path / "dataset"
     stack.manage("export_dataset", slug, "--to", str(dataset))
     match = only(dataset, "matches")
-    assert (float(match["payoff_alice"]), float(match["payoff_bob"])) == (500, 500)
+    assert (float(match["payoffs_alice"]), float(match["payoffs_bob"])) == (500, 500)
 
 
 def test_reload_back_and_a_second_tab_lose_nothing_and_double_nothing(stack, page: Page):
