@@ -6,6 +6,7 @@ long the reading may take; what ended later counts as still under way.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,8 +52,10 @@ class Reading:
             .prefetch_related(*_related())
             .order_by("pk")
         )
-        for placement in placements.iterator(chunk_size=CHUNK):
+        for read, placement in enumerate(placements.iterator(chunk_size=CHUNK), start=1):
             yield Way(self, placement)
+            if read % CHUNK == 0:
+                gc.collect()  # rows and their relations point at each other, so nothing else frees them soon
 
 
 def _related() -> list[str | Prefetch]:
