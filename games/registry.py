@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from games.interface import Game
 from games.words import gettext as _
 
 
-@lru_cache(maxsize=None)
+@cache
 def keys() -> tuple[str, ...]:
     """The games' names, in alphabetical order."""
     return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/rules.py")))
 
 
-@lru_cache(maxsize=None)
+@cache
 def get(key: str) -> type[Game[Any, Any]]:
     """The game called `key`.
 

@@ -7,7 +7,7 @@ that the game gives for the reader's role.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ _environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blo
 _environment.filters.update(money=money, percent=percent, number=number)
 
 
-@lru_cache(maxsize=None)
+@cache
 def read(game: str, name: str) -> str:
     """The text file `name` of the folder `games/<game>/texts`."""
     return (Path(__file__).parent / game / "texts" / name).read_text(encoding="utf-8")

@@ -48,9 +48,7 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
     return page.url.path
 
 
-async def play(
-    address: str, path: str, *, thinking: float, since: float, until: float, measured: Measured
-) -> None:
+async def play(address: str, path: str, *, thinking: float, since: float, until: float, measured: Measured) -> None:
     """Play one match until the clock says stop: greedy offers, and no to everything. Counts from `since` on."""
     token = path.strip("/").split("/")[1]
     socket_address = f"ws://{address}/ws/play/{token}/"

@@ -11,7 +11,7 @@ from games.interface import MoveData, Role, Script
 from games.words import gettext as _
 
 if TYPE_CHECKING:
-    from games.bargaining.rules import Bargaining, State
+    from games.bargaining.rules import Bargaining, Rounds
 
 INDIFFERENCE = 1e-9
 """Shares closer than this count as equal: an indifferent player accepts."""
@@ -51,7 +51,7 @@ def _other(role: Role) -> Role:
     return "bob" if role == "alice" else "alice"
 
 
-def _left(game: Bargaining, state: State) -> int | None:
+def _left(game: Bargaining, state: Rounds) -> int | None:
     """Rounds that can still be played, as far as the players know."""
     return None if game.config.rounds is None else game.config.rounds - game.round_of(state) + 1
 
@@ -68,7 +68,7 @@ def _offer(game: Bargaining, role: Role, own_part: float, message: str | None = 
     return move
 
 
-def equilibrium(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Subgame-perfect play; accepts when indifferent."""
     own, believed = _own_and_believed(game, role)
     left = _left(game, state)
@@ -86,7 +86,7 @@ HAGGLE_FROM, HAGGLE_TO, HAGGLE_STEP = 0.8, 0.5, 0.06
 """The haggler asks for 80% at first and comes down by 6 points with each offer of its own, to one half."""
 
 
-def haggler(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Asks for much, concedes step by step, writes friendly words, and takes what matches its next demand."""
     made = sum(proposal.by == role for proposal in state.proposals)
     demand = max(HAGGLE_TO, HAGGLE_FROM - HAGGLE_STEP * made)
@@ -121,7 +121,7 @@ def _concessions(at_the_end: bool) -> tuple[str, ...]:
     )
 
 
-def fair(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+def fair(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Offers half and accepts at least half of the money, undiscounted."""
     offer = state.on_table
     if offer is None:
@@ -130,7 +130,7 @@ def fair(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
     return {"decision": "accept" if enough else "reject"}
 
 
-def random(game: Bargaining, state: State, role: Role, rng: Random) -> MoveData:
+def random(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
     """Any split in cents, and a coin toss for an answer."""
     if state.on_table is not None:
         return {"decision": rng.choice(("accept", "reject"))}

@@ -108,7 +108,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class State:
+class Rounds:
     """All rounds so far, oldest first; the last one may still be unanswered."""
 
     proposals: tuple[Proposal, ...] = ()
@@ -129,7 +129,7 @@ def other(role: Role) -> Role:
     return BOB if role == ALICE else ALICE
 
 
-class Bargaining(Game[BargainingConfig, State]):
+class Bargaining(Game[BargainingConfig, Rounds]):
     """Two players divide money that loses value with every round."""
 
     key: ClassVar[str] = "bargaining"
@@ -137,7 +137,7 @@ class Bargaining(Game[BargainingConfig, State]):
     summary: ClassVar[str] = _("Two players take turns proposing how to divide money that loses value every round.")
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BargainingConfig
-    State: ClassVar[type] = State
+    State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
 
     # ---- who and how long --------------------------------------------------------------------------
@@ -173,17 +173,17 @@ class Bargaining(Game[BargainingConfig, State]):
 
     # ---- playing -----------------------------------------------------------------------------------
 
-    def setup(self, chance: Chance) -> State:
-        return State()
+    def setup(self, chance: Chance) -> Rounds:
+        return Rounds()
 
-    def round_of(self, state: State) -> int:
+    def round_of(self, state: Rounds) -> int:
         """The round being played, or the last one played when the game is over; counts from 1."""
         played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
             return max(played, 1)
         return played + 1
 
-    def turn(self, state: State) -> Turn | None:
+    def turn(self, state: Rounds) -> Turn | None:
         if offer := state.on_table:
             return Turn({other(offer.by): (self._answer_form,)})
         played = len(state.proposals)
@@ -204,7 +204,7 @@ class Bargaining(Game[BargainingConfig, State]):
     def _answer_form(self) -> Form:
         return Form("answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with this split."))
 
-    def refuse(self, state: State, role: Role, move: Any) -> str | None:
+    def refuse(self, state: Rounds, role: Role, move: Any) -> str | None:
         if not isinstance(move, _Split):
             return None
         total = move.alice_gain + move.bob_gain
@@ -214,14 +214,14 @@ class Bargaining(Game[BargainingConfig, State]):
             total=money(total), money=money(self.config.money)
         )
 
-    def apply(self, state: State, moves: Mapping[Role, Any], chance: Chance) -> State:
+    def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:
         ((role, move),) = moves.items()
         if isinstance(move, Answer):
             answered = replace(state.proposals[-1], answer=move.decision)
-            return State((*state.proposals[:-1], answered))
-        return State((*state.proposals, Proposal(role, move.alice_gain, move.bob_gain, move.message)))
+            return Rounds((*state.proposals[:-1], answered))
+        return Rounds((*state.proposals, Proposal(role, move.alice_gain, move.bob_gain, move.message)))
 
-    def default(self, state: State, role: Role) -> MoveData:
+    def default(self, state: Rounds, role: Role) -> MoveData:
         """Reject what is on the table; propose equal halves."""
         if state.on_table:
             return {"decision": "reject"}
@@ -230,14 +230,14 @@ class Bargaining(Game[BargainingConfig, State]):
 
     # ---- the result --------------------------------------------------------------------------------
 
-    def payoffs(self, state: State) -> Payoffs:
+    def payoffs(self, state: Rounds) -> Payoffs:
         agreed = state.agreed
         if agreed is None:
             return {ALICE: 0.0, BOB: 0.0}
         number = len(state.proposals)
         return {role: agreed.gain(role) * self.worth(role, number) for role in self.roles()}
 
-    def metrics(self, state: State) -> Metrics:
+    def metrics(self, state: Rounds) -> Metrics:
         """GLEE section 2.1: efficiency δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)², gains over M."""
         agreed = state.agreed
         payoffs = self.payoffs(state)
@@ -274,8 +274,8 @@ class Bargaining(Game[BargainingConfig, State]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.delta(role))
 
-    def view(self, state: State, role: Role) -> View:
+    def view(self, state: Rounds, role: Role) -> View:
         return views.view(self, state, role)
 
-    def notices(self, before: State, moves: Mapping[Role, Any], after: State, role: Role) -> View:
+    def notices(self, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
         return views.notices(self, before, moves, after, role)

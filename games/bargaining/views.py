@@ -10,14 +10,14 @@ from games.words import gettext as _
 from games.words import money, percent
 
 if TYPE_CHECKING:
-    from games.bargaining.rules import Bargaining, Proposal, State
+    from games.bargaining.rules import Bargaining, Proposal, Rounds
 
 HORIZON = 12
 """Rounds that the chart shows ahead where the players know no end."""
 MOST_POINTS = 30
 
 
-def view(game: Bargaining, state: State, role: Role) -> View:
+def view(game: Bargaining, state: Rounds, role: Role) -> View:
     """Everything that `role` may know now."""
     over = game.turn(state) is None
     blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
@@ -30,7 +30,7 @@ def view(game: Bargaining, state: State, role: Role) -> View:
     return tuple(blocks)
 
 
-def notices(game: Bargaining, before: State, moves: Mapping[Role, Any], after: State, role: Role) -> View:
+def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
     """What `role` has just learnt: an offer made to it, an answer to its own, the next round, the end."""
     ((mover, _move),) = moves.items()
     over = game.turn(after) is None
@@ -54,7 +54,7 @@ def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
     return words.format(name=game.role_title(mover))
 
 
-def _status(game: Bargaining, state: State, role: Role) -> Text:
+def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
     """One sentence on what is to be done now."""
     name = game.role_title(_other(role))
     turn = game.turn(state)
@@ -71,18 +71,25 @@ def _status(game: Bargaining, state: State, role: Role) -> Text:
     return Text("status", _("You begin: propose a split."))
 
 
-def _situation(game: Bargaining, state: State, role: Role) -> Facts:
+def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     """Where the game stands and what money is worth now."""
     number = game.round_of(state)
-    shown = str(number) if game.config.rounds is None else _("{number} of {rounds}").format(
-        number=number, rounds=game.config.rounds
+    shown = (
+        str(number)
+        if game.config.rounds is None
+        else _("{number} of {rounds}").format(number=number, rounds=game.config.rounds)
     )
     worth = game.worth(role, number)
     facts = [
         Fact("round", _("Round"), number, shown),
         Fact("money", _("Money to divide"), game.config.money, money(game.config.money)),
         Fact("worth_now", _("A dollar is now worth to you"), worth, money(worth) if worth == 1 else _cents(worth)),
-        Fact("stake_now", _("All of it would be worth to you"), game.config.money * worth, money(game.config.money * worth)),
+        Fact(
+            "stake_now",
+            _("All of it would be worth to you"),
+            game.config.money * worth,
+            money(game.config.money * worth),
+        ),
         Fact("loss", _("It loses value for you with every round"), 1 - game.delta(role), percent(1 - game.delta(role))),
     ]
     if game.knows_other():
@@ -114,7 +121,7 @@ def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Fac
     return Facts("offer", _("{name}'s offer").format(name=name), tuple(facts))
 
 
-def _result(game: Bargaining, state: State, role: Role) -> Facts:
+def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
     """How it ended, for this role."""
     agreed = state.agreed
     number = len(state.proposals)
@@ -152,7 +159,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
     return Chart("worth", title, _("Round"), _("Worth"), tuple(lines), mark=float(number))
 
 
-def _history(game: Bargaining, state: State, role: Role) -> Table:
+def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
     """The rounds that are over; the offer on the table too where it is one's own."""
     shown = [p for p in state.proposals if p.answer is not None or p.by == role]
     name = game.role_title(_other(role))

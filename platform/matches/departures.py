@@ -18,6 +18,4 @@ def leave_live_matches(sender: type[Enrolment], enrolment: Enrolment, **_signal)
     """Abandon after the commit: matches are locked before enrolments, never the other way round."""
     seats = Seat.objects.filter(enrolment=enrolment, match__status=Match.Status.LIVE)
     for match_id, role in seats.values_list("match_id", "role"):
-        transaction.on_commit(
-            partial(services.abandon_match, match_id=match_id, reason=enrolment.state, role=role)
-        )
+        transaction.on_commit(partial(services.abandon_match, match_id=match_id, reason=enrolment.state, role=role))

@@ -38,5 +38,3 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     except Refused as refused:
         return {"type": "refused", "errors": {refused.field or "": str(refused)}}
     return {"type": "taken", "last": taken.last, "over": taken.over}
-
-

@@ -47,7 +47,9 @@ class Match(models.Model):
     snapshot = models.JSONField(default=dict)
     turns = models.JSONField(default=dict, help_text=_("the open turns by role, see matches.turns"))
     deadline = models.DateTimeField(null=True, help_text=_("of the open turn that runs out first"))
-    requeue_at = models.DateTimeField(null=True, help_text=_("when agents' turns that nobody thinks about are queued again"))
+    requeue_at = models.DateTimeField(
+        null=True, help_text=_("when agents' turns that nobody thinks about are queued again")
+    )
     payoffs = models.JSONField(_("payoffs"), null=True, blank=True)
     metrics = models.JSONField(_("metrics"), null=True, blank=True)
     started_at = models.DateTimeField(_("started"), default=timezone.now)

@@ -26,7 +26,9 @@ class MatchStep(Step):
     state = State.PLAYING
 
     def seat(self) -> Seat | None:
-        return Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position).first()
+        return (
+            Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position).first()
+        )
 
     def enter(self) -> None:
         """Open the match on the first visit."""
@@ -71,12 +73,7 @@ class MatchStep(Step):
 
 def live_seat(token: str) -> Seat | None:
     """The seat that a participant's token opens now: that of the match at their present step."""
-    return (
-        Seat.objects.select_related("match", "enrolment")
-        .filter(enrolment__token=token)
-        .order_by("-step")
-        .first()
-    )
+    return Seat.objects.select_related("match", "enrolment").filter(enrolment__token=token).order_by("-step").first()
 
 
 def current_frame(seat: Seat) -> dict[str, Any]:

@@ -31,7 +31,9 @@ class Consent(Step):
 
     def answer(self, data: Mapping[str, str]) -> None:
         if data.get("agree") != "yes":
-            raise StepRefused({"agree": _("Please tick the box if you want to take part; otherwise leave the study below.")})
+            raise StepRefused(
+                {"agree": _("Please tick the box if you want to take part; otherwise leave the study below.")}
+            )
 
 
 @register
@@ -63,7 +65,9 @@ def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
     if len(name) > 30:
         raise StepRefused({"name": _("Please choose a name of at most 30 letters.")})
     if not _NAME.match(name):
-        raise StepRefused({"name": _("Please use letters only, beginning with one; spaces, points and hyphens may follow.")})
+        raise StepRefused(
+            {"name": _("Please use letters only, beginning with one; spaces, points and hyphens may follow.")}
+        )
     if name.casefold() in {word.casefold() for word in reserved}:
         raise StepRefused({"name": _("That word is used by the game itself; please choose another name.")})
     return name

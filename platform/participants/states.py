@@ -45,7 +45,10 @@ _RETURN = _("Please return the assignment on the page that brought you here, so 
 
 ENDINGS: dict[str, Ending] = {
     State.COMPLETED: Ending(
-        _("All done. Thank you!"), _("You played the whole game and answered the question after it."), _GIVE_CODE, gives_code=True
+        _("All done. Thank you!"),
+        _("You played the whole game and answered the question after it."),
+        _GIVE_CODE,
+        gives_code=True,
     ),
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
@@ -75,7 +78,10 @@ ENDINGS: dict[str, Ending] = {
         gives_code=True,
     ),
     State.SCREENED_OUT: Ending(
-        _("This study is not for you"), _("Your answers show that you are not among the people it asks for."), _GIVE_CODE, gives_code=True
+        _("This study is not for you"),
+        _("Your answers show that you are not among the people it asks for."),
+        _GIVE_CODE,
+        gives_code=True,
     ),
     State.RETURNED: Ending(
         _("You returned this assignment"), _("The page that brought you here told us that you gave it back."), _RETURN

@@ -23,6 +23,7 @@ from participants.models import Enrolment
 from participants.states import ENDINGS
 from participants.steps import Step, StepRefused, of
 
+
 def participant_page(view):
     """Find the enrolment behind the token; a link nobody was given, or an old one, gets a clear page."""
 
@@ -115,4 +116,3 @@ def problem(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         sent = True
     context = {**_frame(enrolment), "title": _("Report a problem"), "sent": sent}
     return render(request, "participants/problem.html", context)
-

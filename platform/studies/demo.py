@@ -55,7 +55,9 @@ def _admin_password() -> str:
         kept.touch(mode=0o600)
         kept.write_text(secrets.token_urlsafe(12))
     password = kept.read_text().strip()
-    user, _new = get_user_model().objects.get_or_create(username=ADMIN, defaults={"is_staff": True, "is_superuser": True})
+    user, _new = get_user_model().objects.get_or_create(
+        username=ADMIN, defaults={"is_staff": True, "is_superuser": True}
+    )
     if not user.check_password(password):
         user.set_password(password)
         user.save()

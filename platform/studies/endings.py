@@ -26,7 +26,9 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         owed = record_due(enrolment, rule, payoff=payoff, share=share)
     else:
         owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
-    amounts = [{"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()]
+    amounts = [
+        {"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()
+    ]
     enrolment.earnings = {
         "amounts": amounts,
         "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),

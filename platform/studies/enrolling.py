@@ -81,9 +81,10 @@ def _known(study: Study, arrival: Arrival) -> Enrolment | None:
 
 def _refuse_second_time(study: Study, arrival: Arrival) -> None:
     """One participation per worker and study."""
-    if arrival.worker and Identity.objects.filter(
-        study=study.slug, recruiter=arrival.recruiter, worker=arrival.worker
-    ).exists():
+    if (
+        arrival.worker
+        and Identity.objects.filter(study=study.slug, recruiter=arrival.recruiter, worker=arrival.worker).exists()
+    ):
         raise SomebodyElse(
             _("You have already begun this study with another link. Please use that one; each person takes part once.")
         )
@@ -110,7 +111,9 @@ def emptiest_cell(version: Version, *, role: str | None = None) -> Cell:
     )
     open_cells: Sequence[Any] = [cell for cell in cells.order_by("number") if cell.held < cell.quota]
     if not open_cells:
-        raise Full(_("All places of this study are taken at the moment. A place may become free: please try again later."))
+        raise Full(
+            _("All places of this study are taken at the moment. A place may become free: please try again later.")
+        )
     lowest = min(cell.held / cell.quota for cell in open_cells)
     tied = [cell for cell in open_cells if cell.held / cell.quota == lowest]
     placed = Placement.objects.filter(cell__version=version).count()

@@ -38,7 +38,9 @@ def launch(study: Study) -> Version:
         sha256=digest,
         code_revision=code_revision(),
     )
-    Cell.objects.bulk_create(Cell(version=version, number=i, **cell) for i, cell in enumerate(content["cells"], start=1))
+    Cell.objects.bulk_create(
+        Cell(version=version, number=i, **cell) for i, cell in enumerate(content["cells"], start=1)
+    )
     return version
 
 

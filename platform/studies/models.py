@@ -41,7 +41,9 @@ class Study(models.Model):
         MTURK = "mturk", _("Mechanical Turk")
 
     title = models.CharField(_("title"), max_length=120)
-    slug = models.SlugField(_("short name"), max_length=60, unique=True, help_text=_("Part of the link that people follow."))
+    slug = models.SlugField(
+        _("short name"), max_length=60, unique=True, help_text=_("Part of the link that people follow.")
+    )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.DRAFT)
     purpose = models.CharField(_("purpose"), max_length=12, choices=Match.Purpose.choices, default=Match.Purpose.STUDY)
 
@@ -49,7 +51,10 @@ class Study(models.Model):
     config = models.JSONField(_("parameters"), default=dict, blank=True)
     roles = models.JSONField(_("roles for people"), default=list, blank=True)
     quota = models.PositiveIntegerField(
-        _("people per role"), default=20, validators=[MinValueValidator(1)], help_text=_("Complete games wanted in each role.")
+        _("people per role"),
+        default=20,
+        validators=[MinValueValidator(1)],
+        help_text=_("Complete games wanted in each role."),
     )
     agent = models.CharField(
         _("opponent"),
@@ -58,14 +63,19 @@ class Study(models.Model):
         help_text=_("script:NAME for a scripted player, openai:MODEL or anthropic:MODEL for a language model."),
     )
     agent_delay = models.FloatField(
-        _("opponent's delay"), default=0, validators=[MinValueValidator(0)], help_text=_("Seconds it waits before it answers.")
+        _("opponent's delay"),
+        default=0,
+        validators=[MinValueValidator(0)],
+        help_text=_("Seconds it waits before it answers."),
     )
 
     tells_opponent = models.BooleanField(
         _("say that the opponent is a program"), default=True, help_text=_("The consent text says so truthfully.")
     )
     consent = models.TextField(_("consent text"), blank=True, help_text=_("Markdown. Empty: a default text."))
-    instructions = models.TextField(_("instructions"), blank=True, help_text=_("Markdown template. Empty: the game's own."))
+    instructions = models.TextField(
+        _("instructions"), blank=True, help_text=_("Markdown template. Empty: the game's own.")
+    )
     asks_code_word = models.BooleanField(_("hide a code word in the instructions"), default=True)
     asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
 
@@ -81,7 +91,10 @@ class Study(models.Model):
         choices=[("end", _("end the game")), ("default", _("play a default move, flagged in the data"))],
     )
     minutes = models.PositiveIntegerField(
-        _("minutes in all"), default=120, validators=[MinValueValidator(5)], help_text=_("After this long a place is given back.")
+        _("minutes in all"),
+        default=120,
+        validators=[MinValueValidator(5)],
+        help_text=_("After this long a place is given back."),
     )
 
     currency = models.CharField(_("currency"), max_length=3, default="USD")
@@ -96,7 +109,9 @@ class Study(models.Model):
             ("fixed", _("the same for everybody")),
         ],
     )
-    announced_average = models.DecimalField(_("announced average bonus"), max_digits=8, decimal_places=2, default=Decimal("1.00"))
+    announced_average = models.DecimalField(
+        _("announced average bonus"), max_digits=8, decimal_places=2, default=Decimal("1.00")
+    )
     rate = models.DecimalField(_("rate per unit of payoff"), max_digits=12, decimal_places=6, default=Decimal(0))
     cap = models.DecimalField(_("highest bonus"), max_digits=8, decimal_places=2, default=Decimal("10.00"))
 

@@ -39,7 +39,9 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(enrolling.enrol(study, arrival))
     except IncompleteLink as refusal:
         if study.entry == Study.Entry.CODES:
-            return render(request, "studies/enter_code.html", {**_about(study), "refusal": refusal}, status=refusal.status)
+            return render(
+                request, "studies/enter_code.html", {**_about(study), "refusal": refusal}, status=refusal.status
+            )
         return _not_let_in(request, study, refusal)
     except NotLetIn as refusal:
         return _not_let_in(request, study, refusal)

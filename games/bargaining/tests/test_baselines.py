@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import games.play
 from games.bargaining.baselines import proposer_share
-from games.bargaining.rules import Bargaining, Proposal, State
+from games.bargaining.rules import Bargaining, Proposal, Rounds
 
 FACTORS = st.floats(0.05, 0.999)
 
@@ -69,7 +69,7 @@ class TestEquilibriumPlayer:
         game = bargaining(delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
         due = delta_bob * proposer_share(delta_bob, delta_alice, rounds - 1)
         offered = max(0.0, due - less)
-        state = State((Proposal("alice", 10_000 * (1 - offered), 10_000 * offered),))
+        state = Rounds((Proposal("alice", 10_000 * (1 - offered), 10_000 * offered),))
         answer = game.scripts["equilibrium"](game, state, "bob", Random(1))
         assert answer == {"decision": "reject" if offered < due - 1e-6 else "accept"}
 

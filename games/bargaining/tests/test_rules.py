@@ -142,7 +142,7 @@ class TestTurns:
         assert play_out(bargaining(rounds=1), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "reject"}]).over
 
     def test_only_accept_and_reject_are_answers(self):
-        with pytest.raises(Refused, match="accept.*reject"):
+        with pytest.raises(Refused, match=r"accept.*reject"):
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "maybe"}])
 
 

@@ -65,7 +65,7 @@ def plain(value: float) -> str:
 def assets(game: str) -> str:
     """The style sheets and scripts that a game's folder brings for its screen, if it brings any."""
     try:
-        return mark_safe(get_template(f"{game}/assets.html").render())  # noqa: S308  (our own template)
+        return mark_safe(get_template(f"{game}/assets.html").render())
     except template.TemplateDoesNotExist:
         return ""
 

@@ -67,9 +67,7 @@ def queued(monkeypatch) -> list[OpenTurn]:
 
 def test_twenty_identical_submissions_at_once_are_one_move(queued):
     match = new_match()
-    results = at_once(
-        20, lambda i: services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
-    )
+    results = at_once(20, lambda i: services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1))
     taken = [result for result in results if isinstance(result, services.Taken)]
     assert len(taken) == 1
     assert all(isinstance(result, (Stale, services.Taken)) for result in results)
