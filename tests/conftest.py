@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import BrowserContext
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
@@ -24,6 +25,8 @@ CHROMIUM = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE = 15_000
+"""Milliseconds that a browser waits for something to appear."""
 LAST = 2000
 """Characters of each service's log that a failed test shows."""
 
@@ -77,3 +80,10 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     chromium = shutil.which("chromium")
     assert chromium and Path(chromium).exists(), "missing: apt-get install chromium"
     return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM}
+
+
+@pytest.fixture
+def context(context: BrowserContext) -> BrowserContext:
+    """A browser's session that gives up sooner than after half a minute."""
+    context.set_default_timeout(PATIENCE)
+    return context
