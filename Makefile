@@ -39,7 +39,7 @@ check-games: setup-test  ## what a game still lacks, and the promises that every
 	@$(PYTHON) -m games.contract $(GAMES)
 
 bench: setup-test      ## live matches at once on this machine
-	@$(PYTHON) deploy/bench/bench.py $(BENCH)
+	@$(PYTHON) -m deploy.bench.bench $(BENCH)
 
 lock:           ## pin today's versions of requirements*.txt
 	@deploy/setup/lock.sh

@@ -251,6 +251,8 @@ class Game(ABC, Generic[C, S]):
     State: ClassVar[type]
     scripts: ClassVar[Mapping[str, Script]]
     """Scripted players by name; there is always a "random" one."""
+    metric_meanings: ClassVar[Mapping[str, str]] = {}
+    """What each metric says, with its unit and source: the codebook quotes it."""
 
     def __init__(self, config: C):
         self.config: C = config

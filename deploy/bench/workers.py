@@ -15,7 +15,7 @@ import websockets
 
 RAMP_SECONDS_EACH = 0.05
 """Sockets are opened one after another, so that opening them is not what is measured."""
-CODE_WORD = re.compile(r"<strong>([a-z]+)</strong>")
+CODE_WORD = re.compile(r"remember the word <strong>([a-z]+)</strong>")
 POSITION = re.compile(r'name="position" value="(\d+)"')
 
 
@@ -45,6 +45,8 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
         if position is None:
             raise RuntimeError(f"no step to answer on {page.status_code} {page.text[:200]}")
         page = await client.post(page.url, data={"position": position[1], **answer}, follow_redirects=True)
+    if 'id="screen"' not in page.text:
+        raise RuntimeError(f"did not reach the game: {page.url.path}")
     return page.url.path
 
 

@@ -139,6 +139,15 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     Config: ClassVar[type[Config]] = BargainingConfig
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "agreement": "Whether an offer was accepted.",
+        "rounds_played": "Rounds in which an offer was made.",
+        "alice_share": "Alice's part of the money, from 0 to 1, before any loss of value; empty without agreement.",
+        "efficiency": "Both payoffs together over the money, from 0 to 1; 0 without agreement (GLEE, section 2.1).",
+        "fairness": "1 - 4(p - 1/2)^2 with p Alice's share, from 0 to 1; 1 without agreement (GLEE, section 2.1).",
+        "alice_self_gain": "Alice's payoff over the money, from 0 to 1.",
+        "bob_self_gain": "Bob's payoff over the money, from 0 to 1.",
+    }
 
     # ---- who and how long --------------------------------------------------------------------------
 

@@ -30,11 +30,12 @@ class NoPostgres(RuntimeError):
 class PrivatePostgres:
     """`PrivatePostgres().start()` returns its address; `stop()` ends it and forgets everything it stored.
 
-    The address is known before the start, so that settings can be made with it. For tests and
-    measurements: durable writes are switched off.
+    The address is known before the start, so that settings can be made with it. For tests, durable
+    writes are switched off; a benchmark asks for `durable` ones.
     """
 
-    def __init__(self, *, database: str = "parley") -> None:
+    def __init__(self, *, database: str = "parley", durable: bool = False) -> None:
+        self.durable = durable
         # In /tmp itself: the path of a Unix socket is short, and an unprivileged server must get there.
         self.folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
         self.database = database
@@ -68,11 +69,10 @@ class PrivatePostgres:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.folder),
-            "fsync": "off",
-            "synchronous_commit": "off",
-            "full_page_writes": "off",
             "max_connections": "200",
         }
+        if not self.durable:
+            settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
         self.process = children.start(
             [str(programs / "postgres"), "-D", str(data), *(f"--{name}={value}" for name, value in settings.items())],
             user=user,

@@ -1,0 +1,141 @@
+"""The benchmark: live matches at once on this machine, clients included.
+
+`make bench` prints a table; `make bench BENCH="--workers 1 50 --database sqlite"` a part of it. For
+each database it starts a private stack (web server, worker, Redis, PostgreSQL), lets N simulated
+workers come in by HTTP and play over the socket against a scripted opponent, and reports the time
+from sending an offer to the opponent's counter-offer on the socket, CPU per move by process, and
+memory. Ratios within one run mean more than figures across machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform as machine
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+
+from config.postgres import PrivatePostgres
+from config.supervisor import Stack
+from deploy.bench import workers
+
+STUDY = "benchmark"
+SLICES = ("web", "worker", "redis", "database", "client")
+
+
+@contextmanager
+def stack_on(database: str) -> Iterator[tuple[Stack, PrivatePostgres | None]]:
+    """A private stack on "sqlite" or "postgres"."""
+    postgres = PrivatePostgres(durable=True) if database == "postgres" else None
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="parley-bench-") as folder,
+            Stack(
+                folder, database_url=postgres.start() if postgres else None, environment={"SECRET_KEY": "bench"}
+            ) as stack,
+        ):
+            stack.call("deploy.bench.study.launch", STUDY)
+            yield stack, postgres
+    finally:
+        if postgres is not None:
+            postgres.stop()
+
+
+class Meter:
+    """CPU seconds and memory by slice, of the stack's processes and our own."""
+
+    def __init__(self, stack: Stack, postgres: PrivatePostgres | None):
+        self._roots = {name: psutil.Process(pid) for name, pid in stack.pids.items() if name in SLICES}
+        self._roots["client"] = psutil.Process(os.getpid())
+        if postgres is not None and postgres.process is not None:
+            self._roots["database"] = psutil.Process(postgres.process.pid)
+        self.begun: dict[str, float] = {}
+        self.began = 0.0
+
+    def _processes(self, name: str) -> list[psutil.Process]:
+        root = self._roots[name]
+        return [root] if name == "client" else [root, *root.children(recursive=True)]
+
+    def seconds(self) -> dict[str, float]:
+        """CPU seconds used so far, with those of children that have ended."""
+        used = {}
+        for name in self._roots:
+            times = [process.cpu_times() for process in self._processes(name)]
+            used[name] = sum(t.user + t.system for t in times)
+        return used
+
+    def begin(self) -> None:
+        self.begun, self.began = self.seconds(), time.monotonic()
+
+    def per_move(self, moves: int) -> dict[str, float]:
+        """CPU milliseconds per move since `begin`, by slice."""
+        now = self.seconds()
+        return {name: 1000 * (now[name] - self.begun[name]) / max(moves, 1) for name in now}
+
+    def megabytes(self) -> float:
+        """Memory of the server's processes (not the clients), shared pages counted once each."""
+        names = [name for name in self._roots if name != "client"]
+        return sum(p.memory_full_info().pss for name in names for p in self._processes(name)) / 1e6
+
+
+def live(database: str, counts: list[int], *, seconds: float, thinking: float) -> None:
+    """Print a row for each number of workers."""
+    with stack_on(database) as (stack, postgres):
+        address = stack.url.removeprefix("http://")
+        for count, pause in [*((count, thinking) for count in counts), (8, 0.0)]:
+            meter = Meter(stack, postgres)
+            measured = asyncio.run(
+                workers.run(
+                    address, f"/join/{STUDY}/", workers=count, thinking=pause, seconds=seconds, begin=meter.begin
+                )
+            )
+            per_move = meter.per_move(measured.moves)
+            share = " ".join(f"{name} {cost:.1f}" for name, cost in per_move.items())
+            print(
+                f"| {database} | {count} | {f'{pause:g} s' if pause else 'none'} | {measured.moves / seconds:.0f} "
+                f"| {measured.percentile(0.5):.0f} | {measured.percentile(0.95):.0f} | {measured.percentile(0.99):.0f} "
+                f"| {len(measured.errors)} | {sum(per_move.values()):.1f} ({share}) | {meter.megabytes():.0f} |",
+                flush=True,
+            )
+            for error in sorted(set(measured.errors))[:3]:
+                print(f"  error: {error}", flush=True)
+
+
+def simulated() -> float:
+    """Bargaining decisions per second of `manage.py simulate`, its start-up included."""
+    command = [sys.executable, "manage.py", "simulate", "bargaining", "--matches", "3000", "--json"]
+    command += ["--seat", "alice=script:haggler", "--seat", "bob=script:random"]
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.count('"kind": "move"') / (time.monotonic() - began)
+
+
+def main() -> None:
+    options: Any = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="people at once")
+    options.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
+    options.add_argument("--seconds", type=float, default=30.0, help="measured per row")
+    options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a worker thinks")
+    chosen = options.parse_args()
+    print(
+        f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on the same machine"
+    )
+    print(f"simulate: {simulated():,.0f} bargaining decisions a second\n")
+    print(
+        "| database | workers | thinking | moves/s | p50 ms | p95 ms | p99 ms | errors | CPU ms per move | memory MB |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    for database in chosen.database:
+        live(database, chosen.workers, seconds=chosen.seconds, thinking=chosen.thinking)
+
+
+if __name__ == "__main__":
+    main()
