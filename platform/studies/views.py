@@ -9,7 +9,6 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from games import registry
 from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
@@ -80,7 +79,7 @@ def _about(study: Study) -> dict:
     game = study.configured()
     return {
         "study": study,
-        "game": registry.get(study.game),
+        "game": game,
         "demo": study.purpose == Match.Purpose.DEMO,
         "roles": [(role, game.role_title(role)) for role in study.roles],
         "consent": to_html(version.content["texts"]["consent"]) if version else "",
