@@ -101,6 +101,7 @@ def test_reload_back_and_a_second_tab_lose_nothing_and_double_nothing(stack, pag
     slug = bargaining_study(stack, "alice", slug="journey-tabs")
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
+    expect(page.locator('input[name="code_word"]')).to_be_visible()
     page.go_back()
     page.reload()
     walking.read_instructions(page)
