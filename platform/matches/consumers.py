@@ -1,7 +1,7 @@
 """The socket of a participant's page.
 
 The page sends {"type": "move", "fields": {…}} and {"type": "sync", "last": n}; it is sent frames
-(see `screens.frame`), {"type": "taken" | "refused" | "stale"} in answer to a move, {"type":
+(see `screens.frame`), {"type": "refused" | "stale"} in answer to a move that was not taken, {"type":
 "synced"} in answer to a sync (after a frame, if the page had missed one), and {"type": "gone"} when
 the token opens no match.
 """
@@ -111,11 +111,13 @@ class PlayConsumer(AsyncWebsocketConsumer):
         answering = fields.get("answering", "")
         shown = self.shown.get(int(answering)) if answering.isdecimal() else None
         outcome = await in_thread(intake.take, self.seat, fields, shown_at=shown)
+        if outcome["type"] == "taken":
+            # The next frame says so: the opponent's reply, or after a moment that it is thinking.
+            self._show_later(outcome["last"])
+            return
         await self._send(outcome)
         if outcome["type"] == "stale":
             await self._show(again=True)
-        elif outcome["type"] == "taken":
-            self._show_later(outcome["last"])
 
     async def _show(self, *, again: bool = False) -> None:
         """Send the match as it stands, if the page has not seen it or in any case `again`."""

@@ -32,6 +32,7 @@ function show(frame) {
   last = frame.last;
   answering = String(frame.answering ?? "");
   if (changed) {
+    if (pending) sessionStorage.removeItem(draftKey(pending.answering));
     pending = null;
     Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: true });
     restoreDraft();
@@ -93,8 +94,8 @@ document.addEventListener("submit", (event) => {
   if (!send({ type: "move", fields })) post(fields);
 });
 
-function draftKey() {
-  return `draft ${token} ${answering}`;
+function draftKey(question = answering) {
+  return `draft ${token} ${question}`;
 }
 
 document.addEventListener("input", (event) => {
@@ -108,12 +109,9 @@ function restoreDraft() {
 }
 
 function outcome(message) {
-  const fields = pending;
   if (message.type === "refused") {
     pending = null;
     refuse(message.errors);
-  } else if (message.type === "taken") {
-    if (fields) sessionStorage.removeItem(draftKey());
   } else if (message.type === "stale") {
     pending = null;
     announcer.textContent = message.reason;
