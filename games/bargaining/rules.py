@@ -129,6 +129,12 @@ def other(role: Role) -> Role:
     return BOB if role == ALICE else ALICE
 
 
+def _to_the_digit(amount: float) -> str:
+    """`amount` with every digit it has: what is rounded to cents cannot be summed to."""
+    in_cents = abs(round(amount, 2) - amount) <= 1e-9 * abs(amount)
+    return money(amount) if in_cents else f"${amount:,.15g}"
+
+
 class Bargaining(Game[BargainingConfig, Rounds]):
     """Two players divide money that loses value with every round."""
 
@@ -206,7 +212,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             "offer",
             _("Make an offer"),
             Offer if self.config.messages_allowed else SilentOffer,
-            help=_("The two parts must sum to {money}.").format(money=money(self.config.money)),
+            help=_("The two parts must sum to {money}.").format(money=_to_the_digit(self.config.money)),
         )
 
     @cached_property
@@ -220,7 +226,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         if abs(total - self.config.money) <= SUM_TOLERANCE * self.config.money:
             return None
         return _("The two parts sum to {total}, but they must sum to exactly {money}.").format(
-            total=money(total), money=money(self.config.money)
+            total=_to_the_digit(total), money=_to_the_digit(self.config.money)
         )
 
     def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:

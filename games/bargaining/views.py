@@ -83,7 +83,7 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     facts = [
         Fact("round", _("Round"), number, shown),
         Fact("money", _("Money to divide"), game.config.money, money(game.config.money)),
-        Fact("worth_now", _("A dollar is now worth to you"), worth, money(worth) if worth == 1 else _cents(worth)),
+        Fact("worth_now", _("A dollar is now worth to you"), worth, _dollar_left(worth)),
         Fact(
             "stake_now",
             _("All of it would be worth to you"),
@@ -96,14 +96,19 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
         theirs = game.worth(_other(role), number)
         name = game.role_title(_other(role))
         facts.append(
-            Fact("other_worth_now", _("A dollar is now worth to {name}").format(name=name), theirs, _cents(theirs))
+            Fact(
+                "other_worth_now", _("A dollar is now worth to {name}").format(name=name), theirs, _dollar_left(theirs)
+            )
         )
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
-def _cents(worth: float) -> str:
-    """What is left of a dollar, exactly enough to compute with: 0.729 → "72.9 cents"."""
-    return _("{cents} cents").format(cents=f"{100 * worth:.4g}")
+def _dollar_left(worth: float) -> str:
+    """What is left of a dollar, in four digits: 0.729 → "72.9 cents"."""
+    if worth == 1:
+        return money(1)
+    cents = f"{100 * worth:.4g}" if worth >= 1e-6 else _("less than 0.0001")
+    return _("{cents} cents").format(cents=cents)
 
 
 def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Facts:
@@ -118,7 +123,7 @@ def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Fac
     ]
     if proposal.message:
         facts.append(Fact("message", _("{name} writes").format(name=name), Said(name, proposal.message), ""))
-    return Facts("offer", _("{name}'s offer").format(name=name), tuple(facts))
+    return Facts("offer", _("{name}'s offer in round {number}").format(name=name, number=number), tuple(facts))
 
 
 def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
@@ -126,14 +131,21 @@ def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
     agreed = state.agreed
     number = len(state.proposals)
     if agreed is None:
-        return Facts("result", _("The result"), (Fact("payoff", _("You earned"), 0.0, money(0)),))
+        return Facts(
+            "result",
+            _("The result"),
+            (
+                Fact("agreement", _("Agreement"), False, _("none: the last offer was rejected")),
+                Fact("payoff", _("You earned"), 0.0, money(0)),
+            ),
+        )
     share = agreed.gain(role)
     payoff = share * game.worth(role, number)
     return Facts(
         "result",
         _("The result"),
         (
-            Fact("agreed_in", _("Agreed in round"), number, str(number)),
+            Fact("agreement", _("Agreement"), True, _("in round {number}").format(number=number)),
             Fact("share", _("Your part of the money"), share, money(share)),
             Fact("payoff", _("You earned"), payoff, money(payoff)),
         ),

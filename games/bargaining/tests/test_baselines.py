@@ -13,6 +13,7 @@ from games.bargaining.baselines import proposer_share
 from games.bargaining.rules import Bargaining, Proposal, Rounds
 
 FACTORS = st.floats(0.05, 0.999)
+DELTAS = FACTORS | st.just(1.0)
 
 
 def bargaining(**config) -> Bargaining:
@@ -26,6 +27,24 @@ def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
         (role,) = play.waiting_for()
         play, _events = games.play.submit(play, role, games.play.script_move(play, role, players[role]))
     return play
+
+
+def start_of_round(game: Bargaining, number: int) -> games.play.Play:
+    """A play whose offers before round `number` were all rejected."""
+    play, _events = games.play.start(game, 1)
+    for _round in range(number - 1):
+        for move in ({"alice_gain": 5000, "bob_gain": 5000}, {"decision": "reject"}):
+            play, _events = games.play.submit(play, play.waiting_for()[0], move)
+    return play
+
+
+def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
+    """The role's payoff when it makes `move` (or what the equilibrium says), and all else is the equilibrium."""
+    while not play.over:
+        (mover,) = play.waiting_for()
+        play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))
+        move = None
+    return play.payoffs()[role]
 
 
 class TestEquilibriumShare:
@@ -73,6 +92,27 @@ class TestEquilibriumPlayer:
         answer = game.scripts["equilibrium"](game, state, "bob", Random(1))
         assert answer == {"decision": "reject" if offered < due - 1e-6 else "accept"}
 
+    @given(
+        delta_alice=DELTAS,
+        delta_bob=DELTAS,
+        rounds=st.integers(1, 8) | st.none(),
+        played=st.integers(0, 3),
+        share=st.floats(0, 1),
+    )
+    def test_no_single_deviation_from_it_pays(self, delta_alice, delta_bob, rounds, played, share):
+        if rounds is not None and played >= rounds:
+            return
+        game = bargaining(delta_alice=delta_alice, delta_bob=delta_bob, rounds=rounds)
+        before = start_of_round(game, played + 1)
+        (proposer,) = before.waiting_for()
+        deviation = {"alice_gain": share * 10_000, "bob_gain": (1 - share) * 10_000}
+        assert earned(before, proposer, deviation) <= earned(before, proposer) + 0.01
+
+        offered, _events = games.play.submit(before, proposer, deviation)
+        (answerer,) = offered.waiting_for()
+        for decision in ("accept", "reject"):
+            assert earned(offered, answerer, {"decision": decision}) <= earned(offered, answerer) + 0.01
+
     def test_without_knowing_the_other_it_takes_their_factor_for_its_own(self):
         play = match("equilibrium", "fair", delta_alice=0.8, delta_bob=0.95, complete_information=False, rounds=None)
         assert play.state.proposals[0].alice_gain == pytest.approx(10_000 / 1.8)
@@ -97,6 +137,11 @@ class TestHaggler:
         assert demands == sorted(demands, reverse=True)
         assert demands[-1] == 5000
 
+    @given(one=DELTAS, other=DELTAS, seed=st.integers(0, 100))
+    def test_neither_its_words_nor_its_offers_tell_its_own_factor(self, one, other, seed):
+        games_played = [match("haggler", "haggler", seed=seed, delta_alice=delta) for delta in (one, other)]
+        assert games_played[0].state == games_played[1].state
+
     def test_two_of_them_agree(self):
         assert match("haggler", "haggler").metrics()["agreement"]
 
@@ -105,15 +150,29 @@ class TestHaggler:
         assert match("haggler", "fair", messages_allowed=False).state.proposals[0].message is None
 
 
-def test_fair_offers_half_and_takes_half():
-    play = match("fair", "fair")
-    assert play.metrics()["alice_share"] == 0.5
-    assert match("random", "fair", seed=3).state.proposals[0].answer in {"accept", "reject"}
+class TestFair:
+    def test_it_offers_half(self):
+        assert match("fair", "fair").metrics()["alice_share"] == 0.5
+
+    @pytest.mark.parametrize(
+        ("offered", "decision"), [(5000, "accept"), (5000.01, "accept"), (4999.9, "reject"), (0, "reject")]
+    )
+    def test_it_takes_at_least_half_of_the_undiscounted_money(self, offered, decision):
+        game = bargaining(delta_bob=0.1)
+        state = Rounds((Proposal("alice", 10_000 - offered, offered),))
+        assert game.scripts["fair"](game, state, "bob", Random(1)) == {"decision": decision}
 
 
 @given(seed=st.integers(0, 10_000), money=st.floats(0.5, 1e9))
 def test_random_offers_are_legal_whatever_the_sum(seed, money):
     assert match("random", "random", seed=seed, money=money, rounds=4).over
+
+
+@given(seed=st.integers(0, 10_000), money=st.sampled_from([1e2, 1e4, 1e6]))
+def test_random_offers_are_in_cents_and_sum_exactly(seed, money):
+    offer = match("random", "fair", seed=seed, money=money).state.proposals[0]
+    assert offer.alice_gain + offer.bob_gain == money
+    assert all(round(gain, 2) == gain for gain in (offer.alice_gain, offer.bob_gain))
 
 
 @given(shown=st.sampled_from([0.8, 0.85, 0.9, 0.95, 1.0, 0.873]), hidden=FACTORS)

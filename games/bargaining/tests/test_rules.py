@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games.play
-from games.bargaining.rules import Bargaining
+from games.bargaining.rules import Bargaining, Rounds
 from games.errors import BadConfig, Refused
 
 FACTORS = st.floats(0.05, 1.0)
@@ -89,6 +89,12 @@ class TestOffers:
         with pytest.raises(Refused, match=r"sum to \$[\d,.]+, but they must sum to exactly \$10,000"):
             play_out(bargaining(), [{"alice_gain": 6000, "bob_gain": 4000 + miss}])
 
+    def test_a_refused_sum_is_told_to_the_digit_that_is_wrong(self):
+        with pytest.raises(Refused, match=r"sum to \$100\.001, but they must sum to exactly \$100\."):
+            play_out(bargaining(money=100), [{"alice_gain": 60, "bob_gain": 40.001}])
+        (form,) = bargaining(money=33.333).turn(Rounds()).forms["alice"]
+        assert "$33.333." in form.help
+
     @pytest.mark.parametrize(
         ("move", "reason", "field"),
         [
@@ -101,6 +107,7 @@ class TestOffers:
             ({"alice_gain": 10_000}, "Bob gets.*needed", "bob_gain"),
             ({"alice_gain": 6000, "bob_gain": 4000, "carol_gain": 0}, "carol_gain.*not known", "carol_gain"),
             ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 2001}, "at most 2000", "message"),
+            ({"alice_gain": 6000, "bob_gain": 4000, "message": "x" * 10_000}, "at most 2000", "message"),
             ({"alice_gain": 6000, "bob_gain": 4000, "message": 5}, "must be text", "message"),
             ({"decision": "accept"}, "needed|not known", None),
         ],
@@ -144,6 +151,33 @@ class TestTurns:
     def test_only_accept_and_reject_are_answers(self):
         with pytest.raises(Refused, match=r"accept.*reject"):
             play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "maybe"}])
+
+    def test_an_answer_carries_no_message(self):
+        with pytest.raises(Refused, match=r"message.*not known") as refused:
+            play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept", "message": "fine"}])
+        assert refused.value.field == "message"
+
+    @pytest.mark.parametrize("move", [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept"}])
+    def test_nobody_moves_out_of_turn(self, move):
+        play, _events = games.play.start(bargaining(), 1)
+        with pytest.raises(Refused, match="not your turn"):
+            games.play.submit(play, "bob", move)
+        play = play_out(bargaining(), [{"alice_gain": 1, "bob_gain": 9999}])
+        with pytest.raises(Refused, match="not your turn"):
+            games.play.submit(play, "alice", move)
+
+    @pytest.mark.parametrize("role", ["alice", "bob"])
+    @pytest.mark.parametrize("move", [{"alice_gain": 1, "bob_gain": 9999}, {"decision": "accept"}])
+    def test_nobody_moves_after_the_end(self, role, move):
+        play = agreement_in_round(bargaining(), 1, 5000)
+        with pytest.raises(Refused, match="over"):
+            games.play.submit(play, role, move)
+
+    def test_who_does_not_answer_offers_half_and_rejects(self):
+        game = bargaining(money=0.3)
+        play = play_out(game, [game.default(Rounds(), "alice")])
+        assert play.state.on_table.gain("bob") == pytest.approx(0.15)
+        assert game.default(play.state, "bob") == {"decision": "reject"}
 
 
 class TestConfig:

@@ -7,8 +7,8 @@
     return { own, other, slider: box.querySelector("input[type=range]"), worth: box.querySelector(".worth"), money: Number(box.dataset.money) };
   };
   const read = (text) => { const plain = text.replace(/[$,\s]/g, ""); return plain === "" ? NaN : Number(plain); };
-  const cents = (amount) => Math.round(amount * 100) / 100;
-  const write = (amount) => String(Number(cents(amount).toFixed(2)));
+  // Twelve digits: the parts sum to the whole far within the rules' tolerance, and no 0.1 + 0.2 shows.
+  const write = (amount) => String(Number(amount.toPrecision(12)));
   // A slider moves in round amounts: about two hundred steps from one end to the other.
   const stepOf = (money) => 10 ** Math.floor(Math.log10(money / 100));
 
@@ -25,7 +25,7 @@
     if (!Number.isFinite(own)) return tell(box, NaN);
     const kept = Math.min(Math.max(own, 0), money);
     if (from !== mine) mine.value = write(kept);
-    if (from !== other) other.value = write(money - Number(write(kept)));
+    if (from !== other) other.value = write(money - kept);
     if (from !== slider) slider.value = kept;
     slider.setAttribute("aria-valuetext", `$${write(kept)}`);
     tell(box, kept);

@@ -1,0 +1,184 @@
+"""What the players read: each fact where it is needed, and enough of it to decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games.play
+from games.bargaining.rules import Bargaining
+from games.interface import Block, Facts, Role, Said
+
+REJECT = {"decision": "reject"}
+
+
+def offer(alice_gain: float, message: str | None = None) -> dict[str, Any]:
+    return {"alice_gain": alice_gain, "bob_gain": 10_000 - alice_gain, "message": message}
+
+
+def played(*moves: dict[str, Any], **config) -> games.play.Play:
+    play, _events = games.play.start(games.play.configure(Bargaining, config), 1)
+    for move in moves:
+        play, _events = games.play.submit(play, play.waiting_for()[0], move)
+    return play
+
+
+def blocks(play: games.play.Play, role: Role) -> dict[str, Block]:
+    return {block.key: block for block in play.view(role)}
+
+
+def shown(block: Block | None) -> dict[str, str]:
+    assert isinstance(block, Facts)
+    return {fact.key: fact.shown for fact in block.facts}
+
+
+def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
+    """What the last of `moves` told `role`."""
+    before, after = played(*moves[:-1], **config), played(*moves, **config)
+    return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
+
+
+class TestSituation:
+    def test_a_known_horizon_is_shown_and_an_unknown_one_is_not(self):
+        assert shown(blocks(played(), "alice")["situation"])["round"] == "1 of 12"
+        assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
+
+    def test_it_says_what_is_at_stake_now(self):
+        situation = shown(blocks(played(offer(6000), REJECT, delta_bob=0.8), "bob")["situation"])
+        assert situation == {
+            "round": "2 of 12",
+            "money": "$10,000",
+            "worth_now": "80 cents",
+            "stake_now": "$8,000",
+            "loss": "20%",
+            "other_worth_now": "90 cents",
+        }
+
+    @pytest.mark.parametrize(
+        ("config", "tells"),
+        [
+            ({"delta_bob": 0.8}, True),
+            ({"delta_bob": 0.9}, False),
+            ({"delta_bob": 0.8, "complete_information": False}, False),
+        ],
+    )
+    def test_the_others_worth_is_shown_where_it_is_known_and_differs(self, config, tells):
+        seen = blocks(played(offer(6000), REJECT, **config), "alice")
+        assert ("other_worth_now" in shown(seen["situation"])) is tells
+        assert len(seen["worth"].series) == 1 + tells
+
+
+class TestOffer:
+    def test_the_one_who_answers_reads_both_parts_their_worth_and_the_words(self):
+        seen = blocks(played(offer(5000), REJECT, offer(4000, "Take <b>it</b>")), "alice")["offer"]
+        assert {fact.key: fact.value for fact in seen.facts} == {
+            "your_gain": 4000,
+            "other_gain": 6000,
+            "your_gain_now": pytest.approx(3600),
+            "message": Said("Bob", "Take <b>it</b>"),
+        }
+
+    def test_the_one_who_made_it_sees_it_in_the_table_alone(self):
+        seen = blocks(played(offer(6000, "Hello")), "alice")
+        assert "offer" not in seen
+        assert seen["history"].rows == ((1, "You", "$6,000", "$4,000", "$6,000", "waiting", Said("Alice", "Hello")),)
+
+    def test_earlier_offers_are_listed_with_what_they_were_worth_then(self):
+        seen = blocks(played(offer(6000), REJECT, offer(3000), REJECT, messages_allowed=False), "bob")
+        assert seen["history"].rows == (
+            (1, "Alice", "$4,000", "$6,000", "$4,000", "rejected"),
+            (2, "You", "$7,000", "$3,000", "$6,300", "rejected"),
+        )
+
+
+class TestChart:
+    @given(rounds=st.none() | st.integers(1, 200), number=st.integers(1, 40))
+    def test_it_shows_now_and_a_part_of_the_horizon_that_can_be_read(self, rounds, number):
+        if rounds is not None and number > rounds:
+            return
+        game = games.play.configure(Bargaining, {"rounds": rounds})
+        chart = {block.key: block for block in game.view(start_of(game, number), "alice")}["worth"]
+        (series,) = chart.series
+        xs = [x for x, _y in series.points]
+        assert chart.mark == number
+        assert chart.mark in xs
+        assert len(xs) <= 30
+        assert xs == [xs[0] + step for step in range(len(xs))]
+        assert xs[0] >= 1
+        assert rounds is None or xs[-1] <= rounds
+        assert dict(series.points)[chart.mark] == pytest.approx(10_000 * 0.9 ** (number - 1))
+
+    def test_all_rounds_of_a_short_game(self):
+        assert [x for x, _y in blocks(played(), "bob")["worth"].series[0].points] == list(range(1, 13))
+
+
+def start_of(game: Bargaining, number: int):
+    """The state at the beginning of round `number`."""
+    play, _events = games.play.start(game, 1)
+    for _round in range(number - 1):
+        for move in (offer(5000), REJECT):
+            play, _events = games.play.submit(play, play.waiting_for()[0], move)
+    return play.state
+
+
+class TestNotices:
+    """A conversation is made of these alone."""
+
+    def test_an_offer_comes_with_its_worth_and_words(self):
+        told_bob = told("bob", offer(6000), REJECT, offer(3000), REJECT, offer(7000, "Last word"))
+        assert told_bob.keys() == {"offer"}
+        assert told_bob["offer"].title == "Alice's offer in round 3"
+        assert shown(told_bob["offer"])["your_gain_now"] == "$2,430"
+
+    def test_a_rejection_comes_with_the_next_rounds_worth(self):
+        told_alice = told("alice", offer(6000), REJECT)
+        assert told_alice["answer"].body == "Bob rejected your offer."
+        assert shown(told_alice["situation"])["worth_now"] == "90 cents"
+
+    def test_who_rejects_learns_the_next_rounds_worth_too(self):
+        assert shown(told("bob", offer(6000), REJECT)["situation"])["round"] == "2 of 12"
+
+    def test_an_agreement(self):
+        told_alice = told("alice", offer(6000), REJECT, offer(3000), REJECT, offer(6000), {"decision": "accept"})
+        assert told_alice["answer"].body == "Bob accepted your offer."
+        assert shown(told_alice["result"]) == {"agreement": "in round 3", "share": "$6,000", "payoff": "$4,860"}
+
+    @pytest.mark.parametrize("role", ["alice", "bob"])
+    def test_an_end_without_agreement(self, role):
+        told_role = told(role, offer(6000), REJECT, rounds=1)
+        assert shown(told_role["result"]) == {"agreement": "none: the last offer was rejected", "payoff": "$0"}
+
+    def test_ones_own_offer_is_no_news(self):
+        assert told("alice", offer(6000)) == {}
+
+
+class TestInstructions:
+    @pytest.mark.parametrize("role", ["alice", "bob"])
+    @pytest.mark.parametrize("rounds", [1, 2, 12, None])
+    def test_a_horizon_is_named_where_it_is_known(self, role, rounds):
+        text = played(rounds=rounds).game.instructions(role)
+        assert ("at most **" in text) == (rounds is not None and rounds > 1)
+        assert ("only one round" in text) == (rounds == 1)
+        assert "neither of you gets anything" in text
+
+    def test_each_reads_of_its_own_loss_and_under_complete_information_of_the_others(self):
+        game = played(delta_alice=0.95, delta_bob=1.0).game
+        assert "loses 5% of its value **for you**" in game.instructions("alice")
+        assert "keeps its full value" in game.instructions("bob")
+        assert "For Alice it loses 5%" in game.instructions("bob")
+        hidden = played(delta_alice=0.95, complete_information=False).game.instructions("bob")
+        assert "5%" not in hidden
+        assert "is not known to you" in hidden
+
+
+@pytest.mark.parametrize(
+    ("delta", "round_number", "left"),
+    [(0.9, 1, "$1"), (0.9, 4, "72.9 cents"), (0.05, 9, "less than 0.0001 cents"), (1.0, 9, "$1")],
+)
+def test_what_is_left_of_a_dollar_reads_well_however_little_it_is(delta, round_number, left):
+    game = games.play.configure(Bargaining, {"delta_alice": delta})
+    view = {block.key: block for block in game.view(start_of(game, round_number), "alice")}
+    assert shown(view["situation"])["worth_now"] == left
