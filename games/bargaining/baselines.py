@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
@@ -95,32 +95,31 @@ def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveDat
     offer = state.on_table
     if offer is not None:
         last_chance = _left(game, state) == 1
-        enough = offer.gain(role) >= game.config.money * (demand - HAGGLE_STEP - INDIFFERENCE)
+        next_demand = max(HAGGLE_TO, demand - HAGGLE_STEP)
+        enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE)
         return {"decision": "accept" if enough or (last_chance and offer.gain(role) > 0) else "reject"}
     part = round(game.config.money * demand, 2)
-    return _offer(game, role, part, rng.choice(_openings() if made == 0 else _concessions(demand == HAGGLE_TO)))
+    sentences = OPENINGS if made == 0 else LAST_WORDS if demand == HAGGLE_TO else CONCESSIONS
+    return _offer(game, role, part, rng.choice(sentences)())
 
 
-def _openings() -> tuple[str, ...]:
-    return (
-        _("Hello! Let me begin with this split and see what you think."),
-        _("Nice to meet you. This is where I would like to start."),
-        _("Here is a first proposal. I am sure that we will find something."),
-    )
-
-
-def _concessions(at_the_end: bool) -> tuple[str, ...]:
-    if at_the_end:
-        return (
-            _("Half for each of us: I cannot do better than that."),
-            _("Let us share equally and be done. I will not go below this."),
-        )
-    return (
-        _("I have come a step towards you. Will you do the same?"),
-        _("Waiting costs us both, so here is a better offer."),
-        _("I gave up a part of my share. What do you say?"),
-        _("Let us not lose more value; this is kinder to you than before."),
-    )
+# Sentences are translated one at a time, when they are said: looking all of them up costs more than the move.
+Sentences = tuple[Callable[[], str], ...]
+OPENINGS: Sentences = (
+    lambda: _("Hello! Let me begin with this split and see what you think."),
+    lambda: _("Nice to meet you. This is where I would like to start."),
+    lambda: _("Here is a first proposal. I am sure that we will find something."),
+)
+CONCESSIONS: Sentences = (
+    lambda: _("I have come a step towards you. Will you do the same?"),
+    lambda: _("Waiting costs us both, so here is a better offer."),
+    lambda: _("I gave up a part of my share. What do you say?"),
+    lambda: _("Let us not lose more value; this is kinder to you than before."),
+)
+LAST_WORDS: Sentences = (
+    lambda: _("Half for each of us: I cannot do better than that."),
+    lambda: _("Let us share equally and be done. I will not go below this."),
+)
 
 
 def fair(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:

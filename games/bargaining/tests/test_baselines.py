@@ -142,6 +142,18 @@ class TestHaggler:
         games_played = [match("haggler", "haggler", seed=seed, delta_alice=delta) for delta in (one, other)]
         assert games_played[0].state == games_played[1].state
 
+    @pytest.mark.parametrize(
+        ("rounds_played", "gain", "decision"),
+        [(0, 7400, "accept"), (0, 7390, "reject"), (12, 5000, "accept"), (12, 4990, "reject"), (29, 1, "accept")],
+    )
+    def test_it_takes_what_it_would_ask_for_next_and_anything_in_the_end(self, rounds_played, gain, decision):
+        rejected = [
+            Proposal(("bob", "alice")[number % 2], 5000, 5000, answer="reject") for number in range(rounds_played)
+        ]
+        state = Rounds((*rejected, Proposal("bob", gain, 10_000 - gain)))
+        game = bargaining(rounds=30)
+        assert game.scripts["haggler"](game, state, "alice", Random(1)) == {"decision": decision}
+
     def test_two_of_them_agree(self):
         assert match("haggler", "haggler").metrics()["agreement"]
 
