@@ -55,7 +55,7 @@ class Instructions(_AboutGame):
     def answer(self, data: Mapping[str, str]) -> None:
         if not self.step.get("code_word", True):
             return
-        typed = data.get("code_word", "").strip()[:100]
+        typed = data.get("code_word", "").replace("\x00", "").strip()[:100]
         if not typed:
             raise StepRefused({"code_word": _("Please type the word that the instructions ask you to remember.")})
         word = self.enrolment.code_word

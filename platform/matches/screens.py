@@ -43,7 +43,9 @@ def render_screen(
     return get_template("play/screen.html").render(context)
 
 
-def frame(match: Match, role: Role) -> dict[str, Any]:
+def frame(
+    match: Match, role: Role, *, posted: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """What a page is sent: the screen and what its clock needs.
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
@@ -54,7 +56,7 @@ def frame(match: Match, role: Role) -> dict[str, Any]:
     return {
         "type": "screen",
         "last": play.last,
-        "html": render_screen(play, role),
+        "html": render_screen(play, role, posted=posted, errors=errors),
         "answering": turn.answering if turn else None,
         "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
         "extended": turn.extended if turn else False,

@@ -53,7 +53,7 @@ class MatchStep(Step):
         seat = self.seat()
         assert seat is not None
         match = seat.match
-        frame = screens.frame(match, seat.role)
+        frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)
         if frame["answering"] is not None:
             services.mark_shown(match_id=match.pk, role=seat.role, answering=frame["answering"], at=timezone.now())
         game = match.configured()

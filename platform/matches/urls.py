@@ -3,4 +3,5 @@ from django.urls import path
 from matches import views
 
 app_name = "matches"
-urlpatterns = [path("<str:token>/match/", views.match, name="match")]
+# No slash at the end: "match" in a page means this address from the participant's page and from this page itself.
+urlpatterns = [path("<slug:token>/match", views.match, name="match")]

@@ -60,7 +60,7 @@ def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
         StepRefused: too short, too long, not a name, or one of the game's own words.
     """
     name = " ".join(name.split())
-    if len(name) < 2:
+    if sum(map(str.isalpha, name)) < 2:
         raise StepRefused({"name": _("Please choose a name of at least two letters.")})
     if len(name) > 30:
         raise StepRefused({"name": _("Please choose a name of at most 30 letters.")})

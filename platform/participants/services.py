@@ -89,8 +89,8 @@ def touch(enrolment_id: int) -> None:
 
 
 def report_problem(*, enrolment_id: int, text: str) -> None:
-    """Keep what somebody wrote under "Report a problem"."""
-    ProblemReport.objects.create(enrolment_id=enrolment_id, text=text[:2000])
+    """Keep what somebody wrote under "Report a problem"; databases cannot keep its null characters."""
+    ProblemReport.objects.create(enrolment_id=enrolment_id, text=text.replace("\x00", "")[:2000])
 
 
 def drop_absent(now=None) -> int:

@@ -38,6 +38,9 @@ class Step(ABC):
     def __init__(self, enrolment: Enrolment, step: Mapping[str, Any]):
         self.enrolment = enrolment
         self.step = step
+        self.posted: Mapping[str, str] = {}
+        self.errors: Mapping[str, str | Promise] = {}
+        """What was posted last and why it was not taken; for `context`, when a page is shown again."""
 
     def enter(self) -> None:  # noqa: B027  (most steps need no preparation)
         """Called in the transaction that brings the participant here; again on a resumed visit."""

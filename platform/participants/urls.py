@@ -4,7 +4,7 @@ from participants import views
 
 app_name = "participants"
 urlpatterns = [
-    path("<str:token>/", views.page, name="page"),
-    path("<str:token>/leave/", views.leave, name="leave"),
-    path("<str:token>/problem/", views.problem, name="problem"),
+    path("<slug:token>/", views.page, name="page"),
+    path("<slug:token>/leave/", views.leave, name="leave"),
+    path("<slug:token>/problem/", views.problem, name="problem"),
 ]

@@ -70,6 +70,8 @@ def show_page(request: HttpRequest, enrolment: Enrolment, *, errors: dict[str, A
 
 
 def _step(request: HttpRequest, enrolment: Enrolment, step: Step, errors: dict[str, Any]) -> HttpResponse:
+    if errors:
+        step.posted, step.errors = request.POST, errors
     context = {
         **_frame(enrolment),
         "step": step,

@@ -122,7 +122,7 @@ async function post(fields) {
   const body = fields ? new URLSearchParams(fields) : undefined;
   const asking = { method: fields ? "POST" : "GET", body, headers: { Accept: "application/json" }, cache: "no-store" };
   try {
-    const response = await fetch("match/", asking);
+    const response = await fetch("match", asking);
     if (response.status === 404 || response.redirected) return location.reload();
     if (!response.ok) throw new Error(response.status);
     const frame = await response.json();

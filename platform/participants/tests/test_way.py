@@ -1,0 +1,373 @@
+"""The way through a study as a person sees it: every page, every refusal, every ending."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from checks.models import Verdict
+from matches.models import Event, Match
+from participants import services
+from participants.models import Enrolment, ProblemReport, Visit
+from participants.states import ENDINGS, State
+from tests.visitors import WAY, Visitor, arriving, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def visitor() -> Visitor:
+    """Somebody who has just arrived."""
+    return Visitor(arriving(launched()))
+
+
+def standing(visitor: Visitor) -> tuple[str, int]:
+    now = visitor.now()
+    return now.state, now.position
+
+
+def test_the_whole_way_ends_with_the_code_and_the_pay(visitor):
+    visitor.walk_to("quiz")
+    assert standing(visitor) == (State.QUIZ, 4)
+    assert visitor.send(loss_rate="10%").status_code == 302
+    page = visitor.see()
+    assert standing(visitor) == (State.COMPLETED, 5)
+    assert heading_of(page) == ENDINGS[State.COMPLETED].title
+    assert visitor.now().completion_code in text_of(page)
+    assert "$2.00" in text_of(page)
+    assert Visit.objects.filter(enrolment=visitor.enrolment, answered_at=None).count() == 0
+
+
+@pytest.mark.parametrize("kind", WAY)
+def test_every_page_says_how_far_the_person_has_come_and_offers_help_and_the_way_out(visitor, kind):
+    page = text_of(visitor.walk_to(kind).see())
+    assert f"Step {WAY.index(kind) + 1} of {len(WAY)}" in page
+    assert "Report a problem" in page
+    assert "Leave the study" in page
+
+
+class TestConsent:
+    def test_it_is_needed(self, visitor):
+        page = visitor.send()
+        assert page.status_code == 422
+        assert "tick the box" in text_of(page)
+        assert standing(visitor) == (State.ARRIVED, 0)
+
+    def test_it_is_given_by_the_box_alone(self, visitor):
+        assert visitor.send(agree="no").status_code == 422
+        assert visitor.send(agree="yes").status_code == 302
+        assert standing(visitor) == (State.CONSENTED, 1)
+
+
+class TestName:
+    @pytest.mark.parametrize(
+        ("name", "reason"),
+        [
+            pytest.param("", "at least two letters", id="none"),
+            pytest.param("   ", "at least two letters", id="blanks"),
+            pytest.param("R", "at least two letters", id="one letter"),
+            pytest.param("R.", "at least two letters", id="one letter and a point"),
+            pytest.param("Q" * 31, "at most 30", id="too long"),
+            pytest.param("Alice", "used by the game", id="a role"),
+            pytest.param("  bOB ", "used by the game", id="another role, otherwise written"),
+            pytest.param("bargaining", "used by the game", id="the game"),
+            pytest.param("Opponent", "used by the game", id="the game's word for the other"),
+            pytest.param("<b>Robin</b>", "letters only", id="markup"),
+            pytest.param("{{ name }}", "letters only", id="template"),
+            pytest.param("Ro\x00bin", "letters only", id="unstorable"),
+            pytest.param("42", "letters", id="digits"),
+        ],
+    )
+    def test_a_bad_one_is_refused_with_the_reason_at_the_field(self, visitor, name, reason):
+        page = visitor.walk_to("name").send(name=name)
+        html = page.content.decode()
+        assert page.status_code == 422
+        assert 'id="name-error"' in html and reason in html.split('id="name-error"')[1].split("</p>")[0]
+        assert 'aria-invalid="true"' in html
+        assert "<b>Robin" not in html
+        assert standing(visitor) == (State.CONSENTED, 1)
+        assert visitor.now().display_name == ""
+
+    @pytest.mark.parametrize("name", ["Jo", "Ana María", "O'Neil", "Jean-Luc", "Łukasz", "佐藤"])
+    def test_people_have_many_kinds_of_name(self, visitor, name):
+        assert visitor.walk_to("name").send(name=f" {name} ").status_code == 302
+        assert visitor.now().display_name == name
+
+
+class TestInstructions:
+    def test_they_hide_the_persons_own_word(self, visitor):
+        visitor.walk_to("instructions")
+        assert f"remember the word {visitor.enrolment.code_word} :" in text_of(visitor.see())
+
+    @pytest.mark.parametrize("typed", ["{}", " {} ", "“{}”", "{}."])
+    def test_the_right_word_opens_the_game_however_it_is_written(self, visitor, typed):
+        visitor.walk_to("instructions")
+        assert visitor.send(code_word=typed.format(visitor.enrolment.code_word.upper())).status_code == 302
+        assert standing(visitor) == (State.INSTRUCTED, 3)
+        assert Verdict.objects.get().passed
+
+    def test_no_word_is_asked_for_again_and_costs_nothing(self, visitor):
+        page = visitor.walk_to("instructions").send(code_word=" ")
+        assert page.status_code == 422
+        assert "type the word" in text_of(page)
+        assert standing(visitor) == (State.CONSENTED, 2)
+        assert not Verdict.objects.exists()
+
+    @pytest.mark.parametrize("typed", ["wrong", "x" * 5000, "no\x00"])
+    def test_a_wrong_word_ends_the_way_before_a_match_was_opened(self, visitor, typed):
+        assert visitor.walk_to("instructions").send(code_word=typed).status_code == 302
+        assert heading_of(visitor.see()) == ENDINGS[State.FAILED_CODE_WORD].title
+        assert visitor.now().state == State.FAILED_CODE_WORD
+        verdict = Verdict.objects.get()
+        assert not verdict.passed
+        assert verdict.shown == visitor.enrolment.code_word
+        assert "\x00" not in verdict.answered
+        assert not Match.objects.exists()
+
+    def test_a_second_try_is_no_try(self, visitor):
+        visitor.walk_to("instructions").send(code_word="wrong")
+        visitor.send(position=2, code_word=visitor.enrolment.code_word)
+        assert visitor.now().state == State.FAILED_CODE_WORD
+        assert Verdict.objects.count() == 1
+
+
+class TestQuiz:
+    def test_no_answer_is_asked_for_again(self, visitor):
+        page = visitor.walk_to("quiz").send()
+        assert page.status_code == 422
+        assert "choose one answer" in text_of(page)
+        assert standing(visitor) == (State.QUIZ, 4)
+
+    def test_an_answer_that_was_not_offered_is_none(self, visitor):
+        assert visitor.walk_to("quiz").send(loss_rate="55%").status_code == 422
+        assert not Verdict.objects.filter(check_name="quiz").exists()
+
+    def test_a_wrong_answer_ends_the_way_paid_by_the_base_alone(self, visitor):
+        visitor.walk_to("quiz").send(loss_rate="20%")
+        page = visitor.see()
+        assert visitor.now().state == State.FAILED_QUIZ
+        assert heading_of(page) == ENDINGS[State.FAILED_QUIZ].title
+        assert visitor.now().earnings["total"] == "$1.00"
+        verdict = Verdict.objects.get(check_name="quiz")
+        assert not verdict.passed
+        assert verdict.answered == {"loss_rate": "20%"}
+        assert "20%" in verdict.shown["loss_rate"]["options"]
+
+    def test_the_options_keep_their_order_over_reloads(self, visitor):
+        first, second = visitor.walk_to("quiz").see(), visitor.see()
+        assert first.content == second.content
+
+
+class TestGoingBack:
+    def test_a_reload_shows_the_same_page_and_changes_nothing(self, visitor):
+        visitor.walk_to("match")
+        before = Enrolment.objects.values_list("state", "position", "seed", "code_word").get()
+        visitor.see()
+        visitor.see()
+        assert Enrolment.objects.values_list("state", "position", "seed", "code_word").get() == before
+        assert Match.objects.count() == 1
+        assert Visit.objects.filter(enrolment=visitor.enrolment, kind="match").count() == 1
+
+    @pytest.mark.parametrize(
+        ("position", "fields"),
+        [
+            (0, {"agree": "yes"}),
+            (0, {}),
+            (1, {"name": "Sascha"}),
+            (2, {"code_word": "wrong"}),
+            (4, {"loss_rate": "20%"}),
+            (99, {}),
+            (-1, {}),
+            ("", {}),
+            ("x", {}),
+            ("9" * 5000, {}),
+        ],
+    )
+    def test_a_post_from_any_other_page_changes_nothing_and_shows_where_the_person_is(self, visitor, position, fields):
+        visitor.walk_to("match")
+        answer = visitor.send(position=position, **fields)
+        assert answer.status_code == 302
+        assert answer["Location"] == visitor.url
+        assert standing(visitor) == (State.PLAYING, 3)
+        assert visitor.now().display_name == "Robin"
+        assert Verdict.objects.count() == 1
+
+    def test_a_second_press_is_one_press(self, visitor):
+        visitor.send(position=0, agree="yes")
+        visitor.send(position=0, agree="yes")
+        assert standing(visitor) == (State.CONSENTED, 1)
+
+    def test_the_game_cannot_be_skipped(self, visitor):
+        page = visitor.walk_to("match").send()
+        assert page.status_code == 422
+        assert "still going on" in text_of(page)
+        assert standing(visitor) == (State.PLAYING, 3)
+
+    def test_after_the_end_no_form_moves_anybody(self, visitor):
+        visitor.walk_to("quiz").send(loss_rate="10%")
+        visitor.send(position=4, loss_rate="20%")
+        visitor.send(position=5)
+        assert standing(visitor) == (State.COMPLETED, 5)
+
+
+class TestLinks:
+    @pytest.mark.parametrize("page", ["", "leave/", "problem/"])
+    @pytest.mark.parametrize("token", ["forged", "x" * 500, "%3Cscript%3E", "%00", "..%2f"])
+    def test_a_forged_one_gets_a_clear_page(self, db, page, token):
+        answer = Client().get(f"/p/{token}/{page}")
+        assert answer.status_code == 404
+        assert "follow" in text_of(answer)
+        assert b"<script>" not in answer.content
+
+    def test_a_posted_form_to_a_forged_one_as_well(self, db):
+        assert Client().post("/p/forged/leave/").status_code == 404
+
+    def test_an_expired_one_shows_that_the_place_was_given_away(self, visitor):
+        visitor.walk_to("name")
+        Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        page = visitor.see()
+        assert page.status_code == 200
+        assert heading_of(page) == ENDINGS[State.DROPPED_OUT].title
+        assert visitor.now().state == State.DROPPED_OUT
+
+    def test_an_answer_after_expiry_is_not_taken(self, visitor):
+        visitor.walk_to("name")
+        Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        visitor.send(name="Robin")
+        assert standing(visitor) == (State.DROPPED_OUT, 1)
+
+    def test_expiry_does_not_touch_those_who_are_through(self, visitor):
+        visitor.walk_to("quiz").send(loss_rate="10%")
+        Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        services.drop_absent()
+        assert heading_of(visitor.see()) == ENDINGS[State.COMPLETED].title
+
+
+class TestLeaving:
+    def test_looking_at_the_page_changes_nothing(self, visitor):
+        visitor.walk_to("name")
+        page = visitor.client.get(f"{visitor.url}leave/")
+        assert page.status_code == 200
+        assert "not paid" in text_of(page)
+        assert standing(visitor) == (State.CONSENTED, 1)
+
+    @pytest.mark.parametrize("kind", WAY)
+    def test_the_posted_answer_withdraws_at_every_step(self, visitor, kind, django_capture_on_commit_callbacks):
+        visitor.walk_to(kind)
+        with django_capture_on_commit_callbacks(execute=True):
+            assert visitor.client.post(f"{visitor.url}leave/").status_code == 302
+        assert visitor.now().state == State.WITHDREW
+        assert heading_of(visitor.see()) == ENDINGS[State.WITHDREW].title
+        assert not Match.objects.filter(status=Match.Status.LIVE).exists()
+
+    def test_nobody_withdraws_from_a_way_that_has_ended(self, visitor):
+        visitor.walk_to("quiz").send(loss_rate="10%")
+        visitor.client.post(f"{visitor.url}leave/")
+        assert visitor.now().state == State.COMPLETED
+        assert "ended already" in text_of(visitor.client.get(f"{visitor.url}leave/"))
+
+
+class TestProblemReport:
+    def test_it_is_kept_and_the_place_too(self, visitor):
+        visitor.walk_to("match")
+        page = visitor.client.post(f"{visitor.url}problem/", {"text": " The <b>button</b> is gone. "})
+        assert "Thank you" in text_of(page)
+        report = ProblemReport.objects.get()
+        assert (report.enrolment, report.text) == (visitor.enrolment, "The <b>button</b> is gone.")
+        assert standing(visitor) == (State.PLAYING, 3)
+
+    def test_looking_or_sending_nothing_keeps_nothing(self, visitor):
+        visitor.client.get(f"{visitor.url}problem/")
+        visitor.client.post(f"{visitor.url}problem/", {"text": "  "})
+        assert not ProblemReport.objects.exists()
+
+    def test_any_text_can_be_kept(self, visitor):
+        answer = visitor.client.post(f"{visitor.url}problem/", {"text": "x\x00y" * 3000})
+        assert answer.status_code == 200
+        text = ProblemReport.objects.get().text
+        assert len(text) == 2000
+        assert "\x00" not in text
+
+    def test_it_can_be_sent_after_the_end(self, visitor):
+        visitor.walk_to("instructions").send(code_word="wrong")
+        visitor.client.post(f"{visitor.url}problem/", {"text": "I typed the right word."})
+        assert ProblemReport.objects.count() == 1
+
+
+# ---- every state has a page ----------------------------------------------------------------------------
+
+CONTINUING = {
+    State.ARRIVED: "consent",
+    State.CONSENTED: "name",
+    State.INSTRUCTED: "match",
+    State.PLAYING: "match",
+    State.WAITING: "match",
+    State.QUIZ: "quiz",
+}
+"""Where somebody in a state that is not an ending goes on."""
+PAYS = {
+    State.COMPLETED: ["$1.00", "$2.00"],
+    State.FAILED_QUIZ: ["$1.00"],
+    State.OPPONENT_FAILED: ["$1.00", "$2.00"],
+}
+"""What the last page names, by default, where it names anything: base, and everything together."""
+
+
+def test_every_state_goes_on_or_has_a_last_page():
+    assert set(CONTINUING) | set(ENDINGS) == set(State)
+    assert not set(CONTINUING) & set(ENDINGS)
+
+
+@pytest.mark.parametrize(("state", "kind"), CONTINUING.items())
+def test_who_has_not_ended_finds_the_page_to_go_on_with(visitor, state, kind):
+    visitor.walk_to(kind)
+    Enrolment.objects.update(state=state)
+    page = visitor.see()
+    assert page.status_code == 200
+    assert f"Step {WAY.index(kind) + 1} of {len(WAY)}" in text_of(page)
+    assert page.content.count(b"<form") >= 1
+    assert not visitor.now().ended
+
+
+@pytest.mark.parametrize("state", ENDINGS)
+def test_every_last_page_says_what_happened_what_is_paid_and_what_to_do(visitor, state):
+    visitor.walk_to("quiz")
+    services.end(visitor.now(), State(state))
+    page = visitor.see()
+    ending, text = ENDINGS[state], text_of(page)
+    assert page.status_code == 200
+    assert heading_of(page) == ending.title
+    assert str(ending.what_happened) in text
+    paid = text.split("What you are paid")[1].split("What to do now")[0]
+    for amount in PAYS.get(state, []):
+        assert amount in paid
+    assert ("pays nothing" in paid) == (state not in PAYS)
+    todo = text.split("What to do now")[1]
+    assert str(ending.what_next) in todo
+    assert (visitor.now().completion_code in todo) == ending.gives_code
+    assert "Report a problem" in todo
+    assert "Leave the study" not in text
+
+
+@pytest.mark.parametrize("state", ENDINGS)
+def test_an_ending_is_final(visitor, state):
+    visitor.walk_to("name")
+    services.end(visitor.now(), State(state))
+    ended_at = visitor.now().ended_at
+    for other in ENDINGS:
+        services.end(visitor.now(), State(other))
+    visitor.send(position=1, name="Robin")
+    assert visitor.now().state == state
+    assert visitor.now().ended_at == ended_at
+
+
+def test_what_people_did_is_evidence_with_times(visitor):
+    visitor.walk_to("quiz").send(loss_rate="10%")
+    visits = list(Visit.objects.filter(enrolment=visitor.enrolment).order_by("position"))
+    assert [visit.kind for visit in visits] == list(WAY)
+    assert all(visit.shown_at <= visit.answered_at for visit in visits)
+    move = Event.objects.get(kind="move", role="alice")
+    assert move.asked_at <= move.shown_at <= move.at

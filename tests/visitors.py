@@ -1,0 +1,112 @@
+"""People without a browser: launched studies, and Django's test client on the way through them."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from matches import agents
+from matches.models import Match, Seat
+from participants.models import Enrolment
+from recruiters.arrivals import Arrival
+from studies.enrolling import enrol
+from studies.freezing import launch
+from studies.models import Study
+
+WAY = ("consent", "name", "instructions", "match", "quiz")
+"""The kinds of step of a bargaining study, in their order."""
+FAIR = {"alice_gain": "5000", "bob_gain": "5000"}
+
+
+def launched(**fields: Any) -> Study:
+    """A launched bargaining study in which people play alice against a fair script."""
+    given = {
+        "title": "Splitting",
+        "slug": "splitting",
+        "game": "bargaining",
+        "roles": ["alice"],
+        "agent": "script:fair",
+    }
+    study = Study.objects.create(**{**given, **fields})
+    launch(study)
+    study.refresh_from_db()
+    return study
+
+
+def arriving(study: Study, worker: str = "worker") -> Enrolment:
+    """Whoever comes by a link of their own."""
+    return enrol(study, Arrival("mturk", worker=worker, proof=worker))
+
+
+def text_of(response: HttpResponse) -> str:
+    """What a page says, without its markup."""
+    html = re.sub(r"(?s)<(head|script|style)\b.*?</\1>", " ", response.content.decode())
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+def heading_of(response: HttpResponse) -> str:
+    """The page's one main heading."""
+    (heading,) = re.findall(r"(?s)<h1[^>]*>(.*?)</h1>", response.content.decode())
+    return unescape(re.sub(r"<[^>]+>", "", heading)).strip()
+
+
+class Visitor:
+    """One person with their link."""
+
+    def __init__(self, enrolment: Enrolment):
+        self.enrolment = enrolment
+        self.client = Client()
+        self.url = enrolment.get_absolute_url()
+
+    def now(self) -> Enrolment:
+        """Where the person stands."""
+        self.enrolment.refresh_from_db()
+        return self.enrolment
+
+    def see(self) -> HttpResponse:
+        return self.client.get(self.url)
+
+    def send(self, position: int | str | None = None, **fields: str) -> HttpResponse:
+        """Post the form of the page where the person is, or of an older page."""
+        at = self.now().position if position is None else position
+        return self.client.post(self.url, {"position": at, **fields})
+
+    def walk_to(self, kind: str) -> Visitor:
+        """Answer everything before the step of this kind, and open it."""
+        answers = {
+            "consent": lambda: self.send(agree="yes"),
+            "name": lambda: self.send(name="Robin"),
+            "instructions": lambda: self.send(code_word=self.enrolment.code_word),
+            "match": self.agree,
+        }
+        self.see()
+        for passed in WAY[: WAY.index(kind)]:
+            assert answers[passed]().status_code == 302, passed
+            self.see()
+        return self
+
+    def match(self) -> Match:
+        return Seat.objects.select_related("match").get(enrolment=self.enrolment).match
+
+    def move(self, **fields: str) -> HttpResponse:
+        """Post a move as a page without JavaScript does."""
+        answering = self.match().open_turns()["alice"].answering
+        return self.client.post(
+            reverse("matches:match", args=[self.enrolment.token]), {"answering": answering, **fields}
+        )
+
+    def let_agent_answer(self) -> None:
+        """What a worker does with the agent's open turn."""
+        match = self.match()
+        agents.answer_turn(match_uid=match.uid, role="bob", answering=match.open_turns()["bob"].answering)
+
+    def agree(self) -> HttpResponse:
+        """Play the shortest match: half each, accepted; then go on."""
+        self.move(**FAIR)
+        self.let_agent_answer()
+        return self.send()
