@@ -172,7 +172,8 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": [SELF],
         "form-action": [SELF],
         "base-uri": [NONE],
-        "frame-ancestors": [SELF],
+        # Mechanical Turk shows a study inside its own page.
+        "frame-ancestors": [SELF, "https://*.mturk.com"],
     },
 }
 SECURE_REFERRER_POLICY = "same-origin"

@@ -29,7 +29,8 @@ LONGEST_MESSAGE = 32_768
 """Characters; a move with the longest allowed message is far below."""
 PATIENCE = 0.3
 """Seconds in which a quick opponent's reply may come before the page is shown that it is thinking."""
-_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="play")
+_threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="play")
+"""Enough for commits to wait on the disk together; more would only contend for the interpreter."""
 
 
 async def in_thread(function: Callable[..., T], *args: Any, **options: Any) -> T:

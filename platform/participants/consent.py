@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +13,7 @@ from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
-_NAME = re.compile(r"^[^\W\d_](?:[^\W_]|[ .'\-])*$")
+_BETWEEN = frozenset(" .'-")
 
 
 @register
@@ -64,10 +64,16 @@ def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
         raise StepRefused({"name": _("Please choose a name of at least two letters.")})
     if len(name) > 30:
         raise StepRefused({"name": _("Please choose a name of at most 30 letters.")})
-    if not _NAME.match(name):
+    if not _reads_as_name(name):
         raise StepRefused(
             {"name": _("Please use letters only, beginning with one; spaces, points and hyphens may follow.")}
         )
     if name.casefold() in {word.casefold() for word in reserved}:
         raise StepRefused({"name": _("That word is used by the game itself; please choose another name.")})
     return name
+
+
+def _reads_as_name(name: str) -> bool:
+    """Letters of any script with their marks, beginning with a letter; spaces, points and hyphens between."""
+    kinds = [unicodedata.category(sign)[0] for sign in name]
+    return kinds[0] == "L" and all(kind in "LM" or sign in _BETWEEN for kind, sign in zip(kinds, name, strict=True))
