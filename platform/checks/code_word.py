@@ -7,18 +7,27 @@ import re
 from django.utils.translation import gettext as _
 
 _LETTERS = re.compile(r"[^\w]+")
+_MARKED = re.compile(r"\s*[#\-*+|>`~=\d]|\s{4}")
+"""A line of a heading, list, table, quotation or code."""
 
 
 def hide(instructions: str, word: str) -> str:
     """The instructions (Markdown) with a sentence about the word in the middle of their text."""
-    sentence = _("To show that you are reading this, remember the word **{word}**: you will be asked for it below.").format(
-        word=word
-    )
-    paragraphs = instructions.split("\n\n")
-    plain = [i for i, part in enumerate(paragraphs) if part.strip() and part.lstrip()[0] not in "#-*|>0123456789"]
-    where = plain[len(plain) // 2] if plain else len(paragraphs) - 1
+    sentence = _(
+        "To show that you are reading this, remember the word **{word}**: you will be asked for it below."
+    ).format(word=word)
+    paragraphs = "\n".join(instructions.splitlines()).split("\n\n")
+    plain = [i for i, paragraph in enumerate(paragraphs) if _is_plain(paragraph)]
+    if not plain:
+        return "\n\n".join([*paragraphs, sentence])
+    where = plain[len(plain) // 2]
     paragraphs[where] = f"{paragraphs[where].rstrip()} {sentence}"
     return "\n\n".join(paragraphs)
+
+
+def _is_plain(paragraph: str) -> bool:
+    """Whether all of it is running text: a sentence behind a table's last row would not be shown."""
+    return bool(paragraph.strip()) and not any(_MARKED.match(line) for line in paragraph.splitlines())
 
 
 def matches(typed: str, word: str) -> bool:

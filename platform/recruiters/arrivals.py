@@ -12,7 +12,8 @@ from recruiters.models import LabCode
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """What mTurk sends as the assignment while a worker only looks."""
-LONGEST = 120
+LONGEST = 64
+"""Characters of one of mTurk's identifiers; theirs have about thirty."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     code = link.get("code", "").strip()
     if not code:
         raise IncompleteLink(_("Please enter the personal code that you were given."))
-    found = LabCode.objects.filter(study=study, code=code).first()
+    found = LabCode.objects.filter(study=study, code=code).first() if code.isprintable() else None
     if found is None:
         raise WrongCode(_("Please check the code for typing errors, or ask the person who gave it to you."))
     if found.expired:
@@ -52,9 +53,12 @@ def by_mturk(study: str, link: Mapping[str, str]) -> Arrival:
     assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
     if assignment == PREVIEW:
         return Arrival("mturk", worker="", proof="", preview=True)
-    if not (assignment and worker and hit) or max(map(len, (assignment, worker, hit))) > LONGEST:
-        raise IncompleteLink(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
-    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": link.get("turkSubmitTo", "")[:200]}
+    if not all(0 < len(part) <= LONGEST and part.isprintable() for part in (assignment, worker, hit)):
+        raise IncompleteLink(
+            _("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
+        )
+    submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
+    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": submit_to}
     return Arrival("mturk", worker=worker, proof=f"{assignment}/{worker}", details=details)
 
 

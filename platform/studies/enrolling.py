@@ -43,8 +43,7 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None) -> Enrolme
     known = _known(study, arrival)
     if known is not None:
         return known
-    if study.status != Study.Status.LAUNCHED:
-        raise NotOpen(_closed_reason(study))
+    refuse_closed(study)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
     assert version is not None
     known = _known(study, arrival)
@@ -88,6 +87,12 @@ def _refuse_second_time(study: Study, arrival: Arrival) -> None:
         raise SomebodyElse(
             _("You have already begun this study with another link. Please use that one; each person takes part once.")
         )
+
+
+def refuse_closed(study: Study) -> None:
+    """Raises NotOpen when nobody new is let in."""
+    if study.status != Study.Status.LAUNCHED:
+        raise NotOpen(_closed_reason(study))
 
 
 def _closed_reason(study: Study) -> str:

@@ -57,9 +57,11 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
     if request.method == "GET":
         if begun is not None and not begun.ended:
             return redirect(begun)
+        if begun is None:
+            enrolling.refuse_closed(study)
         return render(request, "studies/welcome.html", {**_about(study), "begun": begun})
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
-    enrolment = enrolling.enrol(study, arrival, role=role or None)
+    enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None)
     response = redirect(enrolment)
     response.set_signed_cookie(
         cookie,

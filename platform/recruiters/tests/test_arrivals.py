@@ -1,0 +1,194 @@
+"""Whom a recruiter's link lets in, and what the others are told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from participants.models import Enrolment
+from recruiters.models import Identity, LabCode
+from studies.models import Placement, Study
+from tests.visitors import Visitor, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+COMPLETE = {"workerId": "W1", "assignmentId": "A1", "hitId": "H1"}
+
+
+def join(**link: str) -> HttpResponse:
+    return Client().get(f"/join/splitting?{urlencode(link)}")
+
+
+def nothing_kept() -> bool:
+    return not (Enrolment.objects.exists() or Identity.objects.exists() or Placement.objects.exists())
+
+
+class TestLabCodes:
+    @pytest.fixture(autouse=True)
+    def study(self) -> Study:
+        return launched(entry=Study.Entry.CODES)
+
+    @pytest.fixture
+    def code(self) -> str:
+        return LabCode.objects.create(study="splitting").code
+
+    def test_a_code_opens_the_way(self, code):
+        answer = join(code=f" {code} ")
+        assert answer.status_code == 302
+        assert answer["Location"] == Enrolment.objects.get().get_absolute_url()
+        assert code not in answer["Location"]
+
+    def test_the_same_code_leads_back_to_where_the_person_was(self, code):
+        visitor = Visitor(Enrolment.objects.get(token=join(code=code)["Location"].split("/")[2])).walk_to("match")
+        assert join(code=code)["Location"] == visitor.url
+        assert "Step 4 of 5" in text_of(visitor.see())
+        assert Enrolment.objects.count() == 1
+
+    def test_it_leads_back_to_the_last_page_when_the_study_is_closed_or_the_code_is_used_up(self, study, code):
+        first = join(code=code)["Location"]
+        Study.objects.update(status=Study.Status.CLOSED)
+        assert join(code=code)["Location"] == first
+
+    def test_each_code_is_one_person(self, code):
+        other = LabCode.objects.create(study="splitting").code
+        assert join(code=code)["Location"] != join(code=other)["Location"]
+
+    @pytest.mark.parametrize("link", [{}, {"code": ""}, {"code": "  "}])
+    def test_without_one_the_person_is_asked_for_it(self, link):
+        answer = join(**link)
+        assert answer.status_code == 400
+        assert 'name="code"' in answer.content.decode()
+        assert nothing_kept()
+
+    @pytest.mark.parametrize("code", ["NOSUCHCODE", "x" * 5000, "<script>", "' OR 1=1 --", "a\x00b"])
+    def test_an_unknown_one_opens_nothing(self, code):
+        answer = join(code=code)
+        assert answer.status_code == 404
+        assert "opens nothing" in heading_of(answer)
+        assert b"<script>" not in answer.content
+        assert nothing_kept()
+
+    def test_a_code_of_another_study_opens_nothing_here(self):
+        launched(slug="other")
+        assert join(code=LabCode.objects.create(study="other").code).status_code == 404
+
+    def test_an_expired_one_says_so(self, code):
+        LabCode.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        answer = join(code=code)
+        assert answer.status_code == 410
+        assert "expired" in heading_of(answer)
+        assert "ask for a new one" in text_of(answer)
+        assert nothing_kept()
+
+    def test_one_that_expires_later_still_opens(self, code):
+        LabCode.objects.update(expires_at=timezone.now() + timedelta(minutes=1))
+        assert join(code=code).status_code == 302
+
+
+class TestMechanicalTurk:
+    @pytest.fixture(autouse=True)
+    def study(self) -> Study:
+        return launched(entry=Study.Entry.MTURK)
+
+    def test_a_complete_link_opens_the_way_and_keeps_who_came(self):
+        answer = join(**COMPLETE, turkSubmitTo="https://workersandbox.mturk.com")
+        enrolment = Enrolment.objects.get()
+        assert answer["Location"] == enrolment.get_absolute_url()
+        assert enrolment.identity.worker == "W1"
+        assert enrolment.identity.details == {
+            "hitId": "H1",
+            "assignmentId": "A1",
+            "turkSubmitTo": "https://workersandbox.mturk.com",
+        }
+        assert "W1" not in enrolment.pseudonym + enrolment.token
+
+    def test_following_it_again_leads_back(self):
+        assert join(**COMPLETE)["Location"] == join(**COMPLETE)["Location"]
+        assert Enrolment.objects.count() == 1
+
+    @pytest.mark.parametrize("missing", COMPLETE)
+    @pytest.mark.parametrize("how", ["absent", "empty", "too long", "unstorable"])
+    def test_an_incomplete_one_says_where_to_open_the_study(self, missing, how):
+        link = {**COMPLETE, missing: {"empty": " ", "too long": "x" * 500, "unstorable": "a\x00"}.get(how, "")}
+        if how == "absent":
+            del link[missing]
+        answer = join(**link)
+        assert answer.status_code == 400
+        assert "Mechanical Turk" in text_of(answer)
+        assert nothing_kept()
+
+    def test_the_longest_link_that_is_let_in_fits_the_tables(self):
+        from recruiters.arrivals import LONGEST
+
+        assert join(workerId="w" * LONGEST, assignmentId="a" * LONGEST, hitId="h" * LONGEST).status_code == 302
+        identity = Identity.objects.get()
+        identity.full_clean()
+
+    def test_a_preview_shows_what_is_asked_and_keeps_nothing(self):
+        answer = join(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId="H1")
+        assert answer.status_code == 200
+        assert heading_of(answer).startswith("Preview")
+        assert "You are invited" in text_of(answer)
+        assert b"<form" not in answer.content
+        assert nothing_kept()
+
+    def test_a_worker_id_alone_opens_nobodys_session(self):
+        join(**COMPLETE)
+        for link in ({"workerId": "W1"}, {"workerId": "W1", "hitId": "H1"}):
+            assert join(**link).status_code == 400
+
+    def test_the_same_worker_with_another_assignment_is_refused_and_sees_nothing_of_the_first(self):
+        first = join(**COMPLETE)["Location"]
+        answer = join(**{**COMPLETE, "assignmentId": "A2"})
+        assert answer.status_code == 403
+        assert "already begun" in text_of(answer)
+        assert first not in answer.content.decode()
+        assert Enrolment.objects.count() == 1
+
+    def test_the_same_assignment_by_another_worker_is_another_person(self):
+        first = join(**COMPLETE)["Location"]
+        second = join(**{**COMPLETE, "workerId": "W2"})
+        assert second.status_code == 302
+        assert second["Location"] != first
+
+
+class TestOpenLinks:
+    def test_every_browser_is_a_person_and_comes_back_to_its_own_way(self):
+        launched(entry=Study.Entry.OPEN)
+        one, other = Client(), Client()
+        assert one.get("/join/splitting").status_code == 200
+        assert nothing_kept()
+        first = one.post("/join/splitting")["Location"]
+        assert other.post("/join/splitting")["Location"] != first
+        assert one.get("/join/splitting")["Location"] == first
+        assert not Identity.objects.exists()
+
+    def test_a_demonstration_lets_people_choose_their_role(self):
+        launched(entry=Study.Entry.OPEN, purpose="demo", roles=["alice", "bob"])
+        for role in ("bob", "bob", "alice"):
+            Client().post("/join/splitting", {"role": role})
+        roles = Placement.objects.order_by("pk").values_list("cell__role", flat=True)
+        assert list(roles) == ["bob", "bob", "alice"]
+
+    @pytest.mark.parametrize("role", ["", "carol", "a\x00b"])
+    def test_a_role_that_nobody_plays_is_no_choice(self, role):
+        launched(entry=Study.Entry.OPEN, purpose="demo")
+        assert Client().post("/join/splitting", {"role": role}).status_code == 302
+        assert Placement.objects.get().cell.role == "alice"
+
+    def test_outside_demonstrations_nobody_chooses(self):
+        launched(entry=Study.Entry.OPEN, roles=["alice", "bob"], quota=1)
+        for _time in range(2):
+            assert Client().post("/join/splitting", {"role": "bob"}).status_code == 302
+        assert sorted(Placement.objects.values_list("cell__role", flat=True)) == ["alice", "bob"]
+
+    def test_a_forged_cookie_opens_nobodys_session(self):
+        launched(entry=Study.Entry.OPEN)
+        mine, forger = Client(), Client()
+        token = mine.post("/join/splitting")["Location"].split("/")[2]
+        forger.cookies["parley-splitting"] = token
+        assert forger.get("/join/splitting").status_code == 200

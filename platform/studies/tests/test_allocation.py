@@ -1,0 +1,139 @@
+"""Who is placed where: the emptiest cell, never one too many, and places that come back."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Count, F, Q
+from django.utils import timezone
+
+from participants import services
+from participants.models import Enrolment
+from participants.states import ENDINGS, State
+from recruiters.arrivals import Arrival
+from studies.enrolling import Full, emptiest_cell, enrol
+from studies.models import Cell, Placement, Study
+from tests.visitors import arriving, launched
+
+
+def both_roles(**fields) -> Study:
+    return launched(**{"roles": ["alice", "bob"], **fields})
+
+
+def held() -> Counter[str]:
+    """How many hold a place, by role."""
+    return Counter(Placement.objects.filter(released_at=None).values_list("cell__role", flat=True))
+
+
+def end(person: Enrolment, state: State) -> None:
+    with transaction.atomic():
+        services.end(services.locked(person.pk), state)
+
+
+@pytest.mark.django_db
+class TestTheEmptiestCell:
+    def test_roles_fill_up_evenly(self):
+        study = both_roles(quota=5)
+        for i in range(10):
+            arriving(study, f"w{i}")
+            assert max(held().values()) - min(held()["alice"], held()["bob"]) <= 1
+        assert held() == {"alice": 5, "bob": 5}
+
+    def test_emptiness_is_relative_to_the_quota(self):
+        study = both_roles(quota=4)
+        Cell.objects.filter(role="bob").update(quota=8)
+        for i in range(9):
+            arriving(study, f"w{i}")
+        assert held() == {"alice": 3, "bob": 6}
+
+    def test_who_is_first_differs_from_study_to_study_and_is_repeatable(self):
+        both_roles(quota=1)
+        version = Study.objects.get().versions.get()
+        chosen = []
+        for seed in range(20):
+            version.seed = seed
+            assert emptiest_cell(version) == emptiest_cell(version)
+            chosen.append(emptiest_cell(version).role)
+        assert set(chosen) == {"alice", "bob"}
+
+    def test_a_full_cell_takes_nobody(self):
+        study = both_roles(quota=1)
+        arriving(study, "w1"), arriving(study, "w2")
+        with pytest.raises(Full):
+            arriving(study, "w3")
+        assert Enrolment.objects.count() == 2
+
+
+@pytest.mark.django_db
+class TestPlacesComeBack:
+    @pytest.mark.parametrize("state", ENDINGS)
+    def test_an_ending_without_valid_data_gives_its_place_back(self, state):
+        study = launched(quota=1)
+        end(arriving(study), State(state))
+        if state == State.COMPLETED:
+            with pytest.raises(Full):
+                arriving(study, "next")
+        else:
+            assert arriving(study, "next").placement.cell == Cell.objects.get()
+
+    def test_so_does_somebody_who_stayed_away_too_long(self):
+        study = launched(quota=1)
+        away = arriving(study)
+        Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+        assert services.drop_absent() == 1
+        assert services.drop_absent() == 0
+        arriving(study, "next")
+        away.refresh_from_db()
+        assert away.state == State.DROPPED_OUT
+
+    def test_who_gave_a_place_back_does_not_get_a_second_one(self):
+        study = launched(quota=2)
+        first = arriving(study)
+        end(first, State.WITHDREW)
+        assert arriving(study) == first
+        assert held() == {}
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+class TestArrivingAtOnce:
+    @staticmethod
+    def at_once(study: Study, workers: list[str]) -> list[object]:
+        barrier = threading.Barrier(len(workers))
+        results: list[object] = [None] * len(workers)
+
+        def arrive(i: int) -> None:
+            barrier.wait()
+            try:
+                results[i] = enrol(study, Arrival("mturk", worker=workers[i], proof=workers[i])).pk
+            except Full as full:
+                results[i] = full
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=arrive, args=(i,)) for i in range(len(workers))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return results
+
+    def test_a_quota_is_never_exceeded(self):
+        study = both_roles(quota=4)
+        results = self.at_once(study, [f"w{i}" for i in range(12)])
+        let_in = [result for result in results if isinstance(result, int)]
+        assert len(let_in) == len(set(let_in)) == 8
+        assert sum(isinstance(result, Full) for result in results) == 4
+        assert held() == {"alice": 4, "bob": 4}
+        over = Cell.objects.annotate(held=Count("placements", filter=Q(placements__released_at=None)))
+        assert not over.filter(held__gt=F("quota")).exists()
+
+    def test_one_person_in_twelve_tabs_is_one_person(self):
+        study = launched(quota=12)
+        results = self.at_once(study, ["same"] * 12)
+        assert len(set(results)) == 1
+        assert Enrolment.objects.count() == Placement.objects.count() == 1

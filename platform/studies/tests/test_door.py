@@ -1,0 +1,78 @@
+"""What somebody sees at the door of a study that they cannot enter."""
+
+from __future__ import annotations
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from participants.models import Enrolment
+from recruiters.models import LabCode
+from studies.models import Study
+from tests.visitors import arriving, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def at_the_door(entry: str) -> HttpResponse:
+    """Somebody follows the link that this kind of entry gives out."""
+    link = {
+        Study.Entry.CODES: lambda: {"code": LabCode.objects.create(study="splitting").code},
+        Study.Entry.MTURK: lambda: {"workerId": "W", "assignmentId": "A", "hitId": "H"},
+        Study.Entry.OPEN: dict,
+    }[entry]()
+    return Client().get("/join/splitting", link)
+
+
+@pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])
+def test_an_unknown_study_has_a_clear_page(slug):
+    answer = Client().get(f"/join/{slug}")
+    assert answer.status_code == 404
+    assert "check the link" in text_of(answer)
+
+
+@pytest.mark.parametrize("entry", Study.Entry.values)
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [("draft", "not begun yet"), ("paused", "paused at the moment"), ("closed", "has ended")],
+)
+def test_a_study_that_takes_nobody_in_says_why(entry, status, reason):
+    launched(entry=entry)
+    Study.objects.update(status=status)
+    answer = at_the_door(entry)
+    assert answer.status_code == 403
+    assert "not open" in heading_of(answer)
+    assert reason in text_of(answer)
+    assert not Enrolment.objects.exists()
+
+
+def test_a_draft_that_was_never_launched_has_the_same_page():
+    Study.objects.create(title="Splitting", slug="splitting", game="bargaining", entry=Study.Entry.OPEN)
+    answer = at_the_door(Study.Entry.OPEN)
+    assert answer.status_code == 403
+    assert "not begun yet" in text_of(answer)
+
+
+def test_a_full_study_says_that_a_place_may_become_free():
+    study = launched(quota=1)
+    arriving(study)
+    answer = at_the_door(Study.Entry.CODES)
+    assert answer.status_code == 403
+    assert "places are taken" in heading_of(answer)
+    assert "try again later" in text_of(answer)
+    assert Enrolment.objects.count() == 1
+
+
+def test_who_is_inside_goes_on_when_the_study_is_paused_or_full():
+    launched(quota=1)
+    code = LabCode.objects.create(study="splitting").code
+    first = Client().get("/join/splitting", {"code": code})["Location"]
+    Study.objects.update(status=Study.Status.PAUSED)
+    assert Client().get("/join/splitting", {"code": code})["Location"] == first
+    assert Client().get(first).status_code == 200
+
+
+def test_no_page_of_the_door_tells_the_games_parameters():
+    launched(entry=Study.Entry.OPEN, config={"money": 123_457, "delta_bob": 0.123})
+    page = at_the_door(Study.Entry.OPEN).content.decode()
+    assert "123" not in page

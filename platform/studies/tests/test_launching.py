@@ -1,0 +1,125 @@
+"""Launching freezes: what a version says never changes, and people keep the way they began."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from studies.freezing import launch, sha256_of
+from studies.models import Study, Version
+from tests.visitors import arriving, launched
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_launched_study_is_a_hashed_version_with_a_cell_per_role():
+    study = launched(roles=["alice", "bob"], quota=7)
+    version = Version.objects.get()
+    assert (study.status, version.number) == (Study.Status.LAUNCHED, 1)
+    assert version.sha256 == sha256_of(version.content)
+    assert re.fullmatch(r"[0-9a-f]{64}", version.sha256)
+    assert [(cell.number, cell.role, cell.quota) for cell in version.cells.all()] == [(1, "alice", 7), (2, "bob", 7)]
+    assert [set(cell.agents) for cell in version.cells.all()] == [{"bob"}, {"alice"}]
+
+
+def test_the_content_names_everything_that_a_way_depends_on():
+    content = launched(config={"rounds": 6}).versions.get().content
+    assert content["configurations"][0]["rounds"] == 6
+    assert content["configurations"][0]["money"] == 10_000
+    assert content["texts"]["consent"]
+    assert content["texts"]["instructions"]
+    assert set(content) >= {"game", "rules_version", "cells", "purpose", "checks", "timers", "pay", "entry"}
+
+
+def test_launching_the_same_content_again_is_the_same_version():
+    study = launched()
+    first = study.versions.get()
+    Study.objects.update(status=Study.Status.PAUSED, title="Another title for the researcher")
+    assert launch(study) == first
+    assert Version.objects.count() == 1
+    study.refresh_from_db()
+    assert study.status == Study.Status.LAUNCHED
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"config": {"money": 20_000}},
+        {"quota": 3},
+        {"agent": "script:random"},
+        {"agent_delay": 2},
+        {"consent": "Please?"},
+        {"instructions": "Divide the money."},
+        {"asks_quiz": False},
+        {"asks_code_word": False},
+        {"turn_seconds": 99},
+        {"base": "2.50"},
+        {"pay_rule": "fixed"},
+        {"on_timeout": "default"},
+        {"tells_opponent": False},
+        {"roles": ["bob"]},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_an_edit_and_a_launch_make_a_new_version_and_leave_the_old_one(edit):
+    study = launched()
+    first = study.versions.get()
+    before = (first.content, first.sha256, list(first.cells.values()))
+    Study.objects.filter(pk=study.pk).update(**edit)
+    second = launch(study)
+    assert second.number == 2
+    assert second.sha256 != first.sha256
+    first.refresh_from_db()
+    assert (first.content, first.sha256, list(first.cells.values())) == before
+
+
+def test_an_edit_without_a_launch_changes_nothing_for_newcomers():
+    study = launched(asks_quiz=True)
+    Study.objects.update(asks_quiz=False)
+    study.refresh_from_db()
+    assert [step["kind"] for step in arriving(study).steps][-1] == "quiz"
+
+
+def test_people_who_began_keep_their_steps_and_newcomers_get_the_new_ones():
+    study = launched(consent="The first text.")
+    early = arriving(study, "early")
+    before = early.steps
+    Study.objects.filter(pk=study.pk).update(consent="The second text.", asks_quiz=False)
+    launch(study)
+    study.refresh_from_db()
+    late = arriving(study, "late")
+    assert arriving(study, "early") == early
+    early.refresh_from_db()
+    assert early.steps == before
+    assert [early.steps[0]["text"], late.steps[0]["text"]] == ["The first text.", "The second text."]
+    assert [step["kind"] for step in late.steps] == ["consent", "name", "instructions", "match"]
+    assert (early.placement.cell.version.number, late.placement.cell.version.number) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"config": {"money": -1}}, "config"),
+        ({"config": {"no_such": 1}}, "config"),
+        ({"agent": "script:nobody"}, "agent"),
+        ({"agent": "what"}, "agent"),
+        ({"roles": ["carol"]}, "roles"),
+        ({"currency": "dollars"}, "currency"),
+        ({"instructions": "{% if %}"}, "instructions"),
+        ({"quota": 0}, "quota"),
+    ],
+)
+def test_a_study_that_cannot_be_played_is_not_launched(fields, named):
+    study = Study.objects.create(**{"title": "S", "slug": "s", "game": "bargaining", **fields})
+    with pytest.raises(ValidationError) as refused:
+        launch(study)
+    assert named in refused.value.message_dict
+    study.refresh_from_db()
+    assert study.status == Study.Status.DRAFT
+    assert not Version.objects.exists()
+
+
+def test_the_hash_does_not_depend_on_the_order_of_keys():
+    assert sha256_of({"a": 1, "b": [1, 2]}) == sha256_of({"b": [1, 2], "a": 1}) != sha256_of({"a": 1, "b": [2, 1]})
