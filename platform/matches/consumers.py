@@ -110,7 +110,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
 
     async def _move(self, fields: dict[str, str]) -> None:
         answering = fields.get("answering", "")
-        shown = self.shown.get(int(answering)) if answering.isdecimal() else None
+        shown = next((at for question, at in self.shown.items() if str(question) == answering), None)
         outcome = await in_thread(intake.take, self.seat, fields, shown_at=shown)
         if outcome["type"] == "taken":
             # The next frame says so: the opponent's reply, or after a moment that it is thinking.
@@ -141,6 +141,6 @@ def _parsed(text: str | None) -> dict[str, Any]:
         return {}
     try:
         message = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}

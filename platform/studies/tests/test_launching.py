@@ -106,7 +106,7 @@ def test_people_who_began_keep_their_steps_and_newcomers_get_the_new_ones():
         ({"agent": "script:nobody"}, "agent"),
         ({"agent": "what"}, "agent"),
         ({"roles": ["carol"]}, "roles"),
-        ({"currency": "dollars"}, "currency"),
+        ({"currency": "usd"}, "currency"),
         ({"instructions": "{% if %}"}, "instructions"),
         ({"quota": 0}, "quota"),
     ],

@@ -1,0 +1,448 @@
+"""The socket of a participant's page, through the site's own ASGI application and a real Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.db import connection
+from django.utils import timezone
+
+from config.asgi import application
+from matches import agents, announce, consumers, services, sweeps
+from matches.models import Event, Match
+from participants import services as people
+from participants.models import Enrolment
+from participants.services import lifetime
+from participants.states import State
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+HALF = {"answering": "1", "alice_gain": "5000", "bob_gain": "5000"}
+MINE = {"answering": "1", "alice_gain": "9000", "bob_gain": "1000"}
+SOON = 5
+QUIET = 0.3
+"""Seconds in which something that must not come would have come."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quick opponent is quick enough on a slow machine, and no worker is called."""
+    monkeypatch.setattr(consumers, "PATIENCE", 60)
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+
+
+@pytest.fixture(autouse=True)
+def connections_closed() -> Iterator[None]:
+    """The threads of the sockets keep their connections; a test database that ends wants none."""
+    yield
+    together = threading.Barrier(consumers._threads._max_workers)
+
+    def close() -> None:
+        together.wait(SOON)
+        connection.close()
+
+    for closed in [consumers._threads.submit(close) for _thread in range(together.parties)]:
+        closed.result()
+
+
+def new_match() -> tuple[Enrolment, Match]:
+    """A person as alice against a fair script, at the first turn."""
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    match = services.open_match(
+        game="bargaining",
+        config={},
+        players={"alice": services.Player(enrolment=person, step=0), "bob": services.Player(agent="script:fair")},
+        seed=1,
+    )
+    return person, match
+
+
+@pytest.fixture
+def seated() -> tuple[Enrolment, Match]:
+    return new_match()
+
+
+@pytest.fixture
+def person(seated) -> Enrolment:
+    return seated[0]
+
+
+@pytest.fixture
+def match(seated) -> Match:
+    return seated[1]
+
+
+async def beside(deed: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Database work in a thread, which leaves no connection behind."""
+
+    def work() -> Any:
+        try:
+            return deed(*arguments, **named)
+        finally:
+            connection.close()
+
+    return await asyncio.to_thread(work)
+
+
+class Page:
+    """An open page, as its script sees the socket."""
+
+    def __init__(self, token: str, origin: str = "http://localhost"):
+        headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
+        address = {"path": f"/ws/play/{token}/", "query_string": b"", "headers": headers}
+        self.socket = ApplicationCommunicator(application, {"type": "websocket", "subprotocols": [], **address})
+
+    async def connect(self) -> bool:
+        """Whether the socket was accepted."""
+        await self.socket.send_input({"type": "websocket.connect"})
+        return (await self.socket.receive_output(SOON))["type"] == "websocket.accept"
+
+    async def disconnect(self) -> None:
+        await self.socket.send_input({"type": "websocket.disconnect", "code": 1000})
+        await self.socket.wait(SOON)
+
+    async def next(self) -> dict[str, Any]:
+        return json.loads((await self.socket.receive_output(SOON))["text"])
+
+    async def frame(self) -> dict[str, Any]:
+        message = await self.next()
+        assert message["type"] == "screen", message
+        return message
+
+    async def quiet(self) -> bool:
+        return await self.socket.receive_nothing(QUIET)
+
+    async def send(self, message: Any) -> None:
+        await self.send_raw(text=json.dumps(message))
+
+    async def send_raw(self, **data: Any) -> None:
+        await self.socket.send_input({"type": "websocket.receive", **data})
+
+    async def move(self, **fields: Any) -> None:
+        await self.send({"type": "move", "fields": fields})
+
+    async def settled(self, last: int = 0) -> list[dict[str, Any]]:
+        """Everything that comes until a sync with `last` is answered."""
+        await self.send({"type": "sync", "last": last})
+        heard = []
+        while (message := await self.next())["type"] != "synced":
+            heard.append(message)
+        return heard
+
+
+@asynccontextmanager
+async def page(person: Enrolment) -> AsyncIterator[Page]:
+    opened = Page(person.token)
+    assert await opened.connect()
+    yield opened
+    await opened.disconnect()
+
+
+def log_of(match: Match) -> list[tuple[int, str, str]]:
+    return list(Event.objects.filter(match=match).order_by("number").values_list("number", "kind", "role"))
+
+
+async def answered_by_agent(match: Match, answering: int) -> None:
+    """What a worker does, once the person's move is there."""
+    await until(lambda: Event.objects.filter(match=match, number=answering).exists())
+    await beside(agents.answer_turn, match_uid=match.uid, role="bob", answering=answering)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SOON):
+        while not await beside(true):
+            await asyncio.sleep(0.01)
+
+
+# ---- what a page is sent --------------------------------------------------------------------------------
+
+
+async def test_a_page_is_shown_the_match_when_it_connects(person, match):
+    async with page(person) as alice:
+        frame = await alice.frame()
+        assert (frame["last"], frame["answering"], frame["over"]) == (1, 1, False)
+        assert 0 < frame["remaining"] <= 180
+        assert 'name="alice_gain"' in frame["html"]
+        assert person.token not in frame["html"]
+        assert await alice.quiet()
+    assert await beside(log_of, match) == [(1, "start", "")]
+
+
+async def test_a_scripted_reply_arrives_as_exactly_one_frame(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        await answered_by_agent(match, 2)
+        frame = await alice.frame()
+        log = await beside(log_of, match)
+        assert [kind for _number, kind, _role in log] == ["start", "move", "move", "move"]
+        assert (frame["last"], frame["answering"]) == (4, 4)
+        assert "accept" in frame["html"]
+        assert await alice.quiet()
+
+
+async def test_an_agreement_arrives_as_exactly_one_frame_without_a_form(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**HALF)
+        await answered_by_agent(match, 2)
+        frame = await alice.frame()
+        assert (frame["over"], frame["answering"], frame["remaining"]) == (True, None, None)
+        assert "<form" not in frame["html"]
+        assert await alice.quiet()
+    await beside(match.refresh_from_db)
+    assert match.payoffs == {"alice": 5000, "bob": 5000}
+
+
+async def test_a_slow_opponent_is_shown_as_thinking(person, match, monkeypatch):
+    monkeypatch.setattr(consumers, "PATIENCE", 0)
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        frame = await alice.frame()
+        assert (frame["last"], frame["answering"], frame["over"]) == (2, None, False)
+        assert "thinking" in frame["html"]
+        assert await alice.quiet()
+
+
+async def test_what_is_typed_arrives_as_text(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE, message='<script>alert(1)</script><img src=x onerror="1">')
+        await answered_by_agent(match, 2)
+        html = (await alice.frame())["html"]
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+        assert "<script" not in html
+        assert "<img" not in html
+
+
+async def test_the_move_remembers_when_its_question_was_on_the_screen(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        await until(lambda: Event.objects.filter(match=match, kind="move").exists())
+    move = await beside(Event.objects.get, match=match, kind="move")
+    assert move.asked_at <= move.shown_at <= move.at
+
+
+async def test_the_extra_time_is_shown(person, match):
+    def time_is_up() -> None:
+        from dataclasses import replace
+
+        from matches.turns import dump
+
+        past = timezone.now() - timedelta(seconds=1)
+        turns = {role: replace(turn, deadline=past) for role, turn in match.open_turns().items()}
+        Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=past)
+        sweeps.sweep()
+
+    async with page(person) as alice:
+        assert not (await alice.frame())["extended"]
+        await beside(match.refresh_from_db)
+        await beside(time_is_up)
+        frame = await alice.frame()
+        assert (frame["extended"], frame["answering"], frame["last"]) == (True, 1, 1)
+        assert 0 < frame["remaining"] <= 60
+
+
+async def test_who_leaves_on_another_page_sees_the_game_ended_here(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await beside(people.withdraw, enrolment_id=person.pk)
+        assert (await alice.frame())["over"]
+
+
+# ---- what is not taken --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({**MINE, "bob_gain": "2000"}, id="does not sum"),
+        pytest.param({**MINE, "alice_gain": "lots"}, id="no number"),
+        pytest.param({"answering": "1"}, id="nothing filled in"),
+        pytest.param({**MINE, "role": "bob"}, id="unknown field"),
+        pytest.param({**MINE, "message": "x" * 2001}, id="too long a message"),
+        pytest.param({**MINE, "message": "a\x00b"}, id="null character"),
+        pytest.param({**MINE, "message": "a\ud800b"}, id="half a character"),
+        pytest.param({**MINE, "alice_gain": "9" * 5000}, id="a number too long to read"),
+        pytest.param({**MINE, "alice_gain": "1e400"}, id="a number too large"),
+        pytest.param({**MINE, "alice_gain": ["9000"]}, id="a list"),
+        pytest.param({**MINE, "alice_gain": None}, id="null"),
+    ],
+)
+async def test_a_refused_move_says_why_and_changes_nothing(person, match, fields):
+    before = await beside(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get)
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**fields)
+        refused = await alice.next()
+        assert refused["type"] == "refused"
+        assert refused["errors"]
+        assert all(reason and isinstance(reason, str) for reason in refused["errors"].values())
+        assert await alice.settled(last=1) == []
+    assert await beside(Match.objects.filter(pk=match.pk).values("snapshot", "status", "deadline").get) == before
+    assert await beside(log_of, match) == [(1, "start", "")]
+
+
+async def test_the_reason_names_the_field(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**{**MINE, "alice_gain": "lots"})
+        assert set((await alice.next())["errors"]) == {"alice_gain"}
+
+
+@pytest.mark.parametrize("answering", ["0", "2", "", "-1", "x", "1.0", "²", "9" * 5000])
+async def test_a_move_that_answers_no_open_question_is_stale_and_the_page_catches_up(person, match, answering):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**{**MINE, "answering": answering})
+        stale = await alice.next()
+        assert stale["type"] == "stale"
+        assert stale["reason"]
+        assert (await alice.frame())["last"] == 1
+        assert await alice.settled(last=1) == []
+    assert await beside(log_of, match) == [(1, "start", "")]
+
+
+async def test_the_same_move_twice_is_one_move(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        await alice.move(**MINE)
+        assert (await alice.next())["type"] == "stale"
+        assert (await alice.frame())["last"] == 2
+    assert await beside(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
+
+
+async def test_nobody_moves_out_of_turn(person, match):
+    """While the agent is asked, its own question cannot be answered from the person's page."""
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        await alice.move(answering="2", decision="accept")
+        assert (await alice.next())["type"] == "stale"
+    assert await beside(log_of, match) == [(1, "start", ""), (2, "move", "alice")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("hello", id="no JSON"),
+        pytest.param("[]", id="a list"),
+        pytest.param("null", id="null"),
+        pytest.param("{}", id="empty"),
+        pytest.param('{"type": "drop table"}', id="unknown type"),
+        pytest.param('{"type": ["move"]}', id="a list as type"),
+        pytest.param('{"type": "move"}', id="a move without fields"),
+        pytest.param('{"type": "move", "fields": ["a"]}', id="a move with a list of fields"),
+        pytest.param('{"type": "match.moved", "frames": {}}', id="an announcement"),
+        pytest.param("[" * 20_000, id="deep"),
+        pytest.param("9" * 20_000, id="a number too long"),
+        pytest.param(json.dumps({"type": "move", "fields": {**MINE, "message": "x" * 40_000}}), id="oversized"),
+    ],
+)
+async def test_a_message_that_cannot_be_read_is_refused_and_the_page_goes_on(person, match, text):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.send_raw(text=text)
+        assert (await alice.next())["type"] == "refused"
+        assert await alice.settled(last=1) == []
+    assert await beside(log_of, match) == [(1, "start", "")]
+
+
+async def test_binary_messages_are_refused_as_well(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.send_raw(bytes=b"\xff\x00" * 50_000)
+        assert (await alice.next())["type"] == "refused"
+        assert await alice.settled(last=1) == []
+
+
+# ---- who may watch and move ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost.evil.example", "null", ""])
+async def test_a_page_of_another_site_is_not_connected(person, origin):
+    assert not await Page(person.token, origin=origin).connect()
+
+
+@pytest.mark.parametrize("token", ["forged", "x" * 300, "a%00b"])
+async def test_a_forged_token_is_told_that_there_is_nothing(db, token):
+    stranger = Page(token)
+    assert await stranger.connect()
+    assert await stranger.next() == {"type": "gone"}
+    assert (await stranger.socket.receive_output(SOON))["type"] == "websocket.close"
+
+
+async def test_somebody_who_has_no_match_yet_is_told_so(db):
+    early = await beside(Enrolment.objects.create, steps=[{"kind": "match"}], expires_at=lifetime(60))
+    stranger = Page(early.token)
+    assert await stranger.connect()
+    assert await stranger.next() == {"type": "gone"}
+
+
+async def test_one_persons_token_moves_and_shows_only_their_own_match(person, match):
+    other, others_match = await beside(new_match)
+    async with page(person) as alice, page(other) as stranger:
+        await alice.frame(), await stranger.frame()
+        await stranger.move(**MINE, match=str(match.pk), token=person.token)
+        assert (await stranger.next())["type"] == "refused"
+        await stranger.move(**MINE)
+        await answered_by_agent(others_match, 2)
+        assert (await stranger.frame())["last"] == 4
+        assert await alice.quiet()
+    assert await beside(log_of, match) == [(1, "start", "")]
+
+
+async def test_two_pages_of_one_person_both_follow_and_move_once(person, match):
+    async with page(person) as first, page(person) as second:
+        await first.frame(), await second.frame()
+        await first.move(**MINE)
+        await until(lambda: Event.objects.filter(match=match, number=2).exists())
+        await second.move(**HALF)
+        assert (await second.next())["type"] == "stale"
+        assert (await second.frame())["last"] == 2
+        await answered_by_agent(match, 2)
+        assert (await first.frame())["last"] == (await second.frame())["last"] == 4
+    offer = await beside(Event.objects.get, match=match, number=2)
+    assert offer.data["move"]["alice_gain"] == 9000
+
+
+# ---- keeping up ---------------------------------------------------------------------------------------
+
+
+async def test_a_page_that_missed_something_gets_it_when_it_asks(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        assert await alice.settled(last=1) == []
+        (frame,) = await alice.settled(last=0)
+        assert frame["last"] == 1
+
+
+async def test_a_page_that_comes_back_is_shown_what_happened_meanwhile(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        await until(lambda: Event.objects.filter(match=match, number=2).exists())
+    await answered_by_agent(match, 2)
+    async with page(person) as alice:
+        assert (await alice.frame())["last"] == 4
+
+
+async def test_a_page_that_asks_counts_as_somebody_who_is_there(person, match):
+    await beside(Enrolment.objects.update, last_seen_at=timezone.now() - timedelta(hours=1))
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.settled(last=1)
+    await beside(person.refresh_from_db)
+    assert person.recently_seen()

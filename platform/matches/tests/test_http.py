@@ -1,0 +1,215 @@
+"""The match over plain HTTP, and what every page of a participant promises the browser."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from config.logs import HideTokens
+from matches.models import Event, Match
+from participants.states import State
+from tests.visitors import FAIR, WAY, Visitor, arriving, launched, text_of
+
+pytestmark = pytest.mark.django_db
+JSON = {"accept": "application/json"}
+
+
+@pytest.fixture
+def visitor() -> Visitor:
+    """Somebody at the first turn of a match."""
+    return Visitor(arriving(launched())).walk_to("match")
+
+
+def page_of(visitor: Visitor) -> str:
+    return f"{visitor.url}match"
+
+
+def ask(visitor: Visitor) -> HttpResponse:
+    return visitor.client.get(page_of(visitor), headers=JSON)
+
+
+def post(visitor: Visitor, **fields: str) -> HttpResponse:
+    return visitor.client.post(page_of(visitor), fields, headers=JSON)
+
+
+def moves() -> list[tuple[int, str]]:
+    return list(Event.objects.filter(kind="move").order_by("number").values_list("number", "role"))
+
+
+class TestJson:
+    def test_asking_tells_where_the_match_stands(self, visitor):
+        answer = ask(visitor)
+        frame = answer.json()
+        assert answer.status_code == 200
+        assert (frame["type"], frame["last"], frame["answering"], frame["over"]) == ("screen", 1, 1, False)
+        assert 0 < frame["remaining"] <= 180
+        assert 'name="alice_gain"' in frame["html"]
+        assert frame["outcome"] is None
+        assert moves() == []
+
+    def test_a_move_is_taken_once_and_answered_by_the_next_frame(self, visitor):
+        frame = post(visitor, answering="1", **FAIR).json()
+        assert frame["outcome"]["type"] == "taken"
+        assert (frame["last"], frame["answering"]) == (2, None)
+        again = post(visitor, answering="1", **FAIR).json()
+        assert again["outcome"]["type"] == "stale"
+        assert again["last"] == 2
+        assert moves() == [(2, "alice")]
+
+    def test_a_refused_move_comes_with_the_reason_and_changes_nothing(self, visitor):
+        before = Match.objects.values().get()
+        frame = post(visitor, answering="1", alice_gain="6000", bob_gain="6000").json()
+        assert frame["outcome"]["type"] == "refused"
+        assert all(reason for reason in frame["outcome"]["errors"].values())
+        assert frame["answering"] == 1
+        assert Match.objects.values().get() == before
+
+    @pytest.mark.parametrize("answering", ["", "0", "2", "-1", "x", "9" * 5000, "1.0"])
+    def test_a_move_that_answers_no_open_question_is_stale(self, visitor, answering):
+        assert post(visitor, answering=answering, **FAIR).json()["outcome"]["type"] == "stale"
+        assert moves() == []
+
+    def test_the_agents_reply_and_the_end_are_seen_by_asking(self, visitor):
+        post(visitor, answering="1", **FAIR)
+        visitor.let_agent_answer()
+        frame = ask(visitor).json()
+        assert frame["over"]
+        assert frame["answering"] is None
+        assert "<form" not in frame["html"]
+
+    def test_before_there_is_a_match_there_is_nothing_to_ask(self):
+        early = Visitor(arriving(launched()))
+        answer = ask(early)
+        assert (answer.status_code, answer.json()) == (404, {"type": "gone"})
+        assert not Match.objects.exists()
+
+    def test_a_forged_token_asks_in_vain(self):
+        assert Client().get("/p/forged/match", headers=JSON).status_code == 404
+
+    def test_one_persons_token_moves_only_their_own_match(self, visitor):
+        other = Visitor(arriving(launched(slug="other", roles=["bob"]), "other")).walk_to("match")
+        assert post(other, answering="1", **FAIR).json()["outcome"]["type"] == "stale"
+        assert moves() == []
+
+
+class TestPlainForms:
+    def test_looking_leads_to_the_page(self, visitor):
+        answer = visitor.client.get(page_of(visitor))
+        assert (answer.status_code, answer["Location"]) == (302, visitor.url)
+
+    def test_a_move_leads_to_the_page_which_waits_and_looks_again_by_itself(self, visitor):
+        answer = visitor.move(**FAIR)
+        assert (answer.status_code, answer["Location"]) == (302, visitor.url)
+        page = visitor.see().content.decode()
+        assert '<noscript><meta http-equiv="refresh"' in page
+        visitor.let_agent_answer()
+        assert 'http-equiv="refresh"' not in visitor.see().content.decode()
+
+    def test_a_refused_move_shows_the_page_again_with_the_reason_and_what_was_typed(self, visitor):
+        answer = visitor.move(alice_gain="6000", bob_gain="6000.5", message="A <b>fair</b> split")
+        html = answer.content.decode()
+        assert answer.status_code == 422
+        form = html[html.index("data-error") : html.index("</form>")]
+        reason = form[form.index(">") + 1 : form.index("</p>")].strip()
+        assert reason
+        assert reason in text_of(answer).split("Step 4 of 5")[1]
+        assert 'value="6000.5"' in form
+        assert "A &lt;b&gt;fair&lt;/b&gt; split" in form
+        assert moves() == []
+
+    def test_the_forms_of_that_page_lead_where_they_should(self, visitor):
+        """Its address is one level below the participant's page, and its forms must work all the same."""
+        answer = visitor.move(alice_gain="1", bob_gain="1")
+        assert 'action="match"' in answer.content.decode()
+        assert answer.request["PATH_INFO"].rsplit("/", 1)[0] + "/" == visitor.url
+        assert f'action="{visitor.url}" id="continue"' in answer.content.decode()
+
+    def test_a_stale_move_leads_to_where_the_match_stands(self, visitor):
+        visitor.move(**FAIR)
+        answer = visitor.client.post(page_of(visitor), {"answering": "1", **FAIR})
+        assert (answer.status_code, answer["Location"]) == (302, visitor.url)
+        assert moves() == [(2, "alice")]
+
+    def test_a_whole_match_can_be_played_so(self, visitor):
+        visitor.move(**FAIR)
+        visitor.let_agent_answer()
+        assert visitor.send().status_code == 302
+        assert visitor.now().state == State.QUIZ
+
+
+class TestWhatPagesPromise:
+    @pytest.mark.parametrize("kind", WAY)
+    def test_no_cookie_and_no_session(self, kind):
+        visitor = Visitor(arriving(launched()))
+        answers = [visitor.walk_to(kind).see(), visitor.client.get(f"{visitor.url}problem/"), visitor.send()]
+        assert not visitor.client.cookies
+        assert not any(answer.cookies for answer in answers)
+
+    @pytest.mark.parametrize(
+        "path", ["", "leave/", "problem/", "match", "/join/splitting", "/p/forged/", "/join/none", "/", "/nowhere"]
+    )
+    def test_the_strict_headers_are_everywhere(self, visitor, path):
+        address = path if path.startswith("/") else visitor.url + path
+        answer = visitor.client.get(address, headers=JSON if path == "match" else {})
+        policy = answer["Content-Security-Policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "base-uri 'none'" in policy
+        assert answer["Referrer-Policy"] in ("same-origin", "no-referrer")
+        assert answer["X-Content-Type-Options"] == "nosniff"
+
+    @pytest.mark.parametrize("kind", WAY)
+    def test_the_pages_keep_to_the_policy(self, kind):
+        html = Visitor(arriving(launched())).walk_to(kind).see().content.decode()
+        assert "<style" not in html
+        assert " style=" not in html
+        assert "<script>" not in html
+        assert " onclick=" not in html
+
+    def test_pages_are_kept_by_no_cache(self, visitor):
+        for path in ("", "leave/", "problem/"):
+            assert "no-store" in visitor.client.get(visitor.url + path)["Cache-Control"]
+        assert "no-store" in ask(visitor)["Cache-Control"]
+
+    def test_what_is_typed_is_shown_as_text(self, visitor):
+        visitor.move(**{**FAIR, "alice_gain": "9000", "bob_gain": "1000"}, message="<script>alert(1)</script>")
+        visitor.let_agent_answer()
+        html = visitor.see().content.decode()
+        assert "<script>alert" not in html
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+class TestLogs:
+    @pytest.mark.parametrize(
+        ("line", "arguments"),
+        [
+            ("Not Found: %s", ("/p/s3cret-token/",)),
+            ('"GET /p/s3cret-token/match HTTP/1.1" 200', ()),
+            ("WebSocket /ws/play/s3cret-token/ [accepted]", ()),
+            ("GET /join/x?workerId=s3cret-token&assignmentId=A", ()),
+            ("%s at %s", ("Error", "https://host/p/s3cret-token")),
+        ],
+    )
+    def test_lines_lose_their_tokens_and_identities(self, line, arguments):
+        record = logging.LogRecord("any", logging.WARNING, __file__, 1, line, arguments, None)
+        assert HideTokens().filter(record)
+        assert "s3cret-token" not in record.getMessage()
+        assert "…" in record.getMessage()
+
+    def test_other_lines_stay_as_they_are(self):
+        record = logging.LogRecord("any", logging.WARNING, __file__, 1, "agent %s failed", ("script:fair",), None)
+        HideTokens().filter(record)
+        assert record.getMessage() == "agent script:fair failed"
+
+    def test_what_the_site_logs_of_a_refused_page_names_nobody(self, visitor, capfd):
+        visitor.send()
+        visitor.client.get(f"{visitor.url}nothing/")
+        Client().get("/join/none?workerId=W-secret")
+        logged = capfd.readouterr().err
+        assert "/p/…" in logged
+        assert visitor.enrolment.token not in logged
+        assert "W-secret" not in logged
