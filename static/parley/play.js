@@ -8,74 +8,115 @@ const screen = document.getElementById("screen");
 const clock = document.getElementById("clock");
 const announcer = document.getElementById("announcer");
 const lost = document.getElementById("lost");
+const note = document.getElementById("note");
 const title = document.title;
 const token = location.pathname.split("/").filter(Boolean)[1];
-const POLL = 3000, SYNC_WAITING = 5000, SYNC_OWN_TURN = 20000, SILENCE = 12000, LOST_AFTER = 1500;
+const POLL = 3000, SYNC_WAITING = 5000, SYNC_OWN_TURN = 20000, SILENCE = 12000, LOST_AFTER = 1500, SOON = 2000;
 
 let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
 let over = screen.dataset.over === "1";
 let deadline = null;
+let left = null;          // seconds, as last shown
+let extended = clock.dataset.extended === "1";
 let pending = null;       // the move that was sent and not yet confirmed
+let submitted = null;     // the name of its form
 let socket = null;
 let wait = 500;           // before the next attempt to connect
 let heard = Date.now();
 let asked = 0;
-let lostTimer = null;
+let alone = Date.now();   // since when there is no socket; null while there is one
+
+const mine = () => answering !== "" && !over;
 
 // ---- what is shown ----------------------------------------------------------------------------
 
 function show(frame) {
   if (frame.last < last) return;
-  const wasMine = answering !== "" && !over;
-  const changed = frame.last > last || String(frame.answering ?? "") !== answering;
+  const question = String(frame.answering ?? "");
+  const same = question === answering;
+  const changed = frame.last > last || !same;
   last = frame.last;
-  answering = String(frame.answering ?? "");
-  if (changed) {
-    if (pending) sessionStorage.removeItem(draftKey(pending.answering));
-    pending = null;
-    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: true });
-    restoreDraft();
-    document.dispatchEvent(new CustomEvent("parley:screen"));
-  }
+  answering = question;
   over = frame.over;
+  if (changed) {
+    const sent = pending;
+    if (sent && sent.answering !== answering) pending = null;
+    Idiomorph.morph(screen, frame.html, { morphStyle: "innerHTML", ignoreActiveValue: same });
+    restoreDraft();
+    if (pending) freeze(formNamed(submitted), true);
+    else if (sent) refocus();
+    document.dispatchEvent(new CustomEvent("parley:screen"));
+    if (!same || over) say((mine() ? `${announcer.dataset.turn}. ` : "") + (screen.querySelector(".status")?.textContent ?? ""));
+  }
   setClock(frame.remaining, frame.extended);
   document.getElementById("continue").hidden = !over;
-  const mine = answering !== "" && !over;
-  if (mine && !wasMine) announcer.textContent = announcer.dataset.turn;
-  document.title = (mine && document.hidden ? "● " : "") + title;
+  entitle();
+  if (over && socket) lose(socket);
+}
+
+// The form that was sent is gone, and the focus with it: go on where the answer is.
+function refocus() {
+  if (document.activeElement && document.activeElement !== document.body) return;
+  screen.focus({ preventScroll: true });
+  if (screen.getBoundingClientRect().top < 0) screen.scrollIntoView();
+}
+
+function say(words) {
+  announcer.textContent = "";
+  setTimeout(() => { announcer.textContent = words; }, 50);
+}
+
+function entitle() {
+  document.title = mine() && document.hidden ? `● ${announcer.dataset.turn} · ${title}` : title;
+}
+
+function formNamed(name) {
+  return [...screen.querySelectorAll("form[data-move]")].find((form) => form.dataset.move === name);
 }
 
 function refuse(errors) {
-  const form = screen.querySelector("form[data-move]");
+  const form = formNamed(submitted);
   if (!form) return;
   const line = form.querySelector("[data-error]");
-  line.textContent = Object.values(errors).join(" ");
   line.hidden = false;
-  freeze(form, false);
-  const field = Object.keys(errors).find((name) => name && form.elements[name]);
-  (field ? form.elements[field] : line).focus?.();
+  line.textContent = Object.values(errors).join(" ");
+  line.tabIndex = -1;
+  const name = Object.keys(errors).find((field) => field && form.elements[field]?.focus);
+  const field = name ? form.elements[name] : null;
+  if (field && field.type !== "hidden" && field.type !== "submit") {
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", line.id);
+    field.focus();
+  } else line.focus();
 }
 
 function freeze(form, sent) {
+  if (!form) return;
   form.classList.toggle("sent", sent);
+  form.querySelector("[data-sent]").hidden = !sent;
   for (const button of form.querySelectorAll("button")) button.disabled = sent;
 }
 
-function setClock(remaining, extended) {
-  deadline = remaining === null || remaining === undefined || remaining === "" ? null : Date.now() + remaining * 1000;
+function setClock(remaining, extra) {
+  const given = remaining !== null && remaining !== undefined && remaining !== "";
+  deadline = given ? Date.now() + remaining * 1000 : null;
+  left = null;
+  if (extra && !extended) say(announcer.dataset.extra);
+  extended = extra;
   clock.firstElementChild.textContent = extended ? clock.dataset.extra : clock.dataset.time;
   tick();
 }
 
 function tick() {
-  clock.hidden = deadline === null || answering === "" || over;
+  clock.hidden = deadline === null || !mine();
   if (clock.hidden) return;
-  const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
+  const before = left;
+  left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
   clock.lastElementChild.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
-  clock.classList.toggle("short", left <= 30);
-  if (left === 30 || left === 10) announcer.textContent = `${left} ${announcer.dataset.left}`;
-  if (left === 0 && Date.now() - asked > 2000) sync();
+  clock.classList.toggle("short", extended || left <= 30);
+  for (const mark of [10, 30]) if (before > mark && left <= mark) say(`${left} ${announcer.dataset.left}`);
+  if (left === 0 && Date.now() - asked > SOON) sync();
 }
 
 // ---- moves ----------------------------------------------------------------------------------------
@@ -85,37 +126,23 @@ document.addEventListener("submit", (event) => {
   if (!form) return;
   event.preventDefault();
   if (pending) return;
-  const fields = Object.fromEntries(new FormData(form, event.submitter));
+  pending = Object.fromEntries(new FormData(form, event.submitter));
+  submitted = form.dataset.move;
+  for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
   const line = form.querySelector("[data-error]");
   line.hidden = true;
   line.textContent = "";
-  pending = fields;
+  note.textContent = "";
   freeze(form, true);
-  if (!send({ type: "move", fields })) post(fields);
+  if (!send({ type: "move", fields: pending })) post(pending);
 });
-
-function draftKey(question = answering) {
-  return `draft ${token} ${question}`;
-}
-
-document.addEventListener("input", (event) => {
-  if (event.target.matches("form[data-move] textarea")) sessionStorage.setItem(draftKey(), event.target.value);
-});
-
-function restoreDraft() {
-  const box = screen.querySelector("form[data-move] textarea");
-  const draft = sessionStorage.getItem(draftKey());
-  if (box && draft && !box.value) box.value = draft;
-}
 
 function outcome(message) {
-  if (message.type === "refused") {
-    pending = null;
-    refuse(message.errors);
-  } else if (message.type === "stale") {
-    pending = null;
-    announcer.textContent = message.reason;
-  }
+  if (!pending || !["refused", "stale"].includes(message.type)) return;
+  pending = null;
+  freeze(formNamed(submitted), false);
+  if (message.type === "refused") refuse(message.errors);
+  else note.textContent = message.reason;
 }
 
 async function post(fields) {
@@ -124,41 +151,88 @@ async function post(fields) {
   try {
     const response = await fetch("match", asking);
     if (response.status === 404 || response.redirected) return location.reload();
-    if (!response.ok) throw new Error(response.status);
+    if (!response.ok) return;
     const frame = await response.json();
-    if (frame.outcome && frame.outcome.type !== "taken") outcome(frame.outcome);
+    if (frame.outcome && pending === fields) outcome(frame.outcome);
     show(frame);
-    return true;
   } catch {
-    return false;               // the poll comes again, and sends what is pending
+    // The poll comes again, and sends what is pending.
+  }
+}
+
+// ---- drafts: what was typed survives new frames and a reload ----------------------------------------
+
+const DRAFT = `parley ${token}`;
+let draft = { question: answering, forms: {} };
+
+// A recruiter's frame may forbid storage; then drafts last as long as the page.
+function stored(words) {
+  try {
+    return words === undefined ? sessionStorage.getItem(DRAFT) : sessionStorage.setItem(DRAFT, words);
+  } catch {
+    return null;
+  }
+}
+
+function blanks(form) {
+  return [...form.elements].filter((field) => field.name && !["hidden", "submit"].includes(field.type));
+}
+
+document.addEventListener("input", (event) => {
+  const form = event.target.form;
+  if (!form?.dataset.move) return;
+  if (draft.question !== answering) draft = { question: answering, forms: {} };
+  const filled = blanks(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
+  draft.forms[form.dataset.move] = filled.map((field) => [field.name, field.value]);
+  stored(JSON.stringify(draft));
+});
+
+function restoreDraft() {
+  if (draft.question !== answering) return;
+  for (const form of screen.querySelectorAll("form[data-move]")) {
+    const kept = draft.forms[form.dataset.move];
+    if (!kept) continue;
+    const values = new Map(kept);
+    for (const field of blanks(form)) {
+      if (["checkbox", "radio"].includes(field.type)) field.checked = values.get(field.name) === field.value;
+      else if (values.has(field.name) && field.value !== values.get(field.name)) field.value = values.get(field.name);
+    }
   }
 }
 
 // ---- the socket -----------------------------------------------------------------------------------
 
 function connect() {
-  socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/play/${token}/`);
-  socket.onopen = () => {
+  if (socket || over) return;
+  const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/play/${token}/`);
+  socket = made;
+  made.onopen = () => {
     wait = 500;
     heard = Date.now();
-    clearTimeout(lostTimer);
-    lostTimer = null;
-    lost.hidden = true;
+    alone = null;
+    lost.textContent = "";
     if (pending) send({ type: "move", fields: pending });
   };
-  socket.onmessage = (event) => {
+  made.onmessage = (event) => {
     heard = Date.now();
     const message = JSON.parse(event.data);
     if (message.type === "screen") show(message);
     else if (message.type === "gone") location.reload();
     else outcome(message);
   };
-  socket.onclose = () => {
-    socket = null;
-    lostTimer ??= setTimeout(() => { lost.hidden = false; }, LOST_AFTER);
-    setTimeout(connect, wait * (0.75 + Math.random() / 2));
-    wait = Math.min(wait * 2, 8000);
-  };
+  made.onclose = () => lose(made);
+}
+
+// Give a socket up, closed or silent, and try again a little later each time.
+function lose(gone) {
+  if (gone !== socket) return;
+  socket = null;
+  gone.onmessage = gone.onclose = gone.onopen = null;
+  gone.close();
+  if (over) return;
+  alone ??= Date.now();
+  setTimeout(connect, wait * (0.75 + Math.random() / 2));
+  wait = Math.min(wait * 2, 8000);
 }
 
 function send(message) {
@@ -169,7 +243,7 @@ function send(message) {
 
 function sync() {
   asked = Date.now();
-  if (!send({ type: "sync", last })) post(null);
+  if (!send({ type: "sync", last })) post(pending);
 }
 
 setInterval(() => {
@@ -177,23 +251,30 @@ setInterval(() => {
   if (over) return;
   const now = Date.now();
   if (socket?.readyState !== WebSocket.OPEN) {
-    if (now - asked > POLL) {
-      asked = now;
-      post(pending);
-    }
+    if (now - alone > LOST_AFTER) lost.textContent ||= lost.dataset.lost;
+    if (now - asked > POLL) sync();
   } else if (asked > heard && now - asked > SILENCE) {
-    socket.close();
-  } else if (now - Math.max(asked, heard) > (answering === "" || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
+    lose(socket);
+  } else if (now - Math.max(asked, heard) > (!mine() || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
     sync();
   }
 }, 1000);
 
 document.addEventListener("visibilitychange", () => {
-  document.title = title;
-  if (!document.hidden && !over) sync();
+  entitle();
+  if (document.hidden || over) return;
+  sync();
+  setTimeout(() => { if (heard < asked && !over) post(pending); }, SOON);   // a phone's socket may have died asleep
 });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-setClock(clock.dataset.remaining, clock.dataset.extended === "1");
+try {
+  const kept = JSON.parse(stored() ?? "null");
+  if (kept?.question === answering) draft = kept;
+} catch {
+  // A draft that cannot be read is no draft.
+}
 restoreDraft();
-if (!over) connect();
+document.dispatchEvent(new CustomEvent("parley:screen"));
+setClock(clock.dataset.remaining, extended);
+connect();
