@@ -1,6 +1,5 @@
 """What the web server runs: pages over HTTP, play over WebSocket."""
 
-import gc
 import os
 
 from django.core.asgi import get_asgi_application
@@ -11,6 +10,7 @@ pages = get_asgi_application()
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs the apps to be loaded)
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
+from config.memory import keep_what_is_loaded  # noqa: E402
 from matches.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
@@ -20,6 +20,4 @@ application = ProtocolTypeRouter(
     }
 )
 
-# What was loaded up to here lives as long as the process: the collector need not look at it again.
-gc.collect()
-gc.freeze()
+keep_what_is_loaded()

@@ -3,9 +3,17 @@
 import os
 
 from celery import Celery
+from celery.signals import worker_ready
+
+from config.memory import keep_what_is_loaded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("parley")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_ready.connect
+def settle(**_signal: object) -> None:
+    keep_what_is_loaded()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 import games.play
@@ -37,7 +38,7 @@ class Change:
     @classmethod
     def begin(cls, match_id: int) -> Change:
         """Lock the match's row, without reading the columns that no change looks at; call inside a transaction."""
-        match = Match.objects.select_for_update().defer("config", "texts", "payoffs", "metrics").get(pk=match_id)
+        match = Match.objects.raw(_locking_query(), [match_id])[0]
         return cls(match, match.play())
 
     def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
@@ -130,6 +131,14 @@ class Change:
         if self.play.finished:
             columns["payoffs"], columns["metrics"] = self.play.payoffs(), self.play.metrics()
         return columns
+
+
+def _locking_query() -> str:
+    """A match's row under its lock, written out: composing it anew is a tenth of what a move costs."""
+    left_out = {"config", "texts", "payoffs", "metrics"}
+    columns = ", ".join(field.column for field in Match._meta.concrete_fields if field.name not in left_out)
+    lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
+    return f"SELECT {columns} FROM {Match._meta.db_table} WHERE id = %s{lock}"
 
 
 def record_start(match: Match, play: games.play.Play, events: Iterable[GameEvent]) -> None:

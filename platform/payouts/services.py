@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from participants.models import Enrolment
 from payouts import rules
 from payouts.models import LedgerRow
-from participants.models import Enrolment
 
 
 def record_due(
