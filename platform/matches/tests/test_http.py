@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 
 import pytest
@@ -205,11 +206,16 @@ class TestLogs:
         HideTokens().filter(record)
         assert record.getMessage() == "agent script:fair failed"
 
-    def test_what_the_site_logs_of_a_refused_page_names_nobody(self, visitor, capfd):
-        visitor.send()
-        visitor.client.get(f"{visitor.url}nothing/")
-        Client().get("/join/none?workerId=W-secret")
-        logged = capfd.readouterr().err
+    def test_what_the_site_logs_of_a_refused_page_names_nobody(self, visitor):
+        (handler,) = [h for h in logging.getLogger().handlers if any(isinstance(f, HideTokens) for f in h.filters)]
+        usual = handler.setStream(lines := io.StringIO())
+        try:
+            visitor.send()
+            visitor.client.get(f"{visitor.url}nothing/")
+            Client().get("/join/none?workerId=W-secret")
+        finally:
+            handler.setStream(usual)
+        logged = lines.getvalue()
         assert "/p/…" in logged
         assert visitor.enrolment.token not in logged
         assert "W-secret" not in logged
