@@ -38,12 +38,17 @@ class LiveStack(Stack):
     lab_code = partialmethod(Stack.call, "tests.deeds.lab_code")
     moves = partialmethod(Stack.call, "tests.deeds.moves")
     completion_code = partialmethod(Stack.call, "tests.deeds.completion_code")
+    arrive = partialmethod(Stack.call, "tests.deeds.arrive")
+    sit_down = partialmethod(Stack.call, "tests.deeds.sit_down")
+    move = partialmethod(Stack.call, "tests.deeds.move")
+    end = partialmethod(Stack.call, "tests.deeds.end")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Browser tests see a stack of either kind of database, the others that of TEST_DATABASE."""
+    """Browser tests see a stack of either kind of database, or of the module's STACKS; others of TEST_DATABASE."""
     if "stack" in metafunc.fixturenames:
-        kinds = DATABASES if metafunc.definition.get_closest_marker("browser") else (KIND,)
+        browsing = metafunc.definition.get_closest_marker("browser")
+        kinds = getattr(metafunc.module, "STACKS", DATABASES if browsing else (KIND,))
         metafunc.parametrize("stack", kinds, indirect=True, scope="session")
 
 

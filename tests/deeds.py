@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from matches.models import Event
+from django.db import transaction
+
+from games.play import script_move
+from matches import services
+from matches.models import Event, Match, Seat
+from participants import services as people
 from participants.models import Enrolment
+from participants.states import State
+from recruiters.arrivals import Arrival
 from recruiters.models import LabCode
+from studies.enrolling import enrol
 from studies.freezing import launch
 from studies.models import Study
 
@@ -33,3 +42,50 @@ def moves(slug: str) -> list[str]:
 def completion_code(slug: str) -> str:
     """The code that the study's only participant was shown at the end."""
     return Enrolment.objects.get(placement__cell__version__study__slug=slug).completion_code
+
+
+def arrive(slug: str, *, role: str | None = None) -> str:
+    """Somebody arrives by a link of their own; returns the path of their page."""
+    return enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""), role=role).get_absolute_url()
+
+
+def sit_down(slug: str, *, role: str | None = None) -> str:
+    """Somebody arrives and goes on to the first turn of the match; returns the path of their page."""
+    path = arrive(slug, role=role)
+    person = _by(path)
+    answers = ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})
+    for position, answer in enumerate(answers):
+        people.answer_step(enrolment_id=person.pk, position=position, data=answer)
+    people.show_step(enrolment_id=person.pk)
+    return path
+
+
+def move(path: str, script: str, *, patience: float = 10) -> bool:
+    """The person whose page this is moves as a scripted player would; false when the match is over."""
+    seat = Seat.objects.get(enrolment=_by(path))
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        play = Match.objects.get(pk=seat.match_id).play()
+        if play.over:
+            return False
+        if seat.role in play.waiting_for():
+            services.submit_move(
+                match_id=seat.match_id,
+                role=seat.role,
+                move=script_move(play, seat.role, script),
+                answering=play.opened[seat.role],
+            )
+            return True
+        time.sleep(0.05)
+    raise TimeoutError("the opponent did not move")
+
+
+def end(path: str, state: str) -> None:
+    """The person's way ends in this state, wherever they are."""
+    with transaction.atomic():
+        people.end(people.locked(_by(path).pk), State(state))
+
+
+def _by(path: str) -> Enrolment:
+    """The person whose page this is."""
+    return Enrolment.objects.get(token=path.split("/")[2])

@@ -1,0 +1,260 @@
+"""Every page that a participant may see: accessible, light, and readable on a phone, by day and by night."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from games import registry
+from games.play import configure
+from participants.states import ENDINGS
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+"""What a page looks like does not depend on the database."""
+HEAVIEST = 100_000
+"""Bytes that a first visit may transfer."""
+PHONE = {"width": 360, "height": 740}
+DESK = {"width": 1280, "height": 800}
+LOOKS = (("light", PHONE), ("dark", DESK))
+GAMES = registry.keys()
+SEATS = [(game, role) for game in GAMES for role in configure(registry.get(game), {}).people()]
+
+
+class Inspector:
+    """Looks at pages as they come by, and remembers everything that is wrong with them."""
+
+    def __init__(self, browser: Browser):
+        self.browser = browser
+        self.wrong: list[str] = []
+        self.weights: dict[str, int] = {}
+
+    def look(self, page: Page, name: str) -> None:
+        """Check the page as it stands, and its first load in a browser that was never here."""
+        for scheme, size in LOOKS:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.set_viewport_size(size)
+            self._axe(page, f"{name}, {scheme}, {size['width']} px")
+        page.set_viewport_size(PHONE)
+        width = page.evaluate("document.scrollingElement.scrollWidth")
+        if width > PHONE["width"]:
+            self.wrong.append(f"{name}: {width} px wide on a phone; {page.evaluate(TOO_WIDE)}")
+        page.set_viewport_size(DESK)
+        self._weigh(page.url, name)
+
+    def _axe(self, page: Page, where: str) -> None:
+        for violation in Axe().run(page).response["violations"]:
+            nodes = "; ".join(f"{node['target']} {node['failureSummary']}" for node in violation["nodes"][:3])
+            self.wrong.append(f"{where}: {violation['id']} ({violation['help']}): {nodes}")
+
+    def _weigh(self, url: str, name: str) -> None:
+        context = self.browser.new_context(viewport=DESK)
+        page = context.new_page()
+        network = context.new_cdp_session(page)
+        bodies: list[float] = []
+        network.on("Network.loadingFinished", lambda event: bodies.append(event["encodedDataLength"]))
+        network.send("Network.enable")
+        network.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        page.goto(url, wait_until="load")
+        page.wait_for_timeout(200)
+        context.close()
+        self.weights[name] = round(sum(bodies))
+        if not 500 < self.weights[name] < HEAVIEST:
+            self.wrong.append(f"{name}: {self.weights[name]} bytes")
+
+
+TOO_WIDE = """[...document.querySelectorAll("body *")]
+    .filter((one) => one.getBoundingClientRect().right > 360.5)
+    .slice(0, 4).map((one) => one.outerHTML.slice(0, 90)).join(" | ")"""
+
+
+@pytest.fixture
+def inspect(browser: Browser, record_property) -> Iterator[Inspector]:
+    """Fails the test at its end with everything that was wrong."""
+    inspector = Inspector(browser)
+    yield inspector
+    record_property("bytes", inspector.weights)
+    assert not inspector.wrong, "\n".join(inspector.wrong)
+
+
+@pytest.fixture(scope="session")
+def study(stack) -> str:
+    """A study in which people play alice against a script that answers at once."""
+    return bargaining(stack, "pages")
+
+
+def bargaining(stack, slug: str, **fields) -> str:
+    given = {"title": "Splitting money", "game": "bargaining", "roles": ["alice"], "agent": "script:fair"}
+    return stack.launch_study({"slug": slug, "entry": "codes", "quota": 1000, **given, **fields})
+
+
+@pytest.mark.parametrize("path", ["/p/forged/", "/join/nowhere", "/nothing/"])
+def test_pages_for_who_is_lost(stack, page: Page, inspect: Inspector, path: str):
+    answer = page.goto(stack.url + path)
+    assert answer is not None
+    assert answer.status == 404
+    inspect.look(page, path)
+
+
+def test_the_inspector_sees_what_is_wrong(stack, page: Page, browser: Browser):
+    """A page without a title or language, grey on grey by night, wider than a phone, and heavy."""
+    page.route(
+        "**/wrong",
+        lambda route: route.fulfill(
+            content_type="text/html",
+            body="""<meta name="color-scheme" content="light dark">
+                <style>@media (prefers-color-scheme: dark) { p { color: #444; background: #555 } }</style>
+                <main><h1>Wrong</h1><p>Can you read this?</p><div style="width: 500px">wide</div></main>""",
+        ),
+    )
+    page.goto(f"{stack.url}/wrong")
+    inspector = Inspector(browser)
+    inspector.look(page, "wrong")
+    found = "\n".join(inspector.wrong)
+    assert "wrong, dark, 1280 px: color-contrast" in found
+    assert "wrong, light, 360 px: color-contrast" not in found
+    assert "html-has-lang" in found
+    assert "508 px wide on a phone" in found
+
+
+def test_the_door(stack, page: Page, inspect: Inspector, study: str):
+    page.goto(f"{stack.url}/")
+    inspect.look(page, "home")
+    page.goto(f"{stack.url}/join/{study}")
+    inspect.look(page, "enter code")
+    page.goto(f"{stack.url}/join/{study}?code=WRONG")
+    inspect.look(page, "not let in")
+    page.goto(f"{stack.url}/join/{bargaining(stack, 'pages-open', entry='open')}")
+    inspect.look(page, "welcome")
+    page.goto(
+        f"{stack.url}/join/{bargaining(stack, 'pages-demo', entry='open', purpose='demo', roles=['alice', 'bob'])}"
+    )
+    inspect.look(page, "welcome to a demonstration")
+    mturk = bargaining(stack, "pages-mturk", entry="mturk")
+    page.goto(f"{stack.url}/join/{mturk}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=H")
+    inspect.look(page, "preview")
+
+
+def test_the_way_to_the_game(stack, page: Page, inspect: Inspector, study: str):
+    page.goto(stack.url + stack.arrive(study))
+    inspect.look(page, "consent")
+    page.locator('main button[type="submit"]').click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspect.look(page, "consent refused")
+    page.locator('input[name="agree"]').check()
+    page.locator('main button[type="submit"]').click()
+    inspect.look(page, "name")
+    page.locator('input[name="name"]').fill("A")
+    page.locator('main button[type="submit"]').click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspect.look(page, "name refused")
+    page.locator('input[name="name"]').fill("Robin")
+    page.locator('main button[type="submit"]').click()
+    inspect.look(page, "instructions")
+    page.locator('main button[type="submit"]').click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspect.look(page, "instructions refused")
+
+
+def test_the_game_and_the_quiz(stack, page: Page, inspect: Inspector, study: str):
+    page.goto(stack.url + stack.sit_down(study))
+    walking.expect_turn(page, "offer")
+    inspect.look(page, "proposing")
+    page.locator('input[name="alice_gain"]').fill("everything")
+    page.locator("form.move button[type=submit]").click()
+    expect(page.get_by_role("alert").first).to_be_visible()
+    inspect.look(page, "proposal refused")
+    long = "An offer that you cannot refuse, with a verylongword" + "g" * 80 + " and <b>no</b> markup."
+    walking.offer(page, "9000", "1000", role="alice", message=long)
+    walking.expect_turn(page, "answer")
+    inspect.look(page, "answering")
+    walking.answer(page, "accept")
+    walking.expect_over(page)
+    inspect.look(page, "over")
+    walking.go_on(page)
+    expect(page.locator("fieldset")).to_be_visible()
+    inspect.look(page, "quiz")
+    page.locator('main button[type="submit"]').click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspect.look(page, "quiz refused")
+
+
+def test_waiting(stack, page: Page, inspect: Inspector):
+    path = stack.sit_down(bargaining(stack, "pages-slow", agent_delay=120))
+    page.goto(stack.url + path)
+    walking.offer(page, "9000", "1000", role="alice")
+    expect(page.locator(".thinking")).to_be_visible()
+    inspect.look(page, "waiting")
+
+
+@pytest.mark.parametrize(("game", "role"), SEATS)
+def test_every_games_screens(stack, page: Page, inspect: Inspector, game: str, role: str):
+    slug = f"pages-{game.replace('_', '-')}-{role}"
+    stack.launch_study(
+        {"slug": slug, "title": game, "game": game, "roles": [role], "agent": "script:random", "entry": "codes"}
+    )
+    path = stack.sit_down(slug)
+    page.goto(stack.url + path)
+    inspect.look(page, f"{game}, {role}, beginning")
+    stack.move(path, "random")
+    going_on = stack.move(path, "random")
+    page.goto(stack.url + path)
+    inspect.look(page, f"{game}, {role}, later")
+    while going_on:
+        going_on = stack.move(path, "random")
+    page.goto(stack.url + path)
+    walking.expect_over(page)
+    inspect.look(page, f"{game}, {role}, over")
+    walking.go_on(page)
+    inspect.look(page, f"{game}, {role}, quiz")
+
+
+@pytest.mark.parametrize("state", ENDINGS)
+def test_every_ending(stack, page: Page, inspect: Inspector, study: str, state: str):
+    path = stack.sit_down(study)
+    stack.end(path, state)
+    page.goto(stack.url + path)
+    expect(page.get_by_role("heading", level=1)).to_have_text(str(ENDINGS[state].title))
+    inspect.look(page, f"ending {state}")
+
+
+def test_leaving_and_reporting(stack, page: Page, inspect: Inspector, study: str):
+    path = stack.arrive(study)
+    page.goto(f"{stack.url}{path}leave/")
+    inspect.look(page, "leave")
+    page.goto(f"{stack.url}{path}problem/")
+    inspect.look(page, "problem")
+    page.locator("textarea").fill("Nothing works.")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("status")).to_be_visible()
+    inspect.look(page, "problem sent")
+    stack.end(path, "withdrew")
+    page.goto(f"{stack.url}{path}leave/")
+    inspect.look(page, "leave after the end")
+
+
+def test_a_refused_move_without_javascript_can_be_put_right(stack, browser: Browser, study: str):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(stack.url + stack.sit_down(study))
+    walking.offer(page, "6000", "6000", role="alice", message="Take it")
+    expect(page.locator("form.move .error").first).to_be_visible()
+    expect(page.locator('textarea[name="message"]')).to_have_value("Take it")
+    walking.offer(page, "5000", "5000", role="alice")
+    walking.expect_over(page)
+    walking.go_on(page)
+    expect(page.locator("fieldset")).to_be_visible()
+    context.close()
+
+
+def test_pages_can_be_zoomed_to_four_times_their_size(stack, page: Page, study: str):
+    """On a desk of 1280 px that leaves 320."""
+    page.set_viewport_size({"width": 320, "height": 256})
+    for path in (stack.arrive(study), stack.sit_down(study)):
+        page.goto(stack.url + path)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 320, page.evaluate(TOO_WIDE)
