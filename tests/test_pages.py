@@ -74,11 +74,10 @@ TOO_WIDE = """[...document.querySelectorAll("body *")]
 
 
 @pytest.fixture
-def inspect(browser: Browser, record_property) -> Iterator[Inspector]:
+def inspect(browser: Browser) -> Iterator[Inspector]:
     """Fails the test at its end with everything that was wrong."""
     inspector = Inspector(browser)
     yield inspector
-    record_property("bytes", inspector.weights)
     assert not inspector.wrong, "\n".join(inspector.wrong)
 
 
