@@ -251,6 +251,8 @@ class Game(ABC, Generic[C, S]):
     State: ClassVar[type]
     scripts: ClassVar[Mapping[str, Script]]
     """Scripted players by name; there is always a "random" one."""
+    own_words: ClassVar[tuple[str, ...]] = ()
+    """Words of the game that nobody may take as a name: names are cut out of everything that is exported."""
     metric_meanings: ClassVar[Mapping[str, str]] = {}
     """What each metric says, with its unit and source: the codebook quotes it."""
 

@@ -131,7 +131,7 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
     game = registry.get(content["game"])
     config = content["configurations"][cell.configuration]
     about = {"game": content["game"], "config": config, "role": cell.role, "texts": content["texts"]}
-    reserved = [game.title, *cell.agents, cell.role, "parley", "player", "opponent"]
+    reserved = [game.title, *game.own_words, *cell.agents, cell.role, "parley", "player", "opponent"]
     steps: list[dict[str, Any]] = [
         {"kind": "consent", "text": content["texts"]["consent"]},
         {"kind": "name", "reserved": reserved},

@@ -75,6 +75,7 @@ class TestName:
             pytest.param("  bOB ", "used by the game", id="another role, otherwise written"),
             pytest.param("bargaining", "used by the game", id="the game"),
             pytest.param("Opponent", "used by the game", id="the game's word for the other"),
+            pytest.param("Accept", "used by the game", id="a word of the game's moves"),
             pytest.param("<b>Robin</b>", "letters only", id="markup"),
             pytest.param("{{ name }}", "letters only", id="template"),
             pytest.param("Ro\x00bin", "letters only", id="unstorable"),
@@ -91,7 +92,7 @@ class TestName:
         assert standing(visitor) == (State.CONSENTED, 1)
         assert visitor.now().display_name == ""
 
-    @pytest.mark.parametrize("name", ["Jo", "Ana María", "O'Neil", "Jean-Luc", "Łukasz", "佐藤"])
+    @pytest.mark.parametrize("name", ["Jo", "Ana María", "O'Neil", "Jean-Luc", "Łukasz", "佐藤", "मैरी"])
     def test_people_have_many_kinds_of_name(self, visitor, name):
         assert visitor.walk_to("name").send(name=f" {name} ").status_code == 302
         assert visitor.now().display_name == name
