@@ -25,6 +25,7 @@ let socket = null;
 let wait = 500;           // before the next attempt to connect
 let heard = Date.now();
 let asked = 0;
+let unheard = null;       // since when the socket owes an answer
 let alone = Date.now();   // since when there is no socket; null while there is one
 
 const mine = () => answering !== "" && !over;
@@ -47,7 +48,7 @@ function show(frame) {
     if (pending) freeze(formNamed(submitted), true);
     else if (sent) refocus();
     document.dispatchEvent(new CustomEvent("parley:screen"));
-    if (!same || over) say((mine() ? `${announcer.dataset.turn}. ` : "") + (screen.querySelector(".status")?.textContent ?? ""));
+    if (!same || over) say(screen.querySelector(".status")?.textContent ?? announcer.dataset.turn);
   }
   setClock(frame.remaining, frame.extended);
   document.getElementById("continue").hidden = !over;
@@ -82,9 +83,8 @@ function refuse(errors) {
   line.hidden = false;
   line.textContent = Object.values(errors).join(" ");
   line.tabIndex = -1;
-  const name = Object.keys(errors).find((field) => field && form.elements[field]?.focus);
-  const field = name ? form.elements[name] : null;
-  if (field && field.type !== "hidden" && field.type !== "submit") {
+  const field = blanks(form).find((blank) => blank.name in errors);
+  if (field) {
     field.setAttribute("aria-invalid", "true");
     field.setAttribute("aria-describedby", line.id);
     field.focus();
@@ -99,8 +99,7 @@ function freeze(form, sent) {
 }
 
 function setClock(remaining, extra) {
-  const given = remaining !== null && remaining !== undefined && remaining !== "";
-  deadline = given ? Date.now() + remaining * 1000 : null;
+  deadline = (remaining ?? "") === "" ? null : Date.now() + remaining * 1000;
   left = null;
   if (extra && !extended) say(announcer.dataset.extra);
   extended = extra;
@@ -208,13 +207,13 @@ function connect() {
   socket = made;
   made.onopen = () => {
     wait = 500;
-    heard = Date.now();
-    alone = null;
+    alone = unheard = null;
     lost.textContent = "";
     if (pending) send({ type: "move", fields: pending });
   };
   made.onmessage = (event) => {
     heard = Date.now();
+    unheard = null;
     const message = JSON.parse(event.data);
     if (message.type === "screen") show(message);
     else if (message.type === "gone") location.reload();
@@ -238,6 +237,7 @@ function lose(gone) {
 function send(message) {
   if (socket?.readyState !== WebSocket.OPEN) return false;
   socket.send(JSON.stringify(message));
+  unheard ??= Date.now();
   return true;
 }
 
@@ -253,10 +253,11 @@ setInterval(() => {
   if (socket?.readyState !== WebSocket.OPEN) {
     if (now - alone > LOST_AFTER) lost.textContent ||= lost.dataset.lost;
     if (now - asked > POLL) sync();
-  } else if (asked > heard && now - asked > SILENCE) {
+  } else if (unheard !== null && now - unheard > SILENCE) {
     lose(socket);
   } else if (now - Math.max(asked, heard) > (!mine() || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
     sync();
+    if (pending) post(pending);   // the socket may be dead and not know it
   }
 }, 1000);
 
@@ -264,7 +265,7 @@ document.addEventListener("visibilitychange", () => {
   entitle();
   if (document.hidden || over) return;
   sync();
-  setTimeout(() => { if (heard < asked && !over) post(pending); }, SOON);   // a phone's socket may have died asleep
+  setTimeout(() => { if (unheard !== null && !over) post(pending); }, SOON);   // a phone's socket may have died asleep
 });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
