@@ -81,7 +81,9 @@ def test_the_code_word_is_left_in_texts_of_matches_in_which_nobody_wrote_it(tmp_
 
 def test_somebody_whose_name_is_a_word_of_the_game_does_not_spoil_the_replay(tmp_path):
     study = building.new_study()
-    building.complete(study, worker="A1WORKER", name="Accept", messages=["please accept", "Accept " * 285])
+    person = building.complete(study, worker="A1WORKER", messages=["please accept", "Accept " * 285])
+    # Entry refuses such names today; another game's players may have them.
+    type(person).objects.filter(pk=person.pk).update(display_name="Accept")
     export(study, tmp_path / "d")
     assert verify(tmp_path / "d") == []
     moves = [event["move"] for event in transcripts(tmp_path / "d")[0]["events"] if event["kind"] == "move"]
