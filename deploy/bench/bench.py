@@ -68,8 +68,7 @@ class Meter:
         """CPU seconds used so far, with those of children that have ended."""
         used = {}
         for name in self._roots:
-            times = [process.cpu_times() for process in self._processes(name)]
-            used[name] = sum(t.user + t.system for t in times)
+            used[name] = sum(_cpu_seconds(process) for process in self._processes(name))
         return used
 
     def begin(self) -> None:
@@ -84,6 +83,15 @@ class Meter:
         """Memory of the server's processes (not the clients), shared pages counted once each."""
         names = [name for name in self._roots if name != "client"]
         return sum(p.memory_full_info().pss for name in names for p in self._processes(name)) / 1e6
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    """What a process has used; nothing for one that has just ended (a database backend comes and goes)."""
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return times.user + times.system
 
 
 def live(database: str, counts: list[int], *, seconds: float, thinking: float) -> None:

@@ -75,7 +75,7 @@ async def play(address: str, path: str, *, thinking: float, since: float, until:
             proposing = 'name="alice_gain"' in frame["html"]
             move = {"alice_gain": "9990", "bob_gain": "10"} if proposing else {"decision": "reject"}
             sent_at = time.monotonic() if proposing else None
-            measured.moves += time.monotonic() >= since
+            measured.moves += since <= time.monotonic() < until
             await socket.send(json.dumps({"type": "move", "fields": {"answering": str(frame["answering"]), **move}}))
 
 
