@@ -7,6 +7,7 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from games.bargaining.roles import other
 from games.interface import MoveData, Role, Script
 from games.words import gettext as _
 
@@ -44,11 +45,7 @@ def _finite_share(own: float, other: float, left: int) -> float:
 def _own_and_believed(game: Bargaining, role: Role) -> tuple[float, float]:
     """The role's factor and the other's, which is taken to be one's own where it is not known."""
     own = game.delta(role)
-    return own, game.delta(_other(role)) if game.config.complete_information else own
-
-
-def _other(role: Role) -> Role:
-    return "bob" if role == "alice" else "alice"
+    return own, game.delta(other(role)) if game.config.complete_information else own
 
 
 def _left(game: Bargaining, state: Rounds) -> int | None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from games.bargaining import baselines, quiz, views
+from games.bargaining.roles import ALICE, BOB, other
 from games.interface import (
     Chance,
     Config,
@@ -35,7 +36,6 @@ from games.interface import (
 from games.words import gettext as _
 from games.words import money
 
-ALICE, BOB = "alice", "bob"
 SUM_TOLERANCE = 1e-6
 """How far, relative to the money, the two parts of an offer may miss their sum."""
 
@@ -122,11 +122,6 @@ class Rounds:
     def agreed(self) -> Proposal | None:
         """The offer that was accepted."""
         return self.proposals[-1] if self.proposals and self.proposals[-1].answer == "accept" else None
-
-
-def other(role: Role) -> Role:
-    """The player across the table."""
-    return BOB if role == ALICE else ALICE
 
 
 def _to_the_digit(amount: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from games.bargaining.roles import other
 from games.interface import Block, Chart, Fact, Facts, Role, Said, Series, Table, Text, View
 from games.words import gettext as _
 from games.words import money, percent
@@ -45,10 +46,6 @@ def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: 
     return tuple(told)
 
 
-def _other(role: Role) -> Role:
-    return "bob" if role == "alice" else "alice"
-
-
 def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
     words = _("{name} accepted your offer.") if proposal.answer == "accept" else _("{name} rejected your offer.")
     return words.format(name=game.role_title(mover))
@@ -56,7 +53,7 @@ def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
 
 def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
     """One sentence on what is to be done now."""
-    name = game.role_title(_other(role))
+    name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:
         words = _("You have agreed.") if state.agreed else _("The game ended without an agreement.")
@@ -93,8 +90,8 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
         Fact("loss", _("It loses value for you with every round"), 1 - game.delta(role), percent(1 - game.delta(role))),
     ]
     if game.knows_other():
-        theirs = game.worth(_other(role), number)
-        name = game.role_title(_other(role))
+        theirs = game.worth(other(role), number)
+        name = game.role_title(other(role))
         facts.append(
             Fact(
                 "other_worth_now", _("A dollar is now worth to {name}").format(name=name), theirs, _dollar_left(theirs)
@@ -166,7 +163,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
 
     lines = [series(_("to you"), role)]
     if game.knows_other():
-        lines.append(series(_("to {name}").format(name=game.role_title(_other(role))), _other(role)))
+        lines.append(series(_("to {name}").format(name=game.role_title(other(role))), other(role)))
     title = _("What {money} is worth in each round").format(money=money(game.config.money))
     return Chart("worth", title, _("Round"), _("Worth"), tuple(lines), mark=float(number))
 
@@ -174,7 +171,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
 def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
     """The rounds that are over; the offer on the table too where it is one's own."""
     shown = [p for p in state.proposals if p.answer is not None or p.by == role]
-    name = game.role_title(_other(role))
+    name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), None: _("waiting")}
 
     def row(number: int, proposal: Proposal) -> tuple[Any, ...]:
@@ -183,7 +180,7 @@ def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
             number,
             who,
             money(proposal.gain(role)),
-            money(proposal.gain(_other(role))),
+            money(proposal.gain(other(role))),
             money(proposal.gain(role) * game.worth(role, number)),
             answers[proposal.answer],
         )

@@ -70,7 +70,3 @@ def register(kind: type[Step]) -> type[Step]:
 def of(enrolment: Enrolment, step: Mapping[str, Any]) -> Step:
     """The step's behaviour."""
     return _kinds[step["kind"]](enrolment, step)
-
-
-def known_kinds() -> frozenset[str]:
-    return frozenset(_kinds)
