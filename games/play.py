@@ -373,6 +373,73 @@ def replay_moves(
     return play, tuple(events)
 
 
+_OVER_A_LIMIT = frozenset(
+    {
+        "greater_than",
+        "greater_than_equal",
+        "less_than",
+        "less_than_equal",
+        "string_too_long",
+        "too_long",
+        "messages_off",
+    }
+)
+"""What may be wrong with a field that can still be read."""
+
+
+def record_moves(
+    game: Game[Any, Any], seed: int, moves: Iterable[tuple[Role, MoveData]]
+) -> tuple[Play, tuple[Event, ...], str | None]:
+    """Write down a match that was played elsewhere, perhaps under looser rules.
+
+    A move beyond a limit (a message too long, parts that miss their sum) is kept as it stands. For
+    games in which one role moves at a time.
+
+    Returns:
+        The play after the moves, its events, and the first refusal (None: all was legal).
+
+    Raises:
+        Refused: a move out of turn or one that cannot be read; the message names its number, role and reason.
+    """
+    play, made = start(game, seed)
+    events, first = list(made), None
+    for number, (role, move) in enumerate(moves, start=1):
+        try:
+            play, made = submit(play, role, move)
+        except Refused as refusal:
+            reason = _("Move {number} by {role}: {reason}").format(number=number, role=role, reason=refusal)
+            first = first or reason
+            try:
+                play, made = _submit_beyond_limits(play, role, move)
+            except Refused:
+                raise Refused(reason) from None
+        events += made
+    return play, tuple(events), first
+
+
+def _submit_beyond_limits(play: Play, role: Role, move: MoveData) -> tuple[Play, tuple[Event, ...]]:
+    """Apply a move of the one role in turn, whatever limits it breaks.
+
+    Raises:
+        Refused: it is not this role's turn, or the move cannot be read.
+    """
+    if play.waiting_for() != (role,):
+        raise Refused(_("It is not your turn."))
+    form = form_for(play.forms(role), move)
+    try:
+        checked = form.model.model_validate_json(_as_json(move))
+    except ValidationError as error:
+        if {problem["type"] for problem in error.errors()} - _OVER_A_LIMIT:
+            raise Refused(_("The move could not be read.")) from None
+        checked = form.model.model_construct(**move)
+    except (TypeError, ValueError, RecursionError):
+        raise Refused(_("The move could not be read.")) from None
+    step = play.step + 1
+    chance = SeededChance(play.seed, step, play.redraw_unknown_to)
+    state = play.game.apply(play.state, {role: checked}, chance)
+    return _advance(play, state, step, [("move", {"role": role, "move": plain_move(checked)})], chance)
+
+
 def replay_events(game: Game[Any, Any], events: Sequence[Event]) -> Play:
     """Play a whole log again and demand that it says the same.
 

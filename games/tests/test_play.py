@@ -21,6 +21,7 @@ from games.play import (
     configure,
     ends_turn,
     plain_move,
+    record_moves,
     replay_events,
     replay_moves,
     restore,
@@ -31,6 +32,7 @@ from games.play import (
     submit,
     use_tool,
 )
+from games.registry import get
 from games.tests.toys import ClockAuction, Guessing, Well
 
 
@@ -552,3 +554,49 @@ def test_an_unknown_scripted_player_is_named_with_those_there_are():
     play, _events = start(guessing(), 1)
     with pytest.raises(UnknownGame, match="“clever”; there are random, zero"):
         script_move(play, "player_1", "clever")
+
+
+# ---- matches played elsewhere ------------------------------------------------------------------
+
+
+def bargaining(**config: Any) -> Any:
+    return configure(get("bargaining"), {"money": 100, **config})
+
+
+def test_a_legal_match_is_written_down_as_if_it_were_replayed():
+    moves = [("alice", {"alice_gain": 60, "bob_gain": 40}), ("bob", {"decision": "accept"})]
+    play, events, refusal = record_moves(bargaining(), 3, moves)
+    assert refusal is None
+    assert (play, events) == replay_moves(bargaining(), 3, moves)
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        {"alice_gain": 60, "bob_gain": 60},
+        {"alice_gain": 120, "bob_gain": -20},
+        {"alice_gain": 60, "bob_gain": 40, "message": "m" * 2001},
+    ],
+)
+def test_a_move_beyond_a_limit_is_kept_and_named(offer):
+    play, events, refusal = record_moves(bargaining(), 3, [("alice", offer), ("bob", {"decision": "accept"})])
+    assert play.finished
+    assert play.payoffs() == {"alice": offer["alice_gain"], "bob": offer["bob_gain"]}
+    assert events[1].data["move"] == offer
+    assert refusal is not None
+    assert refusal.startswith("Move 1 by alice: ")
+
+
+@pytest.mark.parametrize(
+    ("role", "move"),
+    [
+        ("bob", {"decision": "accept"}),
+        ("alice", {"decision": "accept"}),
+        ("alice", {"alice_gain": "sixty", "bob_gain": 40}),
+        ("alice", {"alice_gain": math.nan, "bob_gain": 40}),
+        ("alice", {}),
+    ],
+)
+def test_a_move_that_cannot_be_read_or_is_out_of_turn_is_not_kept(role, move):
+    with pytest.raises(Refused, match=f"Move 1 by {role}: "):
+        record_moves(bargaining(), 3, [(role, move)])
