@@ -565,9 +565,10 @@ def bargaining(**config: Any) -> Any:
 
 def test_a_legal_match_is_written_down_as_if_it_were_replayed():
     moves = [("alice", {"alice_gain": 60, "bob_gain": 40}), ("bob", {"decision": "accept"})]
-    play, events, refusal = record_moves(bargaining(), 3, moves)
+    game = bargaining()
+    play, events, refusal = record_moves(game, 3, moves)
     assert refusal is None
-    assert (play, events) == replay_moves(bargaining(), 3, moves)
+    assert (play, events) == replay_moves(game, 3, moves)
 
 
 @pytest.mark.parametrize(
