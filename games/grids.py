@@ -1,0 +1,118 @@
+"""Sets of configurations: a grid over a game's parameters, a published table, or a list written by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import product
+from types import ModuleType
+from typing import Any
+
+from games import registry
+from games.errors import BadConfig
+from games.interface import Game, Json
+from games.play import configure
+from games.words import gettext as _
+
+Grid = Mapping[str, Sequence[Json]]
+"""Values by parameter; parameters that are not named keep their default."""
+Configuration = dict[str, Json]
+"""Every parameter of a game with its value."""
+
+MOST = 100_000
+"""Configurations that one set may hold."""
+
+
+def expand(game: type[Game[Any, Any]], grid: Grid, fixed: Mapping[str, Json] | None = None) -> list[Configuration]:
+    """Every combination of the grid's values, the last parameter varying fastest.
+
+    Args:
+        fixed: parameters that have one value throughout.
+
+    Raises:
+        BadConfig: naming an unknown parameter, a value it cannot take, or a combination that cannot be played.
+    """
+    values = {**{key: [value] for key, value in (fixed or {}).items()}, **grid}
+    _refuse_unreadable(game, values)
+    for key, options in values.items():
+        for option in options:
+            _refuse_value(game, key, option)
+    size = math.prod(len(options) for options in values.values())
+    if size > MOST:
+        raise BadConfig(
+            _("The grid of {game} has {size} configurations; {most} are the most.").format(
+                game=game.key, size=size, most=MOST
+            )
+        )
+    return [
+        configure(game, dict(zip(values, combination, strict=True))).config.model_dump(mode="json")
+        for combination in product(*values.values())
+    ]
+
+
+def listed(game: type[Game[Any, Any]], configurations: Sequence[Mapping[str, Json]]) -> list[Configuration]:
+    """Configurations written by hand, each with its defaults filled in.
+
+    Raises:
+        BadConfig: naming the configuration by its place, from 1, and what is wrong with it.
+    """
+    full = []
+    for number, configuration in enumerate(configurations, start=1):
+        try:
+            full.append(configure(game, configuration).config.model_dump(mode="json"))
+        except BadConfig as error:
+            raise BadConfig(_("Configuration {number}: {reason}").format(number=number, reason=error)) from None
+    return full
+
+
+def _refuse_unreadable(game: type[Game[Any, Any]], values: Mapping[str, Any]) -> None:
+    known = game.Config.model_fields
+    for key, options in values.items():
+        if key not in known:
+            raise BadConfig(
+                _("{game} has no parameter “{key}”; it has {names}.").format(
+                    game=game.key, key=key, names=", ".join(known)
+                )
+            )
+        if not isinstance(options, Sequence) or isinstance(options, str) or not options:
+            raise BadConfig(_("The grid needs a list of at least one value for “{key}”.").format(key=key))
+        seen = [json.dumps(option, sort_keys=True) for option in options]
+        if len(set(seen)) < len(seen):
+            raise BadConfig(_("The grid names a value of “{key}” twice.").format(key=key))
+
+
+def _refuse_value(game: type[Game[Any, Any]], key: str, value: Json) -> None:
+    """Try the value alone first: what is wrong with it then names it and not a combination."""
+    try:
+        configure(game, {key: value})
+    except BadConfig as error:
+        raise BadConfig(
+            _("“{key}” cannot be {value}. {reason}").format(key=key, value=json.dumps(value), reason=error)
+        ) from None
+
+
+# ---- what was published --------------------------------------------------------------------------
+
+
+def published(key: str) -> ModuleType | None:
+    """A game's `published.py`: TABLES (grids by name) and SELECTIONS (for people, by name); None without one."""
+    if find_spec(f"games.{key}.published") is None:
+        return None
+    return import_module(f"games.{key}.published")
+
+
+def table(key: str, name: str) -> list[Configuration]:
+    """The configurations of a published table of this game.
+
+    Raises:
+        BadConfig: the game has no such table.
+    """
+    module = published(key)
+    tables: Mapping[str, Grid] = module.TABLES if module else {}
+    if name not in tables:
+        names = ", ".join(tables) or _("none")
+        raise BadConfig(_("{game} has no table “{name}”; it has: {names}.").format(game=key, name=name, names=names))
+    return expand(registry.get(key), tables[name])

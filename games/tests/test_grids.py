@@ -1,0 +1,114 @@
+"""Grids and lists of configurations, and the published selection for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from games.errors import BadConfig
+from games.grids import expand, listed, table
+from games.registry import get
+from games.selections import changes, named, select_named
+
+FAMILIES = {"bargaining": 384, "negotiation": 576, "persuasion": 360}
+
+
+def test_a_grid_is_every_combination_with_the_last_parameter_varying_fastest():
+    configs = expand(get("bargaining"), {"rounds": [1, None], "delta_bob": [0.8, 1]}, {"money": 50})
+    assert [(c["rounds"], c["delta_bob"], c["money"]) for c in configs] == [
+        (1, 0.8, 50),
+        (1, 1, 50),
+        (None, 0.8, 50),
+        (None, 1, 50),
+    ]
+    assert all(c["delta_alice"] == 0.9 for c in configs)
+
+
+def test_an_empty_grid_is_the_default_configuration():
+    assert expand(get("bargaining"), {}) == [get("bargaining").Config().model_dump(mode="json")]
+
+
+@pytest.mark.parametrize(
+    ("grid", "named"),
+    [
+        ({"colour": ["red"]}, "no parameter “colour”"),
+        ({"delta_bob": [0.9, 1.5]}, "“delta_bob” cannot be 1.5"),
+        ({"rounds": [1, "many"]}, '“rounds” cannot be "many"'),
+        ({"rounds": []}, "at least one value for “rounds”"),
+        ({"rounds": 3}, "at least one value for “rounds”"),
+        ({"rounds": "12"}, "at least one value for “rounds”"),
+        ({"rounds": [3, 3]}, "a value of “rounds” twice"),
+        ({"delta_bob": [i / 1000 for i in range(1, 1001)], "money": list(range(1, 102))}, "101000 configurations"),
+    ],
+)
+def test_a_grid_that_cannot_be_played_is_refused_naming_what_is_wrong(grid, named):
+    with pytest.raises(BadConfig, match=named):
+        expand(get("bargaining"), grid)
+
+
+def test_configurations_written_by_hand_are_filled_in():
+    assert [c["money"] for c in listed(get("bargaining"), [{"money": 5}, {}])] == [5, 10_000]
+
+
+def test_a_bad_configuration_written_by_hand_is_named_by_its_place():
+    with pytest.raises(BadConfig, match=r"Configuration 2: .*delta_bob"):
+        listed(get("bargaining"), [{}, {"delta_bob": 0}])
+
+
+@pytest.mark.parametrize(("key", "size"), FAMILIES.items())
+def test_the_published_tables_have_the_published_sizes(key, size):
+    configs = table(key, "glee")
+    assert len({tuple(c.items()) for c in map(_hashable, configs)}) == len(configs) == size
+
+
+def _hashable(config):
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in config.items()}
+
+
+def test_a_table_that_does_not_exist_is_refused_naming_those_that_do():
+    with pytest.raises(BadConfig, match="no table “moon”; it has: glee"):
+        table("bargaining", "moon")
+
+
+@pytest.mark.parametrize(
+    ("key", "cells"),
+    [
+        ("bargaining", {"main": (2, 50), "variant": (40, 25), "random": (36, 15)}),
+        ("negotiation", {"main": (2, 50), "variant": (22, 25), "random": (36, 15)}),
+        ("persuasion", {"main": (3, 30), "variant": (30, 8), "random": (24, 5)}),
+    ],
+)
+def test_the_selection_for_people_has_the_published_cells(key, cells):
+    chosen = select_named(key, "glee", seed=1)
+    counted = Counter()
+    for one in chosen:
+        counted[one.kind, one.quota] += len(one.roles)
+    assert counted == {(kind, quota): count for kind, (count, quota) in cells.items()}
+    assert len({str(one.config) for one in chosen}) == len(chosen)
+
+
+@pytest.mark.parametrize("key", FAMILIES)
+def test_the_same_seed_selects_the_same_and_another_seed_others(key):
+    assert select_named(key, "glee", seed=4) == select_named(key, "glee", seed=4)
+    one, other = ([c.config for c in select_named(key, "glee", seed=seed) if c.kind == "random"] for seed in (4, 5))
+    assert one != other
+
+
+@pytest.mark.parametrize("key", FAMILIES)
+def test_variants_differ_from_a_main_configuration_in_one_parameter_and_the_random_ones_in_more(key):
+    chosen, selection = select_named(key, "glee", seed=2), named(key, "glee")
+    main = [one.config for one in chosen if one.kind == "main"]
+    for one in chosen:
+        fewest = min(changes(selection, one.config, to) for to in main)
+        assert fewest == {"main": 0, "variant": 1}.get(one.kind, fewest)
+        assert one.kind != "random" or fewest > 1
+
+
+def test_nobody_plays_where_they_act_in_one_round_only():
+    assert all(one.config["rounds"] != 1 for one in select_named("negotiation", "glee", seed=3))
+
+
+def test_a_person_never_sits_as_a_myopic_buyer():
+    for one in select_named("persuasion", "glee", seed=3):
+        assert one.roles == (("alice",) if one.config["buyer_type"] == "myopic" else ("alice", "bob"))
