@@ -81,10 +81,10 @@ def play_match(
     providers = {agent.kind for agent in agents.values() if not agent.scripted}
     with asyncio.Runner() if providers else nullcontext() as runner:
         while not play.over and failed is None:
-            asked = _asked(play)
-            thinkers = [role for role in asked if not agents[role].scripted]
+            roles = asked(play)
+            thinkers = [role for role in roles if not agents[role].scripted]
             decided = runner.run(think_together(thinkers)) if runner and thinkers else {}
-            for role in asked:
+            for role in roles:
                 decision = decided.get(role)
                 if isinstance(decision, AgentError):
                     failed = f"{role} ({agents[role]}): {decision}"
@@ -102,7 +102,7 @@ def play_match(
     return MatchRecord(play, agents, tuple(log), failed, tuple(calls))
 
 
-def _asked(play: Play) -> tuple[Role, ...]:
+def asked(play: Play) -> tuple[Role, ...]:
     """Who is asked now: everybody awaited, or one by lot where the first move closes the turn."""
     waiting = play.waiting_for()
     if play.turn is not None and play.turn.closes == "first":

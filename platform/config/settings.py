@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "checks",
     "payouts",
     "studies",
+    "collecting",
     "exports",
     *(f"games.{key}" for key in registry.keys()),
 ]
@@ -124,6 +125,9 @@ CHANNEL_LAYERS = {
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
+CELERY_TASK_ROUTES = {"collecting.drive": {"queue": "collections"}, "collecting.sweep": {"queue": "default"}}
+COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
+"""Drivers that play one collection at once: as many as there are worker processes for collections."""
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
@@ -136,6 +140,11 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "in
 SWEEP_SECONDS = 2
 CELERY_BEAT_SCHEDULE = {
     "sweep matches": {"task": "matches.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS * 2}},
+    "sweep collections": {
+        "task": "collecting.sweep",
+        "schedule": SWEEP_SECONDS,
+        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
+    },
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

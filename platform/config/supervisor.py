@@ -26,6 +26,7 @@ HOST = "127.0.0.1"
 FIRST_WAIT, LONGEST_WAIT = 0.3, 30.0
 """Seconds before a service that died is started again: doubled each time, forgotten once it lived for a while."""
 LIVED_LONG = 10.0
+COLLECTIONS_AT_ONCE = 4
 PRIVATE = 0o077
 """The umask of everything that writes people's data."""
 PROBE = 0.1
@@ -50,7 +51,8 @@ class Service:
 
 
 class Stack:
-    """A complete Parley in `data_dir`: services "redis", "web", "worker" and "beat".
+    """A complete Parley in `data_dir`: services "redis", "web", "worker",
+    "collector" and "beat".
 
     Without `database_url` the data are in SQLite in `data_dir`; without `redis_url` a private Valkey
     is started. `web_port` is the first port to try, 0 any. `environment` is added to the children's.
@@ -264,13 +266,15 @@ class Stack:
     def _commands(self) -> dict[str, list[str]]:
         uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]
         uvicorn += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3"]
-        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default", "--loglevel", "warning"]
-        worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        alone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
+        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default", *alone]
+        collector = ["-P", "threads", "-c", str(COLLECTIONS_AT_ONCE), "-Q", "collections", *alone]
         schedule = ["--schedule", str(self.data_dir / "beat-schedule"), "--pidfile", "", "--loglevel", "warning"]
         celery = [sys.executable, "-m", "celery", "-A", "config"]
         return {
             "web": [sys.executable, "-m", "uvicorn", "config.asgi:application", *uvicorn],
-            "worker": [*celery, "worker", *worker],
+            "worker": [*celery, "worker", "-n", "turns@%h", *worker],
+            "collector": [*celery, "worker", "-n", "collections@%h", *collector],
             "beat": [*celery, "beat", *schedule],
         }
 

@@ -14,7 +14,7 @@ import games.play
 from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
 from matches import announce
-from matches.models import Event, Match
+from matches.models import Agent, Event, Match
 from matches.turns import OpenTurn, dump
 
 TURN_SECONDS = 180
@@ -27,9 +27,10 @@ REQUEUE_SECONDS = 4
 class Change:
     """What happens to a match between taking its lock and the commit. Nothing is written before `write`."""
 
-    def __init__(self, match: Match, play: games.play.Play):
+    def __init__(self, match: Match, play: games.play.Play, agents: Mapping[Role, Agent]):
         self.match = match
         self.play = play
+        self.agents = agents
         self.turns: Mapping[Role, OpenTurn] = match.open_turns()
         self._before = self.turns
         self._rows: list[Event] = []
@@ -39,7 +40,21 @@ class Change:
     def begin(cls, match_id: int) -> Change:
         """Lock the match's row, without reading the columns that no change looks at; call inside a transaction."""
         match = Match.objects.raw(_locking_query(), [match_id])[0]
-        return cls(match, match.play())
+        return cls(match, match.play(), match.agents())
+
+    @classmethod
+    def opening(
+        cls, match: Match, play: games.play.Play, events: Iterable[GameEvent], agents: Mapping[Role, Agent]
+    ) -> Change:
+        """The first change of a match that has just been created: its first events."""
+        change = cls(match, play, agents)
+        change._follow(play, events)
+        return change
+
+    @property
+    def moves(self) -> int:
+        """How many moves this change makes."""
+        return sum(row.kind == "move" for row in self._rows)
 
     def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
         """Let the rules take a move of an open turn.
@@ -92,7 +107,7 @@ class Change:
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
             return replace(clock_of, answering=answering, shown_at=None)
-        by_agent = role in self.match.agents()
+        by_agent = role in self.agents
         seconds = self.match.timers.get("agent_seconds", AGENT_SECONDS) if by_agent else turn_seconds(self.match)
         return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
 
@@ -107,7 +122,7 @@ class Change:
         Match.objects.filter(pk=self.match.pk).update(**changed)
         for name, value in changed.items():
             setattr(self.match, name, value)
-        if quietly:
+        if quietly or self.match.driven:
             return
         opened = [turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._before.get(role)]
         announce.when_committed(self.match, self.play, turns=opened, clock=self._clock_only)
@@ -115,10 +130,11 @@ class Change:
     def _columns(self) -> dict[str, Any]:
         """The columns of the match's row that follow from the play and its open turns."""
         now = timezone.now()
-        waits_for_agent = any(turn.by_agent for turn in self.turns.values())
+        waits_for_agent = any(turn.by_agent for turn in self.turns.values()) and not self.match.driven
+        deadlines = [turn.deadline for turn in self.turns.values() if not self.match.driven]
         columns: dict[str, Any] = {
             "turns": dump(self.turns),
-            "deadline": min((turn.deadline for turn in self.turns.values()), default=None),
+            "deadline": min(deadlines, default=None),
             "requeue_at": now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
         }
         if self._clock_only:
@@ -139,13 +155,6 @@ def _locking_query() -> str:
     columns = ", ".join(field.column for field in Match._meta.concrete_fields if field.name not in left_out)
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
     return f"SELECT {columns} FROM {Match._meta.db_table} WHERE id = %s{lock}"
-
-
-def record_start(match: Match, play: games.play.Play, events: Iterable[GameEvent]) -> None:
-    """Write the first events of a match that has just been created."""
-    change = Change(match, play)
-    change._follow(play, events)
-    change.write()
 
 
 def turn_seconds(match: Match) -> float:

@@ -33,6 +33,8 @@ class Match(models.Model):
         STUDY = "study", _("study")
         PILOT = "pilot", _("pilot")
         DEMO = "demo", _("demo")
+        COLLECTION = "collection", _("collection without people")
+        IMPORTED = "imported", _("imported")
 
     uid = models.UUIDField(_("identifier"), unique=True, default=uuid.uuid4, editable=False)
     game = models.CharField(_("game"), max_length=40)
@@ -67,6 +69,11 @@ class Match(models.Model):
 
     def __str__(self) -> str:
         return f"{self.game} {str(self.uid)[:8]}"
+
+    @property
+    def driven(self) -> bool:
+        """Whether one driver plays the whole match, instead of a queued task for each turn."""
+        return self.purpose == self.Purpose.COLLECTION
 
     def configured(self) -> interface.Game[Any, Any]:
         """The game with this match's configuration."""

@@ -17,11 +17,14 @@ from django.utils.translation import gettext as _
 
 import games.play
 from games import registry
+from games.errors import GameError
 from games.interface import MoveData, Role
-from games.play import Play
-from matches.change import Change, extension_seconds, record_start
+from games.play import Play, script_move
+from llm_agents.agent import parse_spec
+from llm_agents.match import asked
+from matches.change import Change, extension_seconds
 from matches.errors import Stale
-from matches.models import Match, Seat
+from matches.models import Agent, Match, Seat
 from matches.turns import OpenTurn
 from participants import services as people
 from participants.models import Enrolment
@@ -35,10 +38,20 @@ Mover = Callable[[Play], MoveData]
 
 @dataclass(frozen=True)
 class Taken:
-    """A move that was taken: the match's new last event, and whether the match is over."""
+    """A move that was taken, and where the match stands after it and what followed at once."""
 
-    last: int
-    over: bool
+    play: Play
+    moves: int = 1
+    """How many moves were made: this one, and those that followed at once."""
+
+    @property
+    def last(self) -> int:
+        """The match's new last event."""
+        return self.play.last
+
+    @property
+    def over(self) -> bool:
+        return self.play.over
 
 
 @dataclass(frozen=True)
@@ -93,7 +106,11 @@ def open_match(
         )
         for role, player in players.items()
     )
-    record_start(match, play, events)
+    agents = {role: Agent(player.agent, player.delay) for role, player in players.items() if player.agent}
+    change = Change.opening(match, play, events, agents)
+    if match.driven:
+        _let_scripts_play(change)
+    change.write()
     return match
 
 
@@ -128,8 +145,23 @@ def submit_move(
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at)
     while keeps_moving and callable(move) and role in change.play.waiting_for():
         change.move(role, move(change.play), by=by)
+    if change.match.driven:
+        _let_scripts_play(change)
     change.write()
-    return Taken(last=change.play.last, over=change.play.over)
+    return Taken(change.play, change.moves)
+
+
+def _let_scripts_play(change: Change) -> None:
+    """Make the moves of scripted players, who have nothing to wait for, until somebody else must think."""
+    while (role := next((r for r in asked(change.play) if _moves_at_once(change.agents.get(r))), None)) is not None:
+        try:
+            change.move(role, script_move(change.play, role, parse_spec(change.agents[role].spec).name))
+        except GameError:
+            change.abandon(State.OPPONENT_FAILED, role)
+
+
+def _moves_at_once(agent: Agent | None) -> bool:
+    return agent is not None and not agent.delay and parse_spec(agent.spec).scripted
 
 
 @transaction.atomic

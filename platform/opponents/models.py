@@ -17,6 +17,9 @@ class Call(models.Model):
     role = models.CharField(_("role"), max_length=40)
     answering = models.PositiveIntegerField(_("answering event"))
     at = models.DateTimeField(_("time"), default=timezone.now)
+    cost = models.DecimalField(
+        _("cost"), max_digits=12, decimal_places=6, null=True, help_text=_("US dollars; empty where no price is known")
+    )
     record = models.JSONField(_("record"), help_text=_("everything sent and received, without keys"))
 
     class Meta:

@@ -6,12 +6,22 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from llm_agents.pricing import LISTED, PriceList
 from llm_agents.record import CallRecord
 from opponents.models import Call
 
 
-def keep_calls(*, match_uid: uuid.UUID, role: str, answering: int, calls: Iterable[CallRecord]) -> None:
-    """Write down every call made for one turn."""
+def keep_calls(
+    *, match_uid: uuid.UUID, role: str, answering: int, calls: Iterable[CallRecord], prices: PriceList = LISTED
+) -> None:
+    """Write down every call made for one turn, with what it cost."""
     Call.objects.bulk_create(
-        Call(match_uid=match_uid, role=role, answering=answering, record=asdict(call)) for call in calls
+        Call(
+            match_uid=match_uid,
+            role=role,
+            answering=answering,
+            cost=prices.cost(call),
+            record=asdict(call),
+        )
+        for call in calls
     )

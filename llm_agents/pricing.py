@@ -1,0 +1,75 @@
+"""What a call costs: tokens times a dated price list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from llm_agents.record import CallRecord
+
+AS_OF = "2025-11-01"
+"""The day of the list below. Prices change: a collection keeps the ones it was started with."""
+MILLION = Decimal(1_000_000)
+
+
+class Price(BaseModel):
+    """US dollars per million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+
+
+def _price(per_million_in: str, per_million_out: str) -> Price:
+    return Price(input=Decimal(per_million_in), output=Decimal(per_million_out))
+
+
+PRICES: Mapping[str, Price] = {
+    "openai:gpt-5": _price("1.25", "10"),
+    "openai:gpt-5-mini": _price("0.25", "2"),
+    "openai:gpt-5-nano": _price("0.05", "0.40"),
+    "openai:gpt-4.1": _price("2", "8"),
+    "openai:gpt-4.1-mini": _price("0.40", "1.60"),
+    "openai:gpt-4.1-nano": _price("0.10", "0.40"),
+    "openai:gpt-4o": _price("2.50", "10"),
+    "openai:gpt-4o-mini": _price("0.15", "0.60"),
+    "openai:o3": _price("2", "8"),
+    "openai:o4-mini": _price("1.10", "4.40"),
+    "anthropic:claude-opus-4-1": _price("15", "75"),
+    "anthropic:claude-opus-4": _price("15", "75"),
+    "anthropic:claude-sonnet-4-5": _price("3", "15"),
+    "anthropic:claude-sonnet-4": _price("3", "15"),
+    "anthropic:claude-haiku-4-5": _price("1", "5"),
+    "anthropic:claude-3-7-sonnet": _price("3", "15"),
+    "anthropic:claude-3-5-haiku": _price("0.80", "4"),
+}
+"""List prices by agent; a model's dated names ("gpt-4o-2024-08-06") cost what the name without date does."""
+
+
+@dataclass(frozen=True)
+class PriceList:
+    """Known prices, with a researcher's own before the list above."""
+
+    own: Mapping[str, Price]
+
+    def of(self, agent: str) -> Price | None:
+        """The price of an agent such as "openai:gpt-4o-mini"; None where it is not known."""
+        known = {**PRICES, **self.own}
+        if agent in known:
+            return known[agent]
+        dated = [name for name in known if agent.startswith(f"{name}-") and agent[len(name) + 1 :][:1].isdigit()]
+        return known[max(dated, key=len)] if dated else None
+
+    def cost(self, call: CallRecord) -> Decimal | None:
+        """US dollars for one call; None where the price or the tokens are not known."""
+        price = self.of(f"{call.provider}:{call.model}")
+        if price is None or call.input_tokens is None or call.output_tokens is None:
+            return None
+        return (price.input * call.input_tokens + price.output * call.output_tokens) / MILLION
+
+
+LISTED = PriceList({})

@@ -1,0 +1,127 @@
+"""Collections: matches without people, over configurations × agents × repetitions; and imported ones.
+
+A collection's `content` is frozen and hashed when it is made, like a study's version. Each `Item` is
+one match that it wants; drivers hold items by leases while they play them.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from matches.models import Match
+from participants.models import new_seed
+from studies.models import game_choices
+
+
+class Collection(models.Model):
+    """A frozen plan of matches, and how far it has come."""
+
+    class Status(models.TextChoices):
+        READY = "ready", _("ready")
+        RUNNING = "running", _("running")
+        PAUSED = "paused", _("paused")
+        OVER_BUDGET = "over_budget", _("stopped by its budget")
+        DONE = "done", _("done")
+
+    class Source(models.TextChoices):
+        PLAYED = "played", _("played here")
+        GLEE = "glee", _("imported: published GLEE layout")
+
+    title = models.CharField(_("title"), max_length=120)
+    slug = models.SlugField(_("short name"), max_length=60, unique=True)
+    source = models.CharField(_("source"), max_length=12, choices=Source.choices, default=Source.PLAYED)
+    game = models.CharField(_("game"), max_length=40, choices=game_choices)
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.READY)
+    content = models.JSONField(_("content"))
+    sha256 = models.CharField(max_length=64)
+    code_revision = models.CharField(max_length=64, blank=True)
+    seed = models.BigIntegerField(default=new_seed)
+    planned = models.PositiveIntegerField(_("matches planned"))
+    concurrency = models.PositiveIntegerField(
+        _("matches at once"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
+    )
+    budget = models.DecimalField(
+        _("budget"),
+        max_digits=10,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text=_("US dollars of model calls after which nothing new is asked. Empty: no limit."),
+    )
+    created_at = models.DateTimeField(_("made"), default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
+    started_at = models.DateTimeField(_("started"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("collection")
+        verbose_name_plural = _("collections")
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Item(models.Model):
+    """One match that a collection wants, and whose work it is now."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        PLAYING = "playing", _("playing")
+        FINISHED = "finished", _("finished")
+        FAILED = "failed", _("failed")
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="items")
+    number = models.PositiveIntegerField(
+        _("number"), help_text=_("from 1; its configuration and agents follow from it")
+    )
+    name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported game, at its source"))
+    unverified = models.CharField(
+        _("unverified"), max_length=500, blank=True, help_text=_("why an imported game is not one that our rules allow")
+    )
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.WAITING)
+    match = models.OneToOneField(Match, models.PROTECT, null=True, blank=True, related_name="item")
+    holder = models.CharField(max_length=40, blank=True)
+    until = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text=_("beginnings since the match last moved"))
+    decisions = models.PositiveIntegerField(_("decisions"), default=0)
+    cost = models.DecimalField(_("cost"), max_digits=12, decimal_places=6, default=0)
+    problem = models.CharField(_("problem"), max_length=500, blank=True)
+    ended_at = models.DateTimeField(_("ended"), null=True)
+
+    class Meta:
+        verbose_name = _("match of a collection")
+        verbose_name_plural = _("matches of collections")
+        ordering = ["collection", "number"]
+        constraints = [models.UniqueConstraint(fields=["collection", "number"], name="one_item_per_number")]
+        indexes = [
+            models.Index(
+                fields=["collection", "number"],
+                condition=models.Q(status__in=["waiting", "playing"]),
+                name="item_to_play",
+            ),
+            models.Index(fields=["collection", "ended_at"], name="item_ended"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.collection.slug} {self.number}"
+
+
+class Driver(models.Model):
+    """Who is playing a collection's items now: a lease per slot, so that no more drivers run than wanted."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="drivers")
+    slot = models.PositiveSmallIntegerField()
+    holder = models.CharField(max_length=40)
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["collection", "slot"], name="one_driver_per_slot")]
+
+    def __str__(self) -> str:
+        return f"{self.collection.slug} slot {self.slot}"

@@ -1,0 +1,112 @@
+"""One item's way: its match opened, each thinking agent asked, each move taken; all of it resumable.
+
+What is written is written with proof that the item is still held: a driver that was thought dead and
+comes back changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from collecting import planning
+from collecting.errors import LeaseLost
+from collecting.models import Collection, Item
+from games.interface import Role
+from games.play import Play
+from llm_agents.agent import Decision
+from llm_agents.record import CallRecord
+from matches import services
+from matches.models import Match
+from opponents.services import keep_calls
+from participants.states import State
+
+
+@transaction.atomic
+def begin(collection: Collection, item: Item, holder: str) -> Match:
+    """The item's match: opened now, or the one that a driver left in the middle.
+
+    Scripted players that do not wait have already played as far as they could.
+
+    Raises:
+        LeaseLost: somebody else has the item.
+    """
+    if item.match_id is not None:
+        return Match.objects.get(pk=item.match_id)
+    wanted = planning.wanted(collection, item.number)
+    instructions = collection.content["texts"]["instructions"]
+    match = services.open_match(
+        game=collection.game,
+        config=wanted.config,
+        players=wanted.players,
+        seed=wanted.seed,
+        purpose=Match.Purpose.COLLECTION,
+        texts={"instructions": instructions} if collection.content["edited"] else None,
+    )
+    moves = match.events.filter(kind="move").count()
+    _write(item, holder, match=match, decisions=moves, **_standing(match))
+    item.match = match
+    return match
+
+
+@transaction.atomic
+def take(*, item: Item, match: Match, role: Role, answering: int, decision: Decision, holder: str) -> Play:
+    """Take an agent's move; the play after it and after what scripted players did at once.
+
+    Raises:
+        LeaseLost, Stale, Refused: nothing was changed.
+    """
+    taken = services.submit_move(match_id=match.pk, role=role, answering=answering, move=decision.move)
+    decisions = F("decisions") + taken.moves
+    standing = _standing(Match.objects.get(pk=match.pk)) if taken.over else {"attempts": 0}
+    _write(item, holder, decisions=decisions, **standing)
+    return taken.play
+
+
+@transaction.atomic
+def keep(
+    *, collection: Collection, item: Item, match: Match, role: Role, answering: int, calls: Sequence[CallRecord]
+) -> None:
+    """Write down the calls of one turn, whatever came of them, and add what they cost to the item."""
+    prices = planning.prices(collection)
+    keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls, prices=prices)
+    cost = sum((prices.cost(call) or Decimal(0) for call in calls), start=Decimal(0))
+    if cost:
+        Item.objects.filter(pk=item.pk).update(cost=F("cost") + cost)
+
+
+@transaction.atomic
+def fail(*, item: Item, holder: str, problem: str, role: Role | None = None) -> None:
+    """The match cannot go on: it ends without a result, and the item says why.
+
+    Raises:
+        LeaseLost
+    """
+    if item.match_id is not None:
+        services.abandon_match(match_id=item.match_id, reason=State.OPPONENT_FAILED, role=role)
+    problem = " ".join(problem.split())[:500]
+    _write(item, holder, status=Item.Status.FAILED, problem=problem, ended_at=timezone.now(), until=None)
+
+
+def _standing(match: Match) -> dict[str, object]:
+    """The item's columns that follow from where its match stands."""
+    if match.status == Match.Status.LIVE:
+        return {}
+    finished = match.status == Match.Status.FINISHED
+    return {
+        "status": Item.Status.FINISHED if finished else Item.Status.FAILED,
+        "problem": "" if finished else "A scripted player made no legal move.",
+        "ended_at": match.ended_at,
+        "until": None,
+    }
+
+
+def _write(item: Item, holder: str, **columns: object) -> None:
+    """Change the item, if it is still ours."""
+    held = Item.objects.filter(pk=item.pk, holder=holder, status=Item.Status.PLAYING)
+    if held.update(**columns) != 1:
+        raise LeaseLost(f"item {item.number} is no longer held")

@@ -1,0 +1,108 @@
+"""How far a collection has come: counts, rate, cost, time left."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Sum
+from django.utils import timezone
+
+from collecting.models import Collection, Item
+
+WINDOW = timedelta(seconds=60)
+"""What counts as now, for the rate."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Counts of matches by state, what they took, and what is to come.
+
+    Attributes:
+        matches_per_minute, decisions_per_second: over the last minute, or since the start where that is less.
+        seconds_left: at this rate; None where nothing has ended lately.
+        cost: US dollars so far; cost_left: as much again per match that is left; None while none has ended.
+    """
+
+    status: str
+    planned: int
+    finished: int
+    failed: int
+    playing: int
+    waiting: int
+    decisions: int
+    cost: Decimal
+    budget: Decimal | None
+    matches_per_minute: float
+    decisions_per_second: float
+    seconds_left: float | None
+    cost_left: Decimal | None
+
+    @property
+    def share(self) -> float:
+        """Of the planned matches, how many have ended: from 0 to 1."""
+        return (self.finished + self.failed) / self.planned if self.planned else 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        plain = asdict(self)
+        return {key: float(value) if isinstance(value, Decimal) else value for key, value in plain.items()}
+
+    def in_words(self) -> str:
+        """One line for a terminal."""
+        words = f"{self.status}: {self.finished + self.failed:,} of {self.planned:,} matches ({self.share:.0%})"
+        if self.failed:
+            words += f", {self.failed:,} failed"
+        words += f"; {self.decisions:,} decisions, {self.decisions_per_second:,.0f}/s; ${self.cost:,.2f}"
+        if self.budget is not None:
+            words += f" of ${self.budget:,.2f}"
+        if self.seconds_left is not None and self.status == Collection.Status.RUNNING:
+            words += f"; about {duration(self.seconds_left)} left"
+        return words
+
+
+def progress(collection: Collection) -> Progress:
+    """Where the collection stands now; three queries."""
+    items = Item.objects.filter(collection=collection)
+    of_state = dict(items.order_by().values_list("status").annotate(Count("id")))
+    sums = items.aggregate(decisions=Sum("decisions"), cost=Sum("cost"))
+    now = timezone.now()
+    since = max(now - WINDOW, collection.started_at or now)
+    lately = items.filter(ended_at__gt=since).aggregate(matches=Count("id"), decisions=Sum("decisions"))
+    until = min(collection.ended_at or now, now)
+    seconds = max((until - since).total_seconds(), 0.5)
+    ended = of_state.get("finished", 0) + of_state.get("failed", 0)
+    left = collection.planned - ended
+    per_second = lately["matches"] / seconds
+    cost = sums["cost"] or Decimal(0)
+    return Progress(
+        status=collection.status,
+        planned=collection.planned,
+        finished=of_state.get("finished", 0),
+        failed=of_state.get("failed", 0),
+        playing=of_state.get("playing", 0),
+        waiting=of_state.get("waiting", 0),
+        decisions=sums["decisions"] or 0,
+        cost=cost,
+        budget=collection.budget,
+        matches_per_minute=60 * per_second,
+        decisions_per_second=(lately["decisions"] or 0) / seconds,
+        seconds_left=0.0 if not left else left / per_second if per_second else None,
+        cost_left=cost / ended * left if ended else None,
+    )
+
+
+def failures(collection: Collection, most: int = 20) -> list[tuple[str, int]]:
+    """Why matches failed, the most frequent reason first."""
+    failed = Item.objects.filter(collection=collection, status=Item.Status.FAILED)
+    counted = failed.order_by().values_list("problem").annotate(count=Count("id")).order_by("-count", "problem")
+    return list(counted[:most])
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: "40 s", "12 min", "3 h 20 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

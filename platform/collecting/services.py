@@ -1,0 +1,93 @@
+"""Starting, pausing and resuming collections; each refuses what makes no sense in the present state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Some
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from collecting.errors import WrongMoment
+from collecting.leases import TO_PLAY
+from collecting.models import Collection, Item
+
+Status = Collection.Status
+
+
+def start(collection: Collection) -> Collection:
+    """Play a collection that is ready, or go on with one that was paused or stopped by its budget.
+
+    Raises:
+        WrongMoment
+    """
+    with transaction.atomic():
+        collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
+        collection.status = Status.RUNNING
+        collection.started_at = collection.started_at or timezone.now()
+        collection.ended_at = None
+        collection.save(update_fields=["status", "started_at", "ended_at"])
+    return collection
+
+
+def pause(collection: Collection) -> Collection:
+    """Ask nothing new; matches keep where they stand.
+
+    Raises:
+        WrongMoment
+    """
+    with transaction.atomic():
+        collection = _locked(collection, among=(Status.RUNNING,), to="pause")
+        collection.status = Status.PAUSED
+        collection.save(update_fields=["status"])
+    return collection
+
+
+def raise_budget(collection: Collection, budget: Decimal | None) -> Collection:
+    """Allow more, or (None) anything.
+
+    Raises:
+        WrongMoment: the new budget is less than what may be spent now.
+    """
+    with transaction.atomic():
+        collection = _locked(collection, among=tuple(Status), to="change the budget of")
+        if budget is not None and (collection.budget is None or budget < collection.budget):
+            raise WrongMoment("A budget can only be raised.")
+        collection.budget = budget
+        collection.save(update_fields=["budget"])
+    return collection
+
+
+def retry_failed(collection: Collection) -> int:
+    """Let failed matches be played again from the start; returns how many. The failed ones stay in the database.
+
+    Raises:
+        WrongMoment: the collection is running, or was imported.
+    """
+    with transaction.atomic():
+        among = (Status.PAUSED, Status.OVER_BUDGET, Status.DONE)
+        collection = _locked(collection, among=among, to="retry the failed matches of")
+        again = Item.objects.filter(collection=collection, status=Item.Status.FAILED).update(
+            status=Item.Status.WAITING, match=None, attempts=0, problem="", ended_at=None, decisions=0
+        )
+        if again and collection.status == Status.DONE:
+            collection.status = Status.PAUSED
+            collection.save(update_fields=["status"])
+    return again
+
+
+def finish_if_played(collection: Collection) -> None:
+    """Close a running collection of which nothing is left to play."""
+    left = Item.objects.filter(collection=collection, status__in=TO_PLAY)
+    if not left.exists():
+        running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
+        running.update(status=Status.DONE, ended_at=timezone.now())
+
+
+def _locked(collection: Collection, *, among: Some[str], to: str) -> Collection:
+    fresh = Collection.objects.select_for_update().get(pk=collection.pk)
+    if fresh.source != Collection.Source.PLAYED:
+        raise WrongMoment(f"One cannot {to} an imported collection: there is nothing to play.")
+    if fresh.status not in among:
+        raise WrongMoment(f"One cannot {to} a collection that is {fresh.get_status_display()}.")
+    return fresh

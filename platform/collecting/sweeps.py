@@ -1,0 +1,23 @@
+"""What makes a running collection go on by itself, whatever was killed or lost."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.utils import timezone
+
+from collecting.leases import TO_PLAY
+from collecting.models import Collection, Driver, Item
+from collecting.services import finish_if_played
+
+
+def undriven() -> list[int]:
+    """Running collections with something to play and fewer drivers than wanted; closes those with nothing left."""
+    wanting = []
+    for collection in Collection.objects.filter(status=Collection.Status.RUNNING):
+        if not Item.objects.filter(collection=collection, status__in=TO_PLAY).exists():
+            finish_if_played(collection)
+            continue
+        drivers = Driver.objects.filter(collection=collection, until__gt=timezone.now()).count()
+        if drivers < settings.COLLECTION_DRIVERS:
+            wanting.append(collection.pk)
+    return wanting
