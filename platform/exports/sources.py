@@ -13,6 +13,7 @@ from exports.errors import UnknownSource
 from games.interface import Json
 from llm_agents.agent import parse_spec
 from matches.models import Match
+from studies.design import cells_wanted
 from studies.enrolling import steps_of
 from studies.models import Study
 
@@ -56,7 +57,7 @@ class StudySource:
             for config in version.content["configurations"]:
                 yield version.content["game"], config
         if not versions:
-            yield self.study.game, self.study.config
+            yield from ((self.study.game, cell.config) for cell in cells_wanted(self.study))
 
     def steps(self) -> list[str]:
         """Kinds of steps that ways through the study are made of."""

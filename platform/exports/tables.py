@@ -91,6 +91,13 @@ def matches(shape: Shape) -> Table:
             lambda m: m.place.cell,
         ),
         Column(
+            "cell_kind",
+            "choice",
+            "What the researcher calls such cells.",
+            lambda m: m.place.kind or None,
+            values="such as main, variant, random; may be empty",
+        ),
+        Column(
             "purpose",
             "choice",
             "What the match was played for.",

@@ -107,7 +107,7 @@ class Way:
     @cached_property
     def matches(self) -> list[Played]:
         """The matches that this person sat in, in order."""
-        place = Place(version=self.cell.version.number, cell=self.cell.number)
+        place = Place(version=self.cell.version.number, cell=self.cell.number, kind=self.cell.kind)
         return [Played(self.reading, seat.match, place) for seat in self.enrolment.seats.all()]
 
     @cached_property
@@ -154,6 +154,7 @@ class Place:
 
     version: int
     cell: int | None = None
+    kind: str = ""
     name: str = ""
     unverified: str = ""
     names: tuple[str, ...] = ()

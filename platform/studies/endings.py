@@ -20,7 +20,7 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     placement = Placement.objects.select_related("cell__version").filter(enrolment=enrolment).first()
     if placement is None:
         return
-    rule = rules.PayRule.model_validate(placement.cell.version.content["pay"])
+    rule = placement.cell.pay()
     payoff, share = result_of(enrolment)
     if placement.cell.version.content["purpose"] == Match.Purpose.STUDY:
         owed = record_due(enrolment, rule, payoff=payoff, share=share)

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from games import registry
 from participants.models import Enrolment
 from participants.services import lifetime
-from payouts.rules import PayRule
 from recruiters.arrivals import Arrival
 from recruiters.errors import NotLetIn, SomebodyElse
 from recruiters.models import Identity
@@ -139,7 +138,7 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
             "kind": "instructions",
             **about,
             "code_word": content["checks"]["code_word"],
-            "pay": texts.pay_promise(PayRule.model_validate(content["pay"])),
+            "pay": texts.pay_promise(cell.pay()),
         },
         {"kind": "match", **about, "agents": cell.agents, "purpose": content["purpose"], "timers": content["timers"]},
     ]

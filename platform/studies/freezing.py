@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
+import games.play
+from games import registry
 from studies import texts
+from studies.design import cells_wanted
 from studies.models import Cell, Study, Version
 
 
@@ -46,21 +50,29 @@ def launch(study: Study) -> Version:
 
 def content_of(study: Study) -> dict[str, Any]:
     """Everything that a participant's way, match and pay depend on, as plain data."""
-    game = study.configured()
     agent = {"agent": study.agent, "delay": study.agent_delay}
+    game = registry.get(study.game)
+    configurations: list[Mapping[str, Any]] = []
+    cells = []
+    for wanted in cells_wanted(study):
+        if not configurations or configurations[-1] != wanted.config:
+            configurations.append(wanted.config)
+            roles = games.play.configure(game, wanted.config).roles()
+        cells.append(
+            {
+                "configuration": len(configurations) - 1,
+                "kind": wanted.kind,
+                "role": wanted.role,
+                "agents": {other: agent for other in roles if other != wanted.role},
+                "quota": wanted.quota,
+                "announced_average": None if wanted.average is None else str(wanted.average),
+            }
+        )
     return {
         "game": study.game,
         "rules_version": game.rules_version,
-        "configurations": [game.config.model_dump(mode="json")],
-        "cells": [
-            {
-                "configuration": 0,
-                "role": role,
-                "agents": {other: agent for other in game.roles() if other != role},
-                "quota": study.quota,
-            }
-            for role in study.roles
-        ],
+        "configurations": configurations,
+        "cells": cells,
         "purpose": study.purpose,
         "texts": {
             "consent": study.consent or texts.default_consent(study),

@@ -20,6 +20,7 @@ from llm_agents.errors import AgentError
 from matches.models import Match
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule
+from studies.design import WantedCell, cells_wanted
 
 
 def game_choices() -> list[tuple[str, str]]:
@@ -49,6 +50,16 @@ class Study(models.Model):
 
     game = models.CharField(_("game"), max_length=40, choices=game_choices)
     config = models.JSONField(_("parameters"), default=dict, blank=True)
+    design = models.JSONField(
+        _("what is varied"),
+        default=dict,
+        blank=True,
+        help_text=_(
+            'Empty: nothing. Several values of a parameter: {"grid": {"rounds": [1, 12]}}. Configurations by hand: '
+            '{"configurations": [{"config": {…}, "quota": 5}]}. GLEE\'s table or its selection for people: '
+            '{"table": "glee"}, {"selection": "glee", "seed": 1}.'
+        ),
+    )
     roles = models.JSONField(_("roles for people"), default=list, blank=True)
     quota = models.PositiveIntegerField(
         _("people per role"),
@@ -154,12 +165,17 @@ class Study(models.Model):
             game = self.configured()
         except GameError as error:
             raise ValidationError({"config": str(error)}) from None
-        people = game.people()
-        self.roles = self.roles or list(people)
-        if unknown := set(self.roles) - set(people):
+        self.roles = self.roles or list(game.roles() if self.design else game.people())
+        known = game.roles() if self.design else game.people()
+        if unknown := set(self.roles) - set(known):
             errors["roles"] = _("People cannot play {roles} here; they can play {people}.").format(
-                roles=", ".join(sorted(unknown)), people=", ".join(people)
+                roles=", ".join(sorted(unknown)), people=", ".join(known)
             )
+        cells: list[WantedCell] = []
+        try:
+            cells = [] if errors else cells_wanted(self)
+        except GameError as error:
+            errors["design"] = str(error)
         try:
             spec = parse_spec(self.agent)
             if spec.kind == "script" and spec.name not in game.scripts:
@@ -169,8 +185,10 @@ class Study(models.Model):
         except AgentError as error:
             errors["agent"] = str(error)
         try:
-            for role in game.roles():
-                game.instructions(role, self.instructions or None)
+            for varied in {id(cell.config): cell.config for cell in cells}.values():
+                game = games.play.configure(registry.get(self.game), varied)
+                for role in game.roles():
+                    game.instructions(role, self.instructions or None)
         except BadText as error:
             errors["instructions"] = str(error)
         try:
@@ -208,9 +226,17 @@ class Cell(models.Model):
     version = models.ForeignKey(Version, models.PROTECT, related_name="cells")
     number = models.PositiveIntegerField()
     configuration = models.PositiveIntegerField(help_text=_("index into the version's configurations"))
+    kind = models.CharField(_("kind"), max_length=20, blank=True, help_text=_("main, variant or random, for instance"))
     role = models.CharField(_("role"), max_length=40)
     agents = models.JSONField(_("opponents"))
     quota = models.PositiveIntegerField(_("quota"))
+    announced_average = models.DecimalField(
+        _("announced average bonus"),
+        max_digits=8,
+        decimal_places=2,
+        null=True,
+        help_text=_("where it depends on the cell"),
+    )
 
     class Meta:
         verbose_name = _("cell")
@@ -220,6 +246,13 @@ class Cell(models.Model):
 
     def __str__(self) -> str:
         return f"{self.version} {self.role}"
+
+    def pay(self) -> PayRule:
+        """The pay rule of whoever plays here."""
+        rule = PayRule.model_validate(self.version.content["pay"])
+        if self.announced_average is None:
+            return rule
+        return rule.model_copy(update={"announced_average": self.announced_average})
 
 
 class Placement(models.Model):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
 from payouts.rules import PayRule
+from studies.design import cells_wanted
 from studies.models import Study
 
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -18,10 +20,21 @@ def in_currency(amount: Decimal, currency: str) -> str:
     return f"{symbol}{amount:.2f}" if symbol else f"{amount:.2f} {currency}"
 
 
-def pay_promise(rule: PayRule) -> str:
-    """What finishing pays, in one sentence."""
+def pay_promise(rule: PayRule, averages: Collection[Decimal] = ()) -> str:
+    """What finishing pays, in one sentence.
+
+    Args:
+        averages: the announced average bonuses of a study in which they differ.
+    """
     base = in_currency(rule.base, rule.currency)
     average = in_currency(rule.announced_average, rule.currency)
+    if len(set(averages)) > 1:
+        return _(
+            "Finishing pays {base} plus a bonus that depends on the game: on average between {least} and {most}. "
+            "You learn yours before the game begins."
+        ).format(
+            base=base, least=in_currency(min(averages), rule.currency), most=in_currency(max(averages), rule.currency)
+        )
     if rule.rule == "fixed":
         return _("Finishing pays {base} plus a bonus of {average}.").format(base=base, average=average)
     return _("Finishing pays {base} plus a bonus that depends on how you do in the game, {average} on average.").format(
@@ -31,6 +44,7 @@ def pay_promise(rule: PayRule) -> str:
 
 def default_consent(study: Study) -> str:
     """A consent text that is true for this study (Markdown)."""
+    averages = [cell.average for cell in cells_wanted(study) if cell.average is not None]
     opponent = (
         _("The other player is a computer program, possibly a language model.")
         if study.tells_opponent
@@ -42,7 +56,7 @@ def default_consent(study: Study) -> str:
             _("You will read the rules, play one game, and answer one question about it. {opponent}").format(
                 opponent=opponent
             ),
-            pay_promise(study.pay()),
+            pay_promise(study.pay(), averages),
             _(
                 "We keep your decisions, your messages in the game, and how long you took. They are published without "
                 "your name or worker number. Please write nothing in the game that tells who you are."

@@ -150,7 +150,7 @@ def test_headers_follow_from_the_study_and_not_from_its_data(tmp_path, finished_
     for table in tables_for(reading_of(study)):
         assert header(tmp_path / "empty", table) == header(finished_dataset, table)
     assert header(finished_dataset, "matches") == [
-        "match", "game", "rules_version", "version", "cell", "purpose", "source", "name", "unverified",
+        "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
         "seed", "started_at", "ended_at", "seconds",
         "decisions", "messages", "player_alice", "participant_alice", "player_bob", "participant_bob",
         *(f"config_{name}" for name in registry.get("bargaining").Config.model_fields),

@@ -140,7 +140,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
         (None, {"fields": ["title", "slug", "purpose"]}),
         (
             _("Game: {title}").format(title=game.title),
-            {"fields": ["game", *parameters.rows(game)], "description": game.summary},
+            {"fields": ["game", *parameters.rows(game), "design"], "description": game.summary},
         ),
         (
             _("People"),

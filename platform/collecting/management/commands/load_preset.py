@@ -1,0 +1,39 @@
+"""`manage.py load_preset NAME [--agents A,B,…] [--seed N]`: the ready-made studies of a published system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from collecting.errors import CollectingError
+from collecting.models import Collection
+from collecting.presets import MODELS, PRESETS, load
+
+WRONG = 2
+
+
+class Command(BaseCommand):
+    help = "Makes the studies or collections of a preset, ready to launch or start."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME", help=f"of {', '.join(PRESETS)}")
+        parser.add_argument(
+            "--agents",
+            default="",
+            metavar="A,B,…",
+            help=f"who plays; people meet the first of them (default: {','.join(MODELS)})",
+        )
+        parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random part of a selection")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        agents = [agent for agent in options["agents"].split(",") if agent]
+        try:
+            made = load(options["name"], agents=agents, seed=options["seed"])
+        except CollectingError as error:
+            raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
+        for one in made:
+            if isinstance(one, Collection):
+                self.stdout.write(f"{one.slug}: {one.planned:,} matches, start it with: collect {one.slug} --resume")
+            else:
+                self.stdout.write(f"{one.slug}: a draft study; look it over and launch it in the admin")

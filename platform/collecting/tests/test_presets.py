@@ -1,0 +1,69 @@
+"""The published systems, ready to launch or start."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from collecting import services
+from collecting.errors import BadPlan
+from collecting.models import Collection
+from collecting.presets import load
+from studies.design import cells_wanted
+from studies.freezing import launch
+from studies.models import Cell, Study
+
+pytestmark = pytest.mark.django_db
+CELLS = {"bargaining": 78, "negotiation": 60, "persuasion": 57}
+
+
+def test_glee_llm_is_a_collection_of_every_configuration_for_each_ordered_pair():
+    made = load("glee-llm", agents=["script:random"])
+    assert {c.game: c.planned for c in made} == {"bargaining": 384, "negotiation": 576, "persuasion": 360}
+    assert services.start(made[0]).status == Collection.Status.RUNNING
+
+
+def test_glee_llm_names_models_where_nobody_is_named():
+    assert [c.planned for c in load("glee-llm")] == [384 * 4, 576 * 4, 360 * 4]
+
+
+@pytest.mark.parametrize("game", CELLS)
+def test_glee_human_launches_with_the_published_cells_and_pay(game):
+    load("glee-human", agents=["script:random"], seed=3)
+    study = Study.objects.get(game=game)
+    assert study.status == Study.Status.DRAFT
+    version = launch(study)
+    cells = Cell.objects.filter(version=version)
+    assert cells.count() == CELLS[game]
+    hours = Decimal(20 if game == "persuasion" else 10) / 60
+    by_stake = {(c.announced_average, _stake(version, c)) for c in cells}
+    assert by_stake == {(round(hourly * hours, 2), stake) for hourly, stake in [(3, 1e2), (6, 1e4), (9, 1e6)]}
+    assert study.base == round(6 * hours, 2)
+
+
+def _stake(version, cell) -> float:
+    config = version.content["configurations"][cell.configuration]
+    return next(config[key] for key in ("money", "scale", "price") if key in config)
+
+
+def test_the_same_seed_draws_the_same_random_cells():
+    load("glee-human", agents=["script:random"], seed=3)
+    study = Study.objects.get(game="bargaining")
+    drawn = cells_wanted(study)
+    study.design["seed"] = 4
+    assert drawn != cells_wanted(study)
+    study.design["seed"] = 3
+    assert drawn == cells_wanted(study)
+
+
+def test_loading_twice_an_unknown_preset_or_agent_is_refused_and_makes_nothing(capsys):
+    call_command("load_preset", "glee-llm", "--agents", "script:random")
+    assert "glee-llm-persuasion: 360 matches" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="loaded before"):
+        call_command("load_preset", "glee-llm")
+    for name, agents in [("moon", []), ("glee-human", ["script:nobody"])]:
+        with pytest.raises(BadPlan):
+            load(name, agents=agents)
+    assert not Study.objects.exists()

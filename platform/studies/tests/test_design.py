@@ -1,0 +1,128 @@
+"""What a study varies, and how it is refused where it could not be played."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from games.errors import BadConfig
+from matches.models import Match, Seat
+from participants import services as people
+from recruiters.arrivals import Arrival
+from studies.design import cells_wanted
+from studies.enrolling import enrol
+from studies.freezing import launch
+from studies.models import Cell, Study
+
+pytestmark = pytest.mark.django_db
+
+
+def study(**fields) -> Study:
+    given = {"title": "A study", "slug": "a-study", "game": "bargaining", "quota": 4, "agent": "script:fair", **fields}
+    return Study(**given)
+
+
+def wanted(design, **fields):
+    made = study(design=design, roles=["alice", "bob"], **fields)
+    return [(cell.config["rounds"], cell.role, cell.quota, cell.kind) for cell in cells_wanted(made)]
+
+
+def test_without_a_design_there_is_a_cell_per_role():
+    assert wanted({}, config={"rounds": 3}) == [(3, "alice", 4, ""), (3, "bob", 4, "")]
+
+
+def test_a_grid_is_combined_with_the_studys_other_parameters():
+    cells = cells_wanted(study(design={"grid": {"rounds": [1, None]}}, config={"money": 50}, roles=["bob"]))
+    assert [(c.config["rounds"], c.config["money"], c.role) for c in cells] == [(1, 50, "bob"), (None, 50, "bob")]
+
+
+def test_configurations_by_hand_have_their_own_quotas_and_roles():
+    design = {
+        "configurations": [
+            {"config": {"rounds": 2}, "quota": 9, "kind": "main"},
+            {"config": {"rounds": 5}, "roles": ["bob"]},
+        ]
+    }
+    assert wanted(design) == [(2, "alice", 9, "main"), (2, "bob", 9, "main"), (5, "bob", 4, "")]
+
+
+def test_the_published_selection_brings_its_cells_and_quotas():
+    cells = cells_wanted(study(design={"selection": "glee", "seed": 2}))
+    assert len(cells) == 78
+    assert {(c.kind, c.quota) for c in cells} == {("main", 50), ("variant", 25), ("random", 15)}
+    assert cells == cells_wanted(study(design={"selection": "glee", "seed": 2}))
+
+
+def test_a_published_table():
+    assert len(cells_wanted(study(design={"table": "glee"}, roles=["alice"]))) == 384
+
+
+def test_the_announced_average_may_depend_on_a_parameter():
+    averages = {"by": "money", "amounts": {"100": "0.50", "10000": "1.00"}}
+    cells = cells_wanted(study(design={"grid": {"money": [100, 10000]}, "averages": averages}, roles=["bob"]))
+    assert [cell.average for cell in cells] == [Decimal("0.50"), Decimal("1.00")]
+
+
+@pytest.mark.parametrize(
+    ("design", "reason"),
+    [
+        ({"grid": {"colour": ["red"]}}, "no parameter “colour”"),
+        ({"grid": {"delta_bob": [0.9, 7]}}, "“delta_bob” cannot be 7"),
+        ({"grid": {"rounds": 3}}, "grid.rounds"),
+        ({"grids": {}}, "grids"),
+        ({"table": "moon"}, "no table “moon”"),
+        ({"selection": "moon"}, "no selection “moon”"),
+        ({"table": "glee", "grid": {}}, "one of grid, table"),
+        ({"configurations": []}, "configurations"),
+        ({"configurations": [{}, {"config": {"rounds": 0}}]}, "Configuration 2: .*rounds"),
+        ({"configurations": [{"quota": 0}]}, "configurations.0.quota"),
+        ({"configurations": [{"roles": ["carol"]}]}, "cannot play carol"),
+        ({"averages": {"by": "colour", "amounts": {}}}, "no parameter “colour”"),
+        ({"averages": {"by": "money", "amounts": {"5": "1"}}}, "No average bonus is given for money = 10000"),
+        ({"grid": {"delta_bob": [i / 3000 for i in range(1, 3001)]}}, "6000 cells"),
+    ],
+)
+def test_what_could_not_be_played_is_refused_at_set_up_naming_it(design, reason):
+    made = study(design=design, roles=["alice", "bob"])
+    with pytest.raises(BadConfig, match=reason):
+        cells_wanted(made)
+    with pytest.raises(ValidationError) as refused:
+        made.full_clean()
+    assert set(refused.value.message_dict) == {"design"}
+
+
+def test_launching_freezes_every_cell_and_people_are_spread_over_them():
+    made = study(design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1", "6": "3"}}})
+    made.save()
+    version = launch(made)
+    assert [c["rounds"] for c in version.content["configurations"]] == [2, 6]
+    assert [(c.configuration, c.role) for c in Cell.objects.order_by("number")] == [
+        (0, "alice"), (0, "bob"), (1, "alice"), (1, "bob"),
+    ]  # fmt: skip
+    for worker in "ABCD":
+        enrol(made, Arrival("codes", worker=worker, proof=worker))
+    assert all(cell.placements.count() == 1 for cell in Cell.objects.all())
+
+
+def test_the_match_and_the_promise_are_those_of_the_cell():
+    made = study(
+        design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1.25", "6": "3.50"}}},
+        roles=["alice"],
+        asks_code_word=False,
+    )
+    made.save()
+    version = launch(made)
+    assert "between $1.25 and $3.50" in version.content["texts"]["consent"]
+    for worker in "AB":
+        person = enrol(made, Arrival("codes", worker=worker, proof=worker))
+        rounds = made.versions.get().content["configurations"][person.placement.cell.configuration]["rounds"]
+        instructions = next(step for step in person.steps if step["kind"] == "instructions")
+        assert {2: "$1.25", 6: "$3.50"}[rounds] in instructions["pay"]
+        for answer in ({"agree": "yes"}, {"name": "Robin"}, {}):
+            shown, _step = people.show_step(enrolment_id=person.pk)
+            people.answer_step(enrolment_id=person.pk, position=shown.position, data=answer)
+        people.show_step(enrolment_id=person.pk)
+        assert Seat.objects.get(enrolment=person).match.config["rounds"] == rounds
+    assert Match.objects.count() == 2
