@@ -40,8 +40,9 @@ log = logging.getLogger(__name__)
 
 def drive(collection: Collection, slot: int) -> None:
     """Play the collection until nothing is left or it should not run; returns at once where the slot is taken."""
+    collection.refresh_from_db()
     holder = uuid.uuid4().hex
-    if leases.take_slot(collection, slot, holder):
+    if collection.status == Collection.Status.RUNNING and leases.take_slot(collection, slot, holder):
         try:
             asyncio.run(_Driver(collection, slot, holder).run())
         finally:

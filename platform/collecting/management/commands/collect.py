@@ -1,0 +1,169 @@
+"""`manage.py collect NAME …`: make a collection and play it, look at it, pause it, go on with it.
+
+collect NAME --game GAME (--table glee | --grid JSON | --config JSON…) --agents A,B,… [--repetitions N]
+    makes the collection, starts it and shows its progress until it stops (Ctrl-C leaves it running).
+collect NAME                 shows where it stands and follows it while it runs
+collect NAME --pause | --resume [--budget X] | --retry-failed
+The workers of the queue `collections` play it; with --here this process does.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from argparse import RawDescriptionHelpFormatter
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from collecting import driver, planning, services
+from collecting.errors import CollectingError
+from collecting.models import Collection
+from collecting.progress import failures, progress
+from games import grids, registry
+from games.errors import GameError
+
+WRONG = 2
+EVERY_SECONDS = 2.0
+"""Between two lines of progress."""
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def create_parser(self, *names: str, **options: Any) -> CommandParser:
+        parser = super().create_parser(*names, formatter_class=RawDescriptionHelpFormatter, **options)
+        parser.set_defaults(force_color=False)
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the collection's short name")
+        plan = parser.add_argument_group("a new collection")
+        plan.add_argument("--title", help="what people read; the short name if nothing is said")
+        plan.add_argument("--game", metavar="GAME")
+        plan.add_argument("--table", metavar="TABLE", help="a published table of the game, such as glee")
+        plan.add_argument("--grid", metavar="JSON", help='values by parameter: {"rounds": [1, 10], …}')
+        plan.add_argument(
+            "--config", metavar="JSON", action="append", default=[], help="one configuration; may be said several times"
+        )
+        plan.add_argument("--agents", metavar="A,B,…", help="script:NAME, openai:MODEL, anthropic:MODEL")
+        plan.add_argument("--repetitions", type=int, default=1, metavar="N", help="matches per configuration and pair")
+        plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
+        plan.add_argument("--seed", type=int, metavar="N")
+        plan.add_argument("--concurrency", type=int, default=50, metavar="N", help="matches at once")
+        plan.add_argument("--delay", type=float, default=0, metavar="SECONDS", help="scripted players wait this long")
+        plan.add_argument(
+            "--budget", metavar="DOLLARS", help="stop asking models after this much; with --resume: raise"
+        )
+        plan.add_argument("--prices", default="{}", metavar="JSON", help='{"openai:MODEL": {"input": 1, "output": 2}}')
+        parser.add_argument("--json", action="store_true", help="progress as one JSON object a line")
+        parser.add_argument("--no-wait", action="store_true", help="start it and return")
+        parser.add_argument("--here", action="store_true", help="play in this process, without a worker")
+        deeds = parser.add_mutually_exclusive_group()
+        deeds.add_argument("--pause", action="store_true")
+        deeds.add_argument("--resume", action="store_true")
+        deeds.add_argument("--retry-failed", action="store_true", help="play the failed matches again")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            collection = self._done(options)
+        except (CollectingError, GameError) as error:
+            raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
+        if options["here"]:
+            playing = threading.Thread(target=_play, args=(collection,), daemon=True)
+            playing.start()
+        try:
+            self._follow(collection, options, alive=playing.is_alive if options["here"] else None)
+        except KeyboardInterrupt:
+            if options["here"]:
+                services.pause(collection)
+                playing.join()
+            self.stdout.write(f"See {collection.slug} again with: collect {collection.slug}")
+
+    def _done(self, options: dict[str, Any]) -> Collection:
+        """The collection, after what was asked to be done with it."""
+        collection = Collection.objects.filter(slug=options["name"]).first()
+        planned = any(options[key] for key in ("game", "table", "grid", "config", "agents"))
+        if collection is None:
+            if not planned:
+                known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+                raise CollectingError(f"There is no collection “{options['name']}”; there are: {known}.")
+            return services.start(planning.make_collection(self._plan(options)))
+        if planned:
+            raise CollectingError(f"There is a collection “{options['name']}” already; a plan is never changed.")
+        if options["pause"]:
+            return services.pause(collection)
+        if options["retry_failed"]:
+            services.retry_failed(collection)
+        if options["resume"] and options["budget"] is not None:
+            services.raise_budget(collection, _dollars(options["budget"]))
+        return services.start(collection) if options["resume"] or options["retry_failed"] else collection
+
+    def _plan(self, options: dict[str, Any]) -> planning.Plan:
+        if not options["game"] or not options["agents"]:
+            raise CollectingError("A new collection needs --game and --agents.")
+        ways = [bool(options[key]) for key in ("table", "grid", "config")]
+        if sum(ways) > 1:
+            raise CollectingError("Give one of --table, --grid and --config.")
+        game = registry.get(options["game"])
+        if options["table"]:
+            configurations = grids.table(game.key, options["table"])
+        elif options["config"]:
+            configurations = [_json(text, "--config", dict) for text in options["config"]]
+        else:
+            configurations = grids.expand(game, _json(options["grid"] or "{}", "--grid", dict))
+        return planning.Plan(
+            title=options["title"] or options["name"],
+            slug=options["name"],
+            game=game.key,
+            configurations=configurations,
+            agents=[agent for agent in options["agents"].split(",") if agent],
+            repetitions=options["repetitions"],
+            same=not options["no_same"],
+            delay=options["delay"],
+            prices=_json(options["prices"], "--prices", dict),
+            concurrency=options["concurrency"],
+            budget=None if options["budget"] is None else _dollars(options["budget"]),
+            seed=options["seed"],
+        )
+
+    def _follow(self, collection: Collection, options: dict[str, Any], alive: Any) -> None:
+        """Show progress until the collection stops."""
+        while True:
+            collection.refresh_from_db()
+            now = progress(collection)
+            self.stdout.write(json.dumps(now.as_dict()) if options["json"] else now.in_words())
+            if collection.status != Collection.Status.RUNNING:
+                for problem, count in [] if options["json"] else failures(collection):
+                    self.stdout.write(f"  {count} failed: {problem}")
+                return
+            if options["no_wait"] or (alive is not None and not alive()):
+                return
+            time.sleep(EVERY_SECONDS)
+
+
+def _play(collection: Collection) -> None:
+    try:
+        driver.drive(collection, slot=0)
+    finally:
+        connection.close()
+
+
+def _json(text: str, what: str, kind: type) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise CollectingError(f"{what} cannot be read as JSON: {error}") from None
+    if not isinstance(value, kind):
+        raise CollectingError(f"{what} must be a JSON object.")
+    return value
+
+
+def _dollars(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise CollectingError(f"--budget must be an amount of dollars, not {text}.") from None

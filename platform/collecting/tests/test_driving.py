@@ -1,0 +1,296 @@
+"""Collections are played to the end, exactly once, whatever stops in between; on SQLite and PostgreSQL alike."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+import games.play
+from collecting import driver, leases, playing, services, sweeps
+from collecting.errors import LeaseLost, WrongMoment
+from collecting.models import Collection, Driver, Item
+from collecting.planning import Plan, make_collection, wanted
+from collecting.progress import failures, progress
+from games.play import start, submit
+from llm_agents.twins.server import Failure, Hang, OpenAITwin
+from matches.models import Event, Match
+from matches.sweeps import requeue_waiting
+from opponents.models import Call
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+Status = Collection.Status
+ACCEPTED = '{"decision": "accept"}'
+
+
+@pytest.fixture(autouse=True)
+def short_leases(monkeypatch):
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 1.0)
+    monkeypatch.setattr(leases, "RENEW_SECONDS", 0.2)
+
+
+def running(**changes) -> Collection:
+    plan = {
+        "title": "A collection",
+        "slug": "a-collection",
+        "game": "bargaining",
+        "configurations": [{"rounds": 6}],
+        "agents": ["script:haggler", "script:random"],
+        "repetitions": 5,
+        "seed": 3,
+    }
+    return services.start(make_collection(Plan(**{**plan, **changes})))
+
+
+def drive(collection: Collection) -> Collection:
+    """Drive it to its end, as often as the sweep would have to."""
+    end = time.monotonic() + 60
+    while True:
+        driver.drive(collection, slot=0)
+        collection.refresh_from_db()
+        if collection.status != Status.RUNNING:
+            return collection
+        assert time.monotonic() < end, "it does not end"
+        time.sleep(0.1)
+
+
+def in_background(collection: Collection) -> threading.Thread:
+    def run() -> None:
+        try:
+            driver.drive(collection, slot=0)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def until(condition, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.05)
+
+
+def assert_whole(collection: Collection) -> None:
+    """Every planned match ended once, and its log is what the rules make of it."""
+    for item in collection.items.select_related("match"):
+        assert item.status == Item.Status.FINISHED, item.problem
+        log = item.match.log()
+        assert [event.number for event in log] == list(range(1, len(log) + 1))
+        play = games.play.replay_events(item.match.configured(), log)
+        assert play.payoffs() == item.match.payoffs
+        assert item.decisions == sum(event.kind == "move" for event in log)
+    assert Match.objects.count() == collection.planned
+
+
+def test_every_planned_match_is_played_as_the_rules_and_the_scripts_say():
+    collection = drive(running())
+    assert collection.status == Status.DONE
+    assert_whole(collection)
+    for item in collection.items.select_related("match"):
+        one = wanted(collection, item.number)
+        play, _events = start(item.match.configured(), one.seed)
+        while not play.over:
+            (role,) = play.waiting_for()
+            script = one.players[role].agent.removeprefix("script:")
+            play, _events = submit(play, role, games.play.script_move(play, role, script))
+        assert (item.match.seed, item.match.payoffs) == (one.seed, play.payoffs())
+
+
+def test_players_that_take_time_play_at_once():
+    collection = running(agents=["script:random"], repetitions=30, delay=0.2, concurrency=30)
+    began = time.monotonic()
+    drive(collection)
+    assert_whole(collection)
+    assert time.monotonic() - began < 0.5 * 0.2 * progress(collection).decisions
+
+
+def test_a_model_plays_and_every_call_is_kept_with_its_cost(monkeypatch):
+    offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
+    with OpenAITwin(lambda request: offer if "alice_gain" in request["messages"][-1]["content"] else ACCEPTED) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        collection = drive(
+            running(agents=["openai:gpt-4o-mini"], repetitions=3, prices={"openai:gpt-4o-mini": _price(1000)})
+        )
+    assert_whole(collection)
+    assert Call.objects.count() == progress(collection).decisions == 6
+    assert progress(collection).cost == sum(call.cost for call in Call.objects.all()) > 0
+
+
+def _price(dollars: int) -> dict[str, int]:
+    return {"input": dollars, "output": dollars}
+
+
+def test_a_budget_stops_what_is_new_and_a_higher_one_goes_on(monkeypatch):
+    with OpenAITwin(_one_offer_then_reject) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        collection = running(
+            agents=["openai:m"],
+            repetitions=40,
+            concurrency=2,
+            prices={"openai:m": _price(100_000)},
+            budget=Decimal("0.01"),
+        )
+        drive(collection)
+        assert collection.status == Status.OVER_BUDGET
+        spent, asked = progress(collection).cost, len(twin.requests)
+        assert spent >= Decimal("0.01")
+        assert 0 < progress(collection).finished < 40
+        drive(collection)
+        assert len(twin.requests) == asked
+        services.raise_budget(collection, None)
+        collection = drive(services.start(collection))
+    assert collection.status == Status.DONE
+    assert_whole(collection)
+
+
+def _one_offer_then_reject(request) -> str:
+    time.sleep(0.02)
+    question = request["messages"][-1]["content"]
+    return '{"alice_gain": 5000, "bob_gain": 5000}' if "alice_gain" in question else ACCEPTED
+
+
+def test_a_broken_agent_fails_its_own_matches_with_a_reason_and_no_others(monkeypatch):
+    with OpenAITwin(lambda request: "I would rather not.") as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        collection = drive(running(agents=["openai:m", "script:fair"], repetitions=2))
+    assert collection.status == Status.DONE
+    for item in collection.items.all():
+        agents = {player.agent for player in wanted(collection, item.number).players.values()}
+        assert item.status == (Item.Status.FAILED if "openai:m" in agents else Item.Status.FINISHED)
+    assert progress(collection).failed == 6
+    assert all("No legal move in 4 tries" in problem for problem, _count in failures(collection))
+    assert Match.objects.filter(status=Match.Status.ABANDONED).count() == 6
+
+
+def test_a_hung_model_does_not_slow_the_rest(monkeypatch):
+    with OpenAITwin([Hang(60)]) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        collection = running(agents=["openai:m", "script:fair"], repetitions=4, call_seconds=3)
+        thread = in_background(collection)
+        finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED)
+        until(lambda: finished.count() == 4, seconds=2.5)
+        thread.join()
+    assert progress(collection).failed == 12
+
+
+def test_failed_matches_can_be_played_again(monkeypatch):
+    with OpenAITwin([Failure(400)]) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        collection = drive(running(agents=["openai:m"], repetitions=2))
+        assert progress(collection).failed == 2
+    with OpenAITwin(_one_offer_then_reject) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        assert services.retry_failed(collection) == 2
+        collection = drive(services.start(collection))
+    assert (collection.status, progress(collection).finished) == (Status.DONE, 2)
+
+
+def test_paused_in_the_middle_it_goes_on_where_it_stood():
+    collection = running(agents=["script:haggler"], repetitions=8, delay=0.1)
+    thread = in_background(collection)
+    until(lambda: Event.objects.filter(kind="move").count() > 10)
+    services.pause(collection)
+    thread.join()
+    before = {event.pk for event in Event.objects.all()}
+    assert Match.objects.filter(status=Match.Status.LIVE).count() == 8
+    drive(collection)
+    assert {event.pk for event in Event.objects.all()} == before
+    collection = drive(services.start(collection))
+    assert before < {event.pk for event in Event.objects.all()}
+    assert_whole(collection)
+
+
+def test_a_second_driver_of_the_same_slot_does_nothing():
+    collection = running()
+    assert leases.take_slot(collection, 0, "somebody")
+    driver.drive(collection, slot=0)
+    assert not Match.objects.exists()
+
+
+def test_what_a_dead_driver_held_is_taken_up_once_its_lease_has_run_out():
+    collection = running(agents=["script:haggler"], repetitions=4, delay=0.05)
+    leases.take_slot(collection, 0, "dead")
+    items = leases.claim(collection, "dead", 4)
+    match = playing.begin(collection, items[0], "dead")
+    driver.drive(collection, slot=0)
+    assert not Event.objects.filter(kind="move").exists()
+    until(lambda: collection.pk in sweeps.undriven())
+    drive(collection)
+    assert_whole(collection)
+    assert Item.objects.get(pk=items[0].pk).match_id == match.pk
+
+
+def test_a_driver_thought_dead_that_comes_back_changes_nothing():
+    collection = running(agents=["script:haggler"], repetitions=1, delay=0.05)
+    (item,) = leases.claim(collection, "slow", 1)
+    Item.objects.update(until=timezone.now())
+    (same,) = leases.claim(collection, "quick", 1)
+    playing.begin(collection, same, "quick")
+    with pytest.raises(LeaseLost):
+        playing.begin(collection, item, "slow")
+    with pytest.raises(LeaseLost):
+        playing.fail(item=item, holder="slow", problem="late")
+    assert Match.objects.count() == 1
+
+
+def test_an_item_that_kills_its_workers_fails_and_the_rest_goes_on():
+    collection = running(agents=["script:fair"], repetitions=2)
+    Item.objects.filter(number=1).update(attempts=leases.MOST_ATTEMPTS)
+    drive(collection)
+    states = list(collection.items.order_by("number").values_list("status", flat=True))
+    assert states == [Item.Status.FAILED, Item.Status.FINISHED]
+    assert "begun too often" in collection.items.get(number=1).problem
+
+
+def test_its_matches_are_left_alone_by_the_sweep_of_live_ones():
+    collection = running(agents=["script:haggler"], repetitions=1, delay=5)
+    (item,) = leases.claim(collection, "holder", 1)
+    match = playing.begin(collection, item, "holder")
+    Match.objects.filter(pk=match.pk).update(started_at=timezone.now())
+    assert (match.deadline, match.requeue_at) == (None, None)
+    assert requeue_waiting() == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "deed"),
+    [
+        (Status.RUNNING, services.start),
+        (Status.DONE, services.start),
+        (Status.READY, services.pause),
+        (Status.DONE, services.pause),
+        (Status.RUNNING, services.retry_failed),
+    ],
+)
+def test_what_makes_no_sense_now_is_refused_and_changes_nothing(status, deed):
+    collection = running()
+    Collection.objects.update(status=status)
+    with pytest.raises(WrongMoment, match="One cannot"):
+        deed(collection)
+    assert Collection.objects.get().status == status
+
+
+def test_progress_counts_everything_once():
+    collection = running(repetitions=3)
+    now = progress(collection)
+    assert (now.planned, now.waiting, now.finished, now.seconds_left) == (12, 12, 0, None)
+    drive(collection)
+    now = progress(collection)
+    assert (now.waiting, now.playing, now.finished, now.failed, now.share) == (0, 0, 12, 0, 1.0)
+    assert now.decisions == Event.objects.filter(kind="move").count()
+    assert now.seconds_left == 0
+    assert now.decisions_per_second > 0
+    assert not Driver.objects.filter(until__gt=timezone.now()).exists()
