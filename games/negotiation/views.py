@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from games.interface import Block, Fact, Facts, Role, Said, Table, Text, View
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_MARKS = 8
 """Earlier prices on the ladder; the table has all of them."""
-REACH, MOST_REACH = 2.0, 8.0
+REACH, MOST_REACH = 1.6, 8.0
 """The ladder ends at this multiple of the largest value that is known, or at the highest price, within limits."""
 
 
@@ -113,10 +114,10 @@ def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Fa
     if their_value is not None:
         theirs = gain(proposal.by, proposal.price, their_value)
         facts.append(Fact("other_gain", _("{name}'s gain then").format(name=name), theirs, dollars(theirs)))
-    rejecting = _("the game ends without a trade") if last else _("the next price is yours to name")
+    rejecting = _("the game ends without a trade") if last else _("you name the next price")
     facts.append(Fact("last", _("If you reject"), last, rejecting))
     if game.config.outside_option:
-        facts.append(Fact("leaving", _("If you walk away"), 0, _("the game ends, and you earn nothing")))
+        facts.append(Fact("leaving", _("If you walk away"), 0, _("you earn nothing")))
     if proposal.message:
         facts.append(Fact("message", _("{name} writes").format(name=name), Said(name, proposal.message), ""))
     return Facts("offer", _("{name}'s price in round {number}").format(name=name, number=number), tuple(facts))
@@ -150,39 +151,47 @@ def _how_it_failed(game: Negotiation, state: Rounds, role: Role) -> str:
     return _("none: {name} walked away").format(name=game.role_title(other(role)))
 
 
+@dataclass(frozen=True)
+class _Rung:
+    """A price on the ladder."""
+
+    price: float
+    key: str
+    label: str
+    shown: str
+
+
 def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Values and prices in order. A fact's `value` is its place, from 0 at the top to 100 at the price 0."""
     own, theirs = game.value(role), game.value_of_other(role)
-    name, other_name = _("you"), game.role_title(other(role))
-    rungs: list[tuple[float, str, str, str]] = [(own, "your_value", _("Worth to you"), dollars(own))]
+    rungs = [_Rung(own, "your_value", _("Worth to you"), dollars(own))]
     if theirs is not None:
-        rungs.append((theirs, "other_value", _("Worth to {name}").format(name=other_name), dollars(theirs)))
-    current = state.on_table or state.traded
-    for number, proposal in _latest(state):
-        by = name if proposal.by == role else other_name
-        shown = _("{price}: {gain}").format(
-            price=dollars(proposal.price), gain=earnings(gain(role, proposal.price, own))
-        )
-        if proposal is current:
-            label = _("On the table, by {name}") if state.on_table else _("Price of the trade, by {name}")
-            rungs.append((proposal.price, "current", label.format(name=by), shown))
-        else:
-            key = ("yours_{}" if proposal.by == role else "theirs_{}").format(number)
-            label = _("Round {number}, by {name}").format(number=number, name=by)
-            rungs.append((proposal.price, key, label, shown))
+        label = _("Worth to {name}").format(name=game.role_title(other(role)))
+        rungs.append(_Rung(theirs, "other_value", label, dollars(theirs)))
+    for number, proposal in list(enumerate(state.proposals, start=1))[-MOST_MARKS:]:
+        rungs += _rungs_of(game, proposal, number, role)
+    rungs.sort(key=lambda rung: -rung.price)
     known = max(own, theirs or 0.0)
-    top = min(max(known * REACH, *(price for price, *_rest in rungs)), known * MOST_REACH)
-    rungs.sort(key=lambda rung: -rung[0])
-    return Facts(
-        "ladder",
-        _("Prices, from high to low"),
-        tuple(Fact(key, label, round(100 * (1 - min(price / top, 1)), 2), shown) for price, key, label, shown in rungs),
-    )
+    top = min(max(known * REACH, rungs[0].price), known * MOST_REACH)
+    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 2), r.shown) for r in rungs)
+    return Facts("ladder", _("Prices, from high to low"), tuple(facts))
 
 
-def _latest(state: Rounds) -> list[tuple[int, Proposal]]:
-    """The numbers and prices of the latest rounds."""
-    return list(enumerate(state.proposals, start=1))[-MOST_MARKS:]
+def _rungs_of(game: Negotiation, proposal: Proposal, number: int, role: Role) -> list[_Rung]:
+    """A round's price; what it would earn too, while it is on the table."""
+    price, mine, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
+    if proposal.answer is None:
+        label = _("Your price now") if mine else _("{name}'s price now").format(name=name)
+        earns = earnings(gain(role, price, game.value(role)))
+        return [
+            _Rung(price, "current", label, dollars(price)),
+            _Rung(price, "current_gain", _("At this price"), earns),
+        ]
+    if proposal.answer == "accept":
+        return [_Rung(price, "current", _("Price of the trade"), dollars(price))]
+    label = _("You in round {number}") if mine else _("{name} in round {number}")
+    key = f"{'yours' if mine else 'theirs'}_{number}"
+    return [_Rung(price, key, label.format(name=name, number=number), dollars(price))]
 
 
 def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
@@ -202,7 +211,7 @@ def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
         said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
         return (*cells, said) if game.config.messages_allowed else cells
 
-    columns: tuple[str, ...] = (_("Round"), _("Price by"), _("Price"), _("Your gain at it"), _("Answer"))
+    columns: tuple[str, ...] = (_("Round"), _("Named by"), _("Price"), _("Your gain"), _("Answer"))
     if game.config.messages_allowed:
         columns = (*columns, _("Message"))
     return Table("history", _("Prices so far"), columns, tuple(row(i, p) for i, p in enumerate(shown, start=1)))
