@@ -81,6 +81,7 @@ class Item(models.Model):
         _("number"), help_text=_("from 1; its configuration and agents follow from it")
     )
     name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported game, at its source"))
+    names = models.JSONField(default=list, help_text=_("display names in an imported game; they never leave"))
     unverified = models.CharField(
         _("unverified"), max_length=500, blank=True, help_text=_("why an imported game is not one that our rules allow")
     )

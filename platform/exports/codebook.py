@@ -13,6 +13,9 @@ TRANSCRIPT: tuple[Column, ...] = tuple(
         ("game", "choice", "The game that was played.", "", ""),
         ("rules_version", "integer", "Version of the game's rules.", "", ""),
         ("version", "integer", "Version of the study, as in the manifest.", "", ""),
+        ("source", "choice", "Where the match was played.", "", "parley: here; glee: imported from published data"),
+        ("name", "identifier", "Name of an imported game at its source; null otherwise.", "", ""),
+        ("unverified", "text", "Why an imported game is not one that the rules allow; null where it is.", "", ""),
         ("config", "json", "Every parameter of the game.", "", ""),
         ("seed", "integer", "From which the match's luck follows.", "", ""),
         (

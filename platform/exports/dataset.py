@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
 
-from checks.models import Verdict
-from exports import codebook, gate, manifest
+from collecting.models import Collection
+from exports import codebook, gate, manifest, sources
 from exports import tables as tables_of
+from exports.collected import collected
 from exports.csvsafe import cell, compact_json, encoded
 from exports.errors import UnknownFormat
 from exports.folder import Folder, HashedFile
 from exports.manifest import Manifest
-from exports.shape import Shape, of_configurations
+from exports.shape import of_configurations
+from exports.sources import CollectionSource, Source
 from exports.tables import Table
-from exports.ways import Played, Reading, Way
+from exports.ways import Played, Reading
 from opponents.models import Call
 from studies import freezing
-from studies.enrolling import steps_of
 from studies.models import Study
 
 FORMATS = ("csv", "jsonl")
@@ -29,11 +31,12 @@ TRANSCRIPTS = "transcripts.jsonl"
 VERSIONS = "versions.json"
 ALWAYS = ("excluded", "flow", "codebook")
 """Tables that every dataset has, whatever its formats."""
-CHECKS = ("code_word", "quiz")
 
 
-def export(study: Study, folder: Path, formats: Iterable[str] = FORMATS, *, overwrite: bool = False) -> Manifest:
-    """Write the study's dataset, as of now, into `folder`.
+def export(
+    made: Study | Collection | Source, folder: Path, formats: Iterable[str] = FORMATS, *, overwrite: bool = False
+) -> Manifest:
+    """Write the dataset of a study or collection, as of now, into `folder`.
 
     Args:
         formats: of "csv" (the tables) and "jsonl" (the transcripts).
@@ -44,15 +47,22 @@ def export(study: Study, folder: Path, formats: Iterable[str] = FORMATS, *, over
         FlowMismatch: the counts do not add up; no manifest was written.
     """
     wanted = _checked(formats)
-    reading = Reading(study=study, cutoff=timezone.now(), shape=shape_of(study))
-    tables = tables_for(study, reading.shape)
+    reading = reading_of(made)
+    tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
         flow = _write_data(reading, tables, target, wanted).as_dict()
         _write_about(reading, tables, target, flow)
         target.close()
-        made = _manifest(reading, target, wanted, flow)
-        target.seal(made.rendered())
-    return made
+        listed = _manifest(reading, target, wanted, flow)
+        target.seal(listed.rendered())
+    return listed
+
+
+def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None) -> Reading:
+    """What there is to write, as of `cutoff` (now, if nothing is said)."""
+    source = made if isinstance(made, Source) else sources.of(made)
+    shape = of_configurations(source.configurations())
+    return Reading(source=source, cutoff=cutoff or timezone.now(), shape=shape)
 
 
 def _checked(formats: Iterable[str]) -> tuple[str, ...]:
@@ -67,23 +77,9 @@ def _every_name(tables: dict[str, Table]) -> list[str]:
     return [*(table.file for table in tables.values()), TRANSCRIPTS, "codebook.md", "flow.json", VERSIONS]
 
 
-def shape_of(study: Study) -> Shape:
-    """The columns that follow from the study's versions; from the study itself before its first launch."""
-    versions = list(study.versions.order_by("number").values_list("content", flat=True))
-    if not versions:
-        return of_configurations([(study.game, study.config)])
-    return of_configurations((content["game"], config) for content in versions for config in content["configurations"])
-
-
-def tables_for(study: Study, shape: Shape) -> dict[str, Table]:
-    """The study's tables by name."""
-    steps: dict[str, None] = {}
-    for version in study.versions.order_by("number").prefetch_related("cells"):
-        for placed in version.cells.all():
-            steps.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed)))
-    made = Verdict.objects.filter(enrolment__placement__cell__version__study=study)
-    others = set(made.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
-    return tables_of.tables(shape, steps=steps, checks=[*CHECKS, *sorted(others)])
+def tables_for(reading: Reading) -> dict[str, Table]:
+    """The dataset's tables by name."""
+    return tables_of.tables(reading.shape, steps=reading.source.steps(), checks=reading.source.checks())
 
 
 # ---- the data ----------------------------------------------------------------------------------------
@@ -110,14 +106,18 @@ def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, form
             write("excluded", way)
         for owed in way.ledger:
             write("payments", owed)
-        for match in _to_write(way):
-            flow.matches += 1
-            _write_match(match, write, transcripts)
+        for match in way.matches:
+            if match.reported_by(way.enrolment):
+                flow.count_match(reasons=match.reasons)
+                if not match.reasons:
+                    _write_match(match, write, transcripts)
+    if isinstance(reading.source, CollectionSource):
+        for item, played in collected(reading, reading.source.collection):
+            reasons = ("not_begun",) if played is None else played.reasons
+            flow.count_match(reasons=reasons, unverified=bool(item.unverified))
+            if played is not None and not reasons:
+                _write_match(played, write, transcripts)
     return flow
-
-
-def _to_write(way: Way) -> Iterable[Played]:
-    return (match for match in way.matches if not match.reasons and match.reported_by(way.enrolment))
 
 
 def _write_match(match: Played, write: Any, transcripts: HashedFile | None) -> None:
@@ -126,8 +126,9 @@ def _write_match(match: Played, write: Any, transcripts: HashedFile | None) -> N
         write("decisions", decision)
     for message in match.messages:
         write("messages", message)
-    for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
-        write("llm_calls", tables_of.CallRow(match, call))
+    if match.reading.source.asks_models:
+        for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
+            write("llm_calls", tables_of.CallRow(match, call))
     if transcripts is not None:
         transcripts.write_row(encoded(compact_json(transcript(match)) + "\n"))
 
@@ -138,7 +139,10 @@ def transcript(match: Played) -> dict[str, Any]:
         "match": match.uid,
         "game": match.match.game,
         "rules_version": match.match.rules_version,
-        "version": match.cell.version.number,
+        "version": match.place.version,
+        "source": match.reading.source.origin,
+        "name": match.place.name or None,
+        "unverified": match.place.unverified or None,
         "config": match.match.config,
         "seed": match.match.seed,
         "players": {role: match.player(role) for role in match.seats},
@@ -164,11 +168,11 @@ def _write_about(reading: Reading, tables: dict[str, Table], target: Folder, flo
     for entry in codebook.entries(tables.values()):
         listed.write_row(table.row(entry))
     document = target.open("codebook.md")
-    for piece in codebook.markdown(tables.values(), title=reading.study.title, notice=_notice(reading)):
+    for piece in codebook.markdown(tables.values(), title=reading.source.title, notice=_notice(reading)):
         document.write(encoded(piece))
     frozen = [
         {"number": version.number, "sha256": version.sha256, "content": version.content}
-        for version in reading.study.versions.order_by("number")
+        for version in reading.source.versions()
     ]
     target.write(VERSIONS, json.dumps(frozen, indent=2) + "\n")
 
@@ -178,10 +182,10 @@ def _notice(reading: Reading) -> str:
 
 
 def _manifest(reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]) -> Manifest:
-    study = reading.study
+    source: Source = reading.source
     files = {name: target.entries[name] for name in sorted(target.entries)}
     return Manifest(
-        study={"slug": study.slug, "title": study.title, "purpose": study.purpose},
+        study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
         demonstration=reading.demonstration,
         notice=_notice(reading),
         created_at=cell(timezone.now()),
@@ -200,7 +204,7 @@ def _manifest(reading: Reading, target: Folder, formats: tuple[str, ...], flow: 
                 "code_revision": version.code_revision,
                 "launched_at": cell(version.launched_at),
             }
-            for version in study.versions.order_by("number")
+            for version in source.versions()
         ),
         formats=formats,
         files=files,

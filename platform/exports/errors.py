@@ -7,6 +7,10 @@ class ExportError(Exception):
     """Base of this app's errors; `str(error)` is fit to show."""
 
 
+class UnknownSource(ExportError):
+    """There is no study or collection of that name."""
+
+
 class UnknownFormat(ExportError):
     """A format that datasets are not written in."""
 

@@ -23,6 +23,7 @@ REASONS: Mapping[str, str] = {
     "withdrew": "The participant chose to leave.",
     "not_finished": "The participant was still under way when the dataset was made.",
     "no_match": "The way was completed without a match.",
+    "not_begun": "The match was planned and had not been begun.",
     "match_not_finished": "The match has no result: it was live or had been ended early.",
     "failed_check": "Another attention check was failed.",
     "missing_check": "A check that the study asks for has no verdict.",
@@ -160,6 +161,8 @@ class Flow:
     arrived: int = 0
     in_dataset: int = 0
     matches: int = 0
+    unverified: int = 0
+    kept_out: Counter[str] = field(default_factory=Counter)
 
     def count(self, *, stage: str, reasons: tuple[str, ...]) -> None:
         """One more participant who came as far as `stage`; without reasons they are in the dataset."""
@@ -168,6 +171,14 @@ class Flow:
             self.in_dataset += 1
         else:
             self.left[stage][reasons[0]] += 1
+
+    def count_match(self, *, reasons: tuple[str, ...], unverified: bool = False) -> None:
+        """One more match; without reasons it is in the dataset."""
+        if reasons:
+            self.kept_out[reasons[0]] += 1
+        else:
+            self.matches += 1
+            self.unverified += unverified
 
     def excluded(self) -> dict[str, int]:
         """Participants per reason, reasons that nobody has left out."""
@@ -195,6 +206,12 @@ class Flow:
             "excluded": self.excluded(),
             "stages": self.stages(),
             "matches_in_dataset": self.matches,
+            "matches": {
+                "seen": self.matches + sum(self.kept_out.values()),
+                "in_dataset": self.matches,
+                "unverified": self.unverified,
+                "excluded": {reason: self.kept_out[reason] for reason in REASONS if self.kept_out[reason]},
+            },
         }
         if problem := mismatch(flow):
             raise FlowMismatch(problem)
@@ -217,4 +234,9 @@ def mismatch(flow: Mapping[str, Any]) -> str | None:
         return "those who stayed to the last stage are not those in the dataset"
     if dict(left) != dict(flow["excluded"]):
         return "the reasons by stage do not sum to the reasons of all"
+    matches = flow["matches"]
+    if matches["seen"] != matches["in_dataset"] + sum(matches["excluded"].values()):
+        return "the matches seen are not the sum of those in the dataset and those excluded"
+    if matches["in_dataset"] != flow["matches_in_dataset"]:
+        return "the matches in the dataset are counted twice, differently"
     return None

@@ -52,8 +52,12 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
     metrics: dict[str, Any] = {}
     meanings: dict[str, str] = {}
     moves: dict[str, Field] = {}
+    tried: set[tuple[Any, ...]] = set()
     for key, values in configurations:
         game = games.play.configure(registry.get(key), values)
+        if (structure := _structure(game)) in tried:
+            continue
+        tried.add(structure)
         keys[key] = None
         for blank in fields_of(game.Config):
             config.setdefault(blank.name, blank)
@@ -67,6 +71,12 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
         for blank in met_moves.values():
             _keep(moves, blank)
     return Shape(games=tuple(keys), config=config, roles=roles, metrics=metrics, meanings=meanings, moves=moves)
+
+
+def _structure(game: Game[Any, Any]) -> tuple[Any, ...]:
+    """What can change which fields and results there are: every parameter but amounts and probabilities."""
+    config = game.config.model_dump(mode="json")
+    return (game.key, *(name if isinstance(value, float) else (name, repr(value)) for name, value in config.items()))
 
 
 def _trial(game: Game[Any, Any]) -> tuple[dict[str, Any], dict[str, Field]]:

@@ -83,17 +83,50 @@ def matches(shape: Shape) -> Table:
         Column("match", "identifier", "The match, the same in every file.", lambda m: m.uid),
         Column("game", "choice", "The game that was played.", lambda m: m.match.game, values=", ".join(shape.games)),
         Column("rules_version", "integer", "Version of the game's rules.", lambda m: m.match.rules_version),
-        Column("version", "integer", "Version of the study, as in the manifest.", lambda m: m.cell.version.number),
-        Column("cell", "integer", "Number of the cell within the version.", lambda m: m.cell.number),
-        Column("purpose", "choice", "What the match was played for.", lambda m: m.match.purpose, values="study, demo"),
+        Column("version", "integer", "Version of the study, as in the manifest.", lambda m: m.place.version),
+        Column(
+            "cell",
+            "integer",
+            "Number of the cell within the version; empty outside studies with people.",
+            lambda m: m.place.cell,
+        ),
+        Column(
+            "purpose",
+            "choice",
+            "What the match was played for.",
+            lambda m: m.match.purpose,
+            values="study, demo, collection, imported",
+        ),
+        Column(
+            "source",
+            "choice",
+            "Where the match was played.",
+            lambda m: m.reading.source.origin,
+            values="parley: here; glee: imported from the published GLEE data",
+        ),
+        Column("name", "identifier", "Name of an imported game at its source.", lambda m: m.place.name or None),
+        Column(
+            "unverified",
+            "text",
+            "Why an imported game is not one that the rules allow; its results follow from the formulas all the same.",
+            lambda m: m.place.unverified or None,
+            values="empty where every move is legal",
+        ),
         Column("seed", "integer", "From which the match's luck follows.", lambda m: m.match.seed),
-        Column("started_at", "time", "When the match was opened.", lambda m: m.match.started_at, unit="UTC"),
-        Column("ended_at", "time", "When its last move was made.", lambda m: m.match.ended_at, unit="UTC"),
+        Column("started_at", "time", "When the match was opened.", lambda m: m.started_at, unit="UTC"),
+        Column(
+            "ended_at",
+            "time",
+            "When its last move was made.",
+            lambda m: m.ended_at,
+            unit="UTC",
+            values="empty for imported matches, like all their times",
+        ),
         Column(
             "seconds",
             "number",
             "From the opening to the last move.",
-            lambda m: round((m.match.ended_at - m.match.started_at).total_seconds(), 3),
+            lambda m: m.started_at and round((m.ended_at - m.started_at).total_seconds(), 3),
             unit="seconds",
         ),
         Column("decisions", "integer", "Moves in the match, each a row of decisions.csv.", lambda m: len(m.decisions)),
@@ -191,7 +224,7 @@ def decisions(shape: Shape) -> Table:
             lambda d: d.row.shown_at,
             unit="UTC",
         ),
-        Column("answered_at", "time", "When the move was taken.", lambda d: d.row.at, unit="UTC"),
+        Column("answered_at", "time", "When the move was taken.", lambda d: d.answered_at, unit="UTC"),
         Column(
             "seconds",
             "number",
@@ -310,6 +343,13 @@ def llm_calls() -> Table:
             recorded("input_tokens", "integer", "As the provider counts them.", "tokens"),
             recorded("output_tokens", "integer", "As the provider counts them.", "tokens"),
             recorded("latency", "number", "Until the answer or the error.", "seconds"),
+            Column(
+                "cost",
+                "number",
+                "Tokens times the price that was known; empty where it was not.",
+                lambda c: c.call.cost,
+                unit="US dollars",
+            ),
             recorded("request_id", "identifier", "The provider's name for the call."),
         ],
     )
@@ -401,7 +441,9 @@ def participants(steps: Iterable[str], checks: Iterable[str]) -> Table:
         )
     )
     return Table(
-        "participants", "One row per person who was given a place, in the dataset or not.", [*columns, *_REASONS]
+        "participants",
+        "One row per person who was given a place, in the dataset or not; none where nobody took part.",
+        [*columns, *_REASONS],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,8 @@ from exports.errors import ExportError, Unreadable
 from exports.manifest import Manifest
 from exports.tables import move_column
 from games import registry
-from games.errors import GameError
-from games.interface import Event
+from games.errors import GameError, LogMismatch
+from games.interface import Event, Game
 from studies.freezing import sha256_of
 
 _BLOCK = 1024 * 1024
@@ -163,7 +164,10 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Ve
     """The participants' table gives the flow again."""
     if "participants.csv" not in present:
         return
-    flow = gate.Flow(matches=listed.flow["matches_in_dataset"])
+    matches = listed.flow["matches"]
+    flow = gate.Flow(
+        matches=matches["in_dataset"], unverified=matches["unverified"], kept_out=Counter(matches["excluded"])
+    )
     for row in _rows(folder / "participants.csv"):
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
         if (row["in_dataset"] == "true") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
@@ -228,7 +232,7 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
             Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ("number", "kind")})
             for event in transcript["events"]
         ]
-        play = games.play.replay_events(game, events)
+        play = _played_again(game, transcript, events)
     except GameError as error:
         found.differ(f"match {uid}: {error}")
         return
@@ -241,6 +245,21 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
         found.differ(f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}.")
     if set(transcript["players"]) != set(game.roles()):
         found.differ(f"match {uid}: the players are not those of the game.")
+
+
+def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
+    """The play that the log makes by the rules; an unverified one is written down again, and must still be none.
+
+    Raises:
+        GameError: it does not make one.
+    """
+    if transcript["unverified"] is None:
+        return games.play.replay_events(game, events)
+    moves = [(event.data["role"], event.data["move"]) for event in events if event.kind == "move"]
+    play, _events, refusal = games.play.record_moves(game, transcript["seed"], moves)
+    if refusal is None:
+        raise LogMismatch("it is marked as unverified, but every move is legal.")
+    return play
 
 
 def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], found: Verification) -> None:
@@ -273,9 +292,8 @@ def expected_match(
     transcript: Mapping[str, Any], row: Mapping[str, str], decisions: int, messages: int
 ) -> dict[str, Any]:
     """What a row of matches.csv must hold, as far as the transcript says it."""
-    expected: dict[str, Any] = {
-        name: transcript[name] for name in ("match", "game", "rules_version", "version", "seed")
-    }
+    same = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
+    expected: dict[str, Any] = {name: transcript[name] for name in same}
     expected |= {"decisions": decisions, "messages": messages, "in_dataset": True}
     for name, value in transcript["metrics"].items():
         column = f"metric_{name}" if f"metric_{name}" in row else name

@@ -19,35 +19,39 @@ from checks.models import Verdict
 from exports import gate
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
+from exports.sources import Source, StudySource
 from games.interface import MESSAGE_LIMIT
 from matches.models import Event, Match, Seat
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from recruiters.models import Identity
-from studies.models import Cell, Placement, Study
+from studies.models import Cell, Placement
 
 CHUNK = 50
+HUMAN = "human"
 CHECKS_OF_STEPS = {"instructions": "code_word", "quiz": "quiz"}
 """Which check a kind of step makes."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read: a study, up to when, and the columns of its games."""
+    """What is read: a study or collection, up to when, and the columns of its games."""
 
-    study: Study
+    source: Source
     cutoff: datetime
     shape: Shape
 
     @property
     def demonstration(self) -> bool:
         """Whether the study is itself a demonstration."""
-        return self.study.purpose == Match.Purpose.DEMO
+        return self.source.demonstration
 
     def ways(self) -> Iterator[Way]:
         """Every participant who had been placed by the cut-off, in the order of their coming."""
+        if not isinstance(self.source, StudySource):
+            return
         placements = (
-            Placement.objects.filter(cell__version__study=self.study, placed_at__lte=self.cutoff)
+            Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
             .select_related("enrolment")
             .prefetch_related(*_related())
             .order_by("pk")
@@ -67,6 +71,7 @@ def _related() -> list[str | Prefetch]:
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),
+        Prefetch("enrolment__seats__match__events", Event.objects.order_by("number")),
         Prefetch("enrolment__seats__match__seats", Seat.objects.select_related("enrolment__identity")),
         "enrolment__seats__match__seats__enrolment__verdicts",
         "enrolment__seats__match__seats__enrolment__visits",
@@ -102,7 +107,8 @@ class Way:
     @cached_property
     def matches(self) -> list[Played]:
         """The matches that this person sat in, in order."""
-        return [Played(self.reading, seat.match, self.cell) for seat in self.enrolment.seats.all()]
+        place = Place(version=self.cell.version.number, cell=self.cell.number)
+        return [Played(self.reading, seat.match, place) for seat in self.enrolment.seats.all()]
 
     @cached_property
     def in_dataset(self) -> bool:
@@ -135,13 +141,31 @@ class Way:
         return round(sum(spent), 3) if spent else None
 
 
-class Played:
-    """One match of the study with its log, scrubbed of what tells who its people are."""
+@dataclass(frozen=True)
+class Place:
+    """Where a match belongs in its source.
 
-    def __init__(self, reading: Reading, match: Match, cell: Cell):
+    Attributes:
+        cell: None outside studies.
+        name: of an imported game, at its source.
+        unverified: why an imported game is not one that our rules allow; empty where it is.
+        names: display names of people in an imported game.
+    """
+
+    version: int
+    cell: int | None = None
+    name: str = ""
+    unverified: str = ""
+    names: tuple[str, ...] = ()
+
+
+class Played:
+    """One match with its log, scrubbed of what tells who its people are."""
+
+    def __init__(self, reading: Reading, match: Match, place: Place):
         self.reading = reading
         self.match = match
-        self.cell = cell
+        self.place = place
         self.uid = str(match.uid)
         order = list(reading.shape.roles)
         seats = sorted(match.seats.all(), key=lambda seat: order.index(seat.role))
@@ -175,7 +199,7 @@ class Played:
 
     @cached_property
     def _rows(self) -> list[Event]:
-        return list(self.match.events.order_by("number"))
+        return list(self.match.events.all())
 
     @cached_property
     def scrubber(self) -> Scrubber:
@@ -183,7 +207,7 @@ class Played:
         own_words = [text for event in self._rows if event.kind == "move" for text in texts_in(event.data["move"])]
         identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
         return Scrubber(
-            names=[person.display_name for person in self.people],
+            names=[*self.place.names, *(person.display_name for person in self.people)],
             identifiers=identifiers,
             code_words=[person.code_word for person in self.people if mentions(own_words, person.code_word)],
         )
@@ -201,7 +225,21 @@ class Played:
 
     def player(self, role: str) -> str:
         """ "human", or the agent's specification."""
-        return self.seats[role].agent or "human"
+        return self.seats[role].agent or HUMAN
+
+    @cached_property
+    def imported(self) -> bool:
+        return self.match.purpose == Match.Purpose.IMPORTED
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When the match was opened; not known of imported ones."""
+        return None if self.imported else self.match.started_at
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When its last move was made; not known of imported ones."""
+        return None if self.imported else self.match.ended_at
 
     @cached_property
     def decisions(self) -> list[Decision]:
@@ -228,6 +266,11 @@ class Decision:
     @property
     def message(self) -> str | None:
         return self.move.get("message")
+
+    @property
+    def answered_at(self) -> datetime | None:
+        """When the move was taken; not known of imported matches."""
+        return None if self.match.imported else self.row.at
 
     @property
     def seconds(self) -> float | None:

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from exports import ways
-from exports.dataset import export, shape_of, tables_for
+from exports.dataset import export, reading_of, tables_for
 from exports.errors import FolderInUse, UnknownFormat
 from exports.tests import building
 from exports.verify import verify
@@ -55,7 +55,12 @@ def test_an_export_is_complete_and_verifies(finished_dataset):
 
 def test_the_manifest_says_what_is_there(finished_dataset):
     manifest = json.loads((finished_dataset / "manifest.json").read_text())
-    assert manifest["study"] == {"slug": "splitting", "title": "Splitting money", "purpose": "study"}
+    assert manifest["study"] == {
+        "slug": "splitting",
+        "title": "Splitting money",
+        "purpose": "study",
+        "source": "parley",
+    }
     assert manifest["demonstration"] is False
     assert [version["number"] for version in manifest["versions"]] == [1]
     assert set(manifest["files"]) == FILES - {"manifest.json"}
@@ -142,14 +147,15 @@ def test_every_field_of_a_model_call_is_in_the_table(finished_dataset):
 def test_headers_follow_from_the_study_and_not_from_its_data(tmp_path, finished_dataset):
     study = building.new_study()
     export(study, tmp_path / "empty")
-    for table in tables_for(study, shape_of(study)):
+    for table in tables_for(reading_of(study)):
         assert header(tmp_path / "empty", table) == header(finished_dataset, table)
     assert header(finished_dataset, "matches") == [
-        "match", "game", "rules_version", "version", "cell", "purpose", "seed", "started_at", "ended_at", "seconds",
+        "match", "game", "rules_version", "version", "cell", "purpose", "source", "name", "unverified",
+        "seed", "started_at", "ended_at", "seconds",
         "decisions", "messages", "player_alice", "participant_alice", "player_bob", "participant_bob",
         *(f"config_{name}" for name in registry.get("bargaining").Config.model_fields),
         "payoffs_alice", "payoffs_bob",
-        *shape_of(study).metrics,
+        *reading_of(study).shape.metrics,
         "in_dataset",
     ]  # fmt: skip
     assert header(finished_dataset, "decisions") == [
@@ -293,14 +299,14 @@ def test_what_ends_while_the_export_runs_counts_as_still_under_way(tmp_path, mon
     study = building.new_study()
     before = timezone.now()
     building.complete(study, worker="A1")
-    study_then = ways.Reading(study=study, cutoff=before + timedelta(days=1), shape=shape_of(study))
+    study_then = reading_of(study, cutoff=before + timedelta(days=1))
     assert [way.in_dataset for way in study_then.ways()] == [True]
     person = building.arrive(study, worker="A2")
     cutoff = timezone.now()
     building.read_instructions(building.consent(person))
     building.play(person)
     building.answer_quiz(person)
-    late = list(ways.Reading(study=study, cutoff=cutoff, shape=shape_of(study)).ways())[-1]
+    late = list(reading_of(study, cutoff=cutoff).ways())[-1]
     assert (late.facts.state, late.in_dataset, late.reasons) == ("under_way", False, ("not_finished",))
 
 

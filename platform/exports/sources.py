@@ -1,0 +1,123 @@
+"""What a dataset is made of: a study that people took part in, or a collection of matches without people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from checks.models import Verdict
+from collecting.models import Collection
+from exports.errors import UnknownSource
+from games.interface import Json
+from llm_agents.agent import parse_spec
+from matches.models import Match
+from studies.enrolling import steps_of
+from studies.models import Study
+
+CHECKS = ("code_word", "quiz")
+PLAYED_HERE = "parley"
+"""How matches of this platform's own are marked beside imported ones."""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A version of the source: what its matches depend on, hashed."""
+
+    number: int
+    sha256: str
+    content: Mapping[str, Any]
+    code_revision: str
+    launched_at: datetime
+
+
+class StudySource:
+    """A study with its versions."""
+
+    asks_models = True
+
+    def __init__(self, study: Study):
+        self.study = study
+        self.slug, self.title, self.purpose = study.slug, study.title, str(study.purpose)
+        self.origin = PLAYED_HERE
+        self.demonstration = study.purpose == Match.Purpose.DEMO
+
+    def versions(self) -> list[Frozen]:
+        return [
+            Frozen(v.number, v.sha256, v.content, v.code_revision, v.launched_at)
+            for v in self.study.versions.order_by("number")
+        ]
+
+    def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
+        """(game, parameters) of every version; of the study itself before its first launch."""
+        versions = self.versions()
+        for version in versions:
+            for config in version.content["configurations"]:
+                yield version.content["game"], config
+        if not versions:
+            yield self.study.game, self.study.config
+
+    def steps(self) -> list[str]:
+        """Kinds of steps that ways through the study are made of."""
+        kinds: dict[str, None] = {}
+        for version in self.study.versions.order_by("number").prefetch_related("cells"):
+            for placed in version.cells.all():
+                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed)))
+        return list(kinds)
+
+    def checks(self) -> list[str]:
+        """Names of the attention checks."""
+        made = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
+        others = set(made.order_by().values_list("check_name", flat=True).distinct()) - set(CHECKS)
+        return [*CHECKS, *sorted(others)]
+
+
+class CollectionSource:
+    """A collection, played here or imported: one version, and nobody who could fail a check."""
+
+    demonstration = False
+
+    def __init__(self, collection: Collection):
+        self.collection = collection
+        self.slug, self.title = collection.slug, collection.title
+        played_here = collection.source == Collection.Source.PLAYED
+        self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
+        self.origin = PLAYED_HERE if played_here else str(collection.source)
+        agents = {agent for seats in collection.content.get("assignments", ()) for agent in seats.values()}
+        self.asks_models = any(not parse_spec(agent).scripted for agent in agents)
+
+    def versions(self) -> list[Frozen]:
+        made = self.collection
+        return [Frozen(1, made.sha256, made.content, made.code_revision, made.created_at)]
+
+    def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
+        for config in self.collection.content["configurations"]:
+            yield self.collection.game, config
+
+    def steps(self) -> list[str]:
+        return []
+
+    def checks(self) -> list[str]:
+        return []
+
+
+Source = StudySource | CollectionSource
+
+
+def of(made: Study | Collection) -> Source:
+    """The source that a study or a collection is."""
+    return StudySource(made) if isinstance(made, Study) else CollectionSource(made)
+
+
+def called(slug: str) -> Source:
+    """The study or collection of this short name; studies come first.
+
+    Raises:
+        UnknownSource: naming those there are.
+    """
+    for model in (Study, Collection):
+        if found := model.objects.filter(slug=slug).first():
+            return of(found)
+    known = [*Study.objects.values_list("slug", flat=True), *Collection.objects.values_list("slug", flat=True)]
+    raise UnknownSource(f"There is no study “{slug}”; there are: {', '.join(sorted(known)) or 'none'}.")

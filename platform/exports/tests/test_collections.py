@@ -1,0 +1,87 @@
+"""The dataset of a collection: every planned match is accounted for, and what is in it can be checked again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from collecting import driver, services
+from collecting.models import Collection, Item
+from collecting.planning import Plan, make_collection
+from exports import sources
+from exports.dataset import export
+from exports.errors import UnknownSource
+from exports.tests import building
+from exports.verify import verify
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def played() -> Collection:
+    plan = Plan(
+        title="Scripts among themselves",
+        slug="scripts",
+        game="bargaining",
+        configurations=[{"rounds": 4}, {"rounds": None, "messages_allowed": False}],
+        agents=["script:fair", "script:haggler"],
+        repetitions=2,
+        seed=5,
+    )
+    collection = services.start(make_collection(plan))
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    return collection
+
+
+def rows(folder: Path, table: str) -> list[dict[str, str]]:
+    with (folder / f"{table}.csv").open(newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def test_every_match_is_in_it_and_verifies(tmp_path, played):
+    manifest = export(played, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    assert manifest.flow["matches"] == {"seen": 16, "in_dataset": 16, "unverified": 0, "excluded": {}}
+    matches = rows(tmp_path / "d", "matches")
+    assert len(matches) == 16
+    assert {(row["purpose"], row["source"], row["cell"]) for row in matches} == {("collection", "parley", "")}
+    assert {(row["player_alice"], row["player_bob"]) for row in matches} == {
+        (alice, bob) for alice in ("script:fair", "script:haggler") for bob in ("script:fair", "script:haggler")
+    }
+    assert manifest.study == {
+        "slug": "scripts", "title": "Scripts among themselves", "purpose": "collection", "source": "parley",
+    }  # fmt: skip
+    frozen = json.loads((tmp_path / "d" / "versions.json").read_text())
+    assert [(v["sha256"], v["content"]["repetitions"]) for v in frozen] == [(played.sha256, 2)]
+
+
+def test_what_was_not_begun_or_failed_is_counted_with_its_reason(tmp_path, played):
+    begun, failed = played.items.order_by("number")[:2]
+    Item.objects.filter(pk=begun.pk).update(match=None, status=Item.Status.WAITING)
+    failed.match.status = failed.match.Status.ABANDONED
+    failed.match.save()
+    manifest = export(played, tmp_path / "d")
+    assert manifest.flow["matches"] == {
+        "seen": 16, "in_dataset": 14, "unverified": 0, "excluded": {"not_begun": 1, "match_not_finished": 1},
+    }  # fmt: skip
+    assert verify(tmp_path / "d") == []
+
+
+def test_a_changed_result_is_found(tmp_path, played):
+    export(played, tmp_path / "d")
+    path = tmp_path / "d" / "transcripts.jsonl"
+    path.write_text(path.read_text().replace('"rounds_played":1', '"rounds_played":2', 1))
+    assert any("metrics" in difference for difference in verify(tmp_path / "d"))
+
+
+def test_the_command_takes_studies_and_collections_alike(tmp_path, played, capsys):
+    building.new_study(slug="with-people")
+    call_command("export_dataset", "scripts", "--to", str(tmp_path / "d"))
+    assert "16 of 16 matches are in the dataset" in capsys.readouterr().out
+    with pytest.raises(UnknownSource, match="there are: scripts, with-people"):
+        sources.called("nobody")
