@@ -173,7 +173,7 @@ def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
     rungs.sort(key=lambda rung: -rung.price)
     known = max(own, theirs or 0.0)
     top = min(max(known * REACH, rungs[0].price), known * MOST_REACH)
-    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 2), r.shown) for r in rungs)
+    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 4), r.shown) for r in rungs)
     return Facts("ladder", _("Prices, from high to low"), tuple(facts))
 
 

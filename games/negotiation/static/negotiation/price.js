@@ -7,9 +7,14 @@
     outcome: box.querySelector(".outcome"),
     own: Number(box.dataset.own),
     // The ladder reaches from 0 to its top; one's own value lies at this many hundredths below the top.
-    top: Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100),
+    top: Number((Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100)).toPrecision(5)),
   });
-  const read = (text) => { const plain = text.replace(/[$,\s]/g, ""); return plain === "" ? NaN : Number(plain); };
+  // As the server reads it: commas only where they separate thousands.
+  const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
+  const read = (text) => {
+    const plain = text.replace(/[$\s]/g, "");
+    return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
+  };
   const write = (amount) => String(Number(amount.toPrecision(12)));
   const dollars = (amount) => amount.toLocaleString("en-US", { style: "currency", currency: "USD" }).replace(/\.00$/, "");
   // A slider moves in round amounts: about two hundred steps from one end to the other.
