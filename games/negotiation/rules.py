@@ -1,0 +1,359 @@
+"""Negotiation: a seller and a buyer haggle over the price of one product.
+
+Source: GLEE, section 2.2. The product is worth V_A = M·F_A to the seller, alice, and V_B = M·F_B to the
+buyer, bob. Odd rounds: alice names a price and bob answers; even rounds the other way round. A trade at
+price p pays p - V_A and V_B - p; without a trade both get nothing. Nothing loses value with time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Game,
+    Message,
+    Metrics,
+    Move,
+    MoveData,
+    NoMessage,
+    Payoffs,
+    Question,
+    Role,
+    Script,
+    Turn,
+    View,
+)
+from games.negotiation import baselines, quiz, views
+from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain, other
+from games.words import gettext as _
+
+Factor = Annotated[float, Field(gt=0)]
+Decision = Literal["accept", "reject", "walk_away"]
+VALUES = (1e-100, 1e100)
+"""The smallest and the largest value in dollars: within them no sum or square of values leaves the floats."""
+
+
+class NegotiationConfig(Config):
+    """One treatment. Defaults: the baselines of GLEE's statistical analysis, with ten rounds and messages."""
+
+    scale: float = Field(
+        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in dollars of the game."
+    )
+    seller_factor: Factor = Field(
+        1,
+        title="Seller's value factor",
+        description="The product's value to Alice, who sells, as a multiple of the scale.",
+    )
+    buyer_factor: Factor = Field(
+        1, title="Buyer's value factor", description="The product's value to Bob, who buys, as a multiple of the scale."
+    )
+    rounds: Annotated[int, Field(ge=1)] | None = Field(
+        10,
+        title="Rounds",
+        description="Known to both players. Empty: they are told nothing of an end, and play stops at the cap.",
+    )
+    complete_information: bool = Field(
+        True,
+        title="Complete information",
+        description="Whether each player knows what the product is worth to the other.",
+    )
+    messages_allowed: bool = Field(
+        True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
+    )
+    outside_option: bool = Field(
+        True,
+        title="Outside option",
+        description="Whether who answers may also walk away: trade elsewhere at their own value, and earn nothing.",
+    )
+    cap: int = Field(
+        99, ge=1, title="Cap", description="Where rounds is empty: the round after which play stops without a trade."
+    )
+
+    @model_validator(mode="after")
+    def _values_are_amounts(self) -> NegotiationConfig:
+        for factor in (self.seller_factor, self.buyer_factor):
+            if not VALUES[0] <= self.scale * factor <= VALUES[1]:
+                raise PydanticCustomError("no_amount", "The scale times each factor must be an amount of money.")
+        return self
+
+
+class _Priced(Move):
+    price: float = Field(ge=0, title="Price", description="In dollars; 0 or more.")
+
+
+class Offer(_Priced):
+    """A price with an optional message."""
+
+    message: Message = Field(None, title="Message", description="Optional words to the other player.")
+
+
+class SilentOffer(_Priced):
+    """A price in a game without messages."""
+
+    message: NoMessage = None
+
+
+class _Answer(Move):
+    """What the other player says to a price."""
+
+    decision: Decision
+
+
+class Answer(_Answer):
+    """An answer where one can only agree or go on."""
+
+    decision: Literal["accept", "reject"] = Field(title="Your answer")
+
+
+class AnswerOrLeave(_Answer):
+    """An answer where one may also leave for good."""
+
+    decision: Decision = Field(title="Your answer")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One round: who named which price, and what the other said to it."""
+
+    by: Role
+    price: float
+    message: str | None = None
+    answer: Decision | None = None
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """All rounds so far, oldest first; the last one may still be unanswered."""
+
+    proposals: tuple[Proposal, ...] = ()
+
+    def _last_if_answered(self, answer: Decision | None) -> Proposal | None:
+        return self.proposals[-1] if self.proposals and self.proposals[-1].answer == answer else None
+
+    @property
+    def on_table(self) -> Proposal | None:
+        """The price that waits for an answer."""
+        return self._last_if_answered(None)
+
+    @property
+    def traded(self) -> Proposal | None:
+        """The price that was accepted."""
+        return self._last_if_answered("accept")
+
+    @property
+    def left(self) -> Proposal | None:
+        """The price at which somebody walked away."""
+        return self._last_if_answered("walk_away")
+
+
+def _finite(number: float) -> float:
+    """`number`, or the largest float there is: results are plain numbers however wild the price."""
+    return min(max(number, -sys.float_info.max), sys.float_info.max)
+
+
+class Negotiation(Game[NegotiationConfig, Rounds]):
+    """A seller and a buyer look for a price that both of them like."""
+
+    key: ClassVar[str] = "negotiation"
+    title: ClassVar[str] = _("Negotiation")
+    summary: ClassVar[str] = _("A seller and a buyer take turns naming a price for one product.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = NegotiationConfig
+    State: ClassVar[type] = Rounds
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    own_words: ClassVar[tuple[str, ...]] = (
+        "accept",
+        "reject",
+        "walk",
+        "away",
+        "price",
+        "product",
+        "offer",
+        "answer",
+        "value",
+        "worth",
+        "seller",
+        "buyer",
+        "sell",
+        "buy",
+        "trade",
+        "deal",
+        "round",
+        "message",
+        "money",
+        "dollar",
+    )
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "trade": "Whether a price was accepted.",
+        "price": "The price of the trade, in dollars of the game; empty without a trade.",
+        "rounds_played": "Rounds in which a price was named.",
+        "efficiency": "1 if the product ends with whoever values it more: a trade at a price from the seller's value "
+        "to the buyer's, or no trade where the buyer does not value it more; else 0 (GLEE, section 2.2).",
+        "fairness": "fairness_raw, cut to lie from 0 to 1.",
+        "fairness_raw": "1 - 4((p - f) / M)^2 with price p, scale M, and f halfway between the two values; "
+        "1 without a trade (GLEE, section 2.2).",
+        "alice_self_gain": "The seller's payoff, price less value, over the scale M; 0 without a trade.",
+        "bob_self_gain": "The buyer's payoff, value less price, over the scale M; 0 without a trade.",
+    }
+
+    # ---- who and how long --------------------------------------------------------------------------
+
+    def roles(self) -> tuple[Role, ...]:
+        return (SELLER, BUYER)
+
+    def role_title(self, role: Role) -> str:
+        return {SELLER: _("Alice"), BUYER: _("Bob")}[role]
+
+    @cached_property
+    def last_round(self) -> int:
+        """The last round that can be played, whether or not the players know it."""
+        return self.config.rounds if self.config.rounds is not None else self.config.cap
+
+    def ends_with(self, number: int) -> bool:
+        """Whether round `number` is the last one, as far as the players know."""
+        return number == self.config.rounds
+
+    def value(self, role: Role) -> float:
+        """What the product is worth to the role, in dollars."""
+        return self.config.scale * (self.config.seller_factor if role == SELLER else self.config.buyer_factor)
+
+    def value_of_other(self, role: Role) -> float | None:
+        """What the product is worth to the one across the table; None where `role` may not know it."""
+        return self.value(other(role)) if self.config.complete_information else None
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        hidden = {"cap"}
+        if not self.config.complete_information:
+            hidden.add("buyer_factor" if role == SELLER else "seller_factor")
+        return frozenset(hidden)
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> Rounds:
+        return Rounds()
+
+    def round_of(self, state: Rounds) -> int:
+        """The round being played, or the last one played when the game is over; counts from 1."""
+        played = len(state.proposals)
+        if state.on_table or self.turn(state) is None:
+            return max(played, 1)
+        return played + 1
+
+    def turn(self, state: Rounds) -> Turn | None:
+        if offer := state.on_table:
+            return Turn({other(offer.by): (self._answer_form,)})
+        played = len(state.proposals)
+        if state.traded or state.left or played >= self.last_round:
+            return None
+        return Turn({SELLER if played % 2 == 0 else BUYER: (self._offer_form,)})
+
+    @cached_property
+    def _offer_form(self) -> Form:
+        return Form(
+            "offer",
+            _("Name a price"),
+            Offer if self.config.messages_allowed else SilentOffer,
+            help=_("Any price from $0 up. If it is accepted, the product is traded at this price and the game ends."),
+        )
+
+    @cached_property
+    def _answer_form(self) -> Form:
+        if self.config.outside_option:
+            return Form(
+                "answer",
+                _("Answer the offer"),
+                AnswerOrLeave,
+                help=_("Accepting ends the game with a trade at this price. Walking away ends it without a trade."),
+            )
+        return Form(
+            "answer", _("Answer the offer"), Answer, help=_("Accepting ends the game with a trade at this price.")
+        )
+
+    def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:
+        ((role, move),) = moves.items()
+        if isinstance(move, _Answer):
+            answered = replace(state.proposals[-1], answer=move.decision)
+            return Rounds((*state.proposals[:-1], answered))
+        return Rounds((*state.proposals, Proposal(role, move.price, move.message)))
+
+    def default(self, state: Rounds, role: Role) -> MoveData:
+        """Reject what is on the table; name one's own value, which cannot lose."""
+        if state.on_table:
+            return {"decision": "reject"}
+        return {"price": self.value(role)}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def payoffs(self, state: Rounds) -> Payoffs:
+        traded = state.traded
+        return {role: gain(role, traded.price, self.value(role)) if traded else 0.0 for role in self.roles()}
+
+    def metrics(self, state: Rounds) -> Metrics:
+        """GLEE section 2.2; fairness also as it is before it is cut to lie from 0 to 1."""
+        price = state.traded.price if state.traded else None
+        raw = self._fairness(price)
+        gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
+        return {
+            "trade": price is not None,
+            "price": price,
+            "rounds_played": len(state.proposals),
+            "efficiency": int(self._efficient(price)),
+            "fairness": min(max(raw, 0.0), 1.0),
+            "fairness_raw": raw,
+            "alice_self_gain": gains[SELLER],
+            "bob_self_gain": gains[BUYER],
+        }
+
+    def _efficient(self, price: float | None) -> bool:
+        """Whether the product is where it is worth most, and nobody paid for that with a loss."""
+        if price is None:
+            return self.value(SELLER) >= self.value(BUYER)
+        return all(at_least_as_good(role, price, self.value(role)) for role in self.roles())
+
+    def _fairness(self, price: float | None) -> float:
+        """1 - 4((p - p_f) / M)² with p_f halfway between the values; 1 without a trade."""
+        if price is None:
+            return 1.0
+        halfway = self.value(SELLER) / 2 + self.value(BUYER) / 2
+        distance = (price - halfway) / self.config.scale
+        return _finite(1 - 4 * distance * distance)
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
+        at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
+        return min(max(0.5 + payoff / at_stake / 2, 0.0), 1.0)
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention to this role."""
+        return {
+            "you": self.role_title(role),
+            "other": self.role_title(other(role)),
+            "you_sell": role == SELLER,
+            "your_value": self.value(role),
+            "other_value": self.value_of_other(role),
+            "rounds": self.config.rounds,
+            "messages_allowed": self.config.messages_allowed,
+            "outside_option": self.config.outside_option,
+            "you_begin": role == SELLER,
+        }
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.value(role))
+
+    def view(self, state: Rounds, role: Role) -> View:
+        return views.view(self, state, role)
+
+    def notices(self, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
+        return views.notices(self, before, moves, after, role)

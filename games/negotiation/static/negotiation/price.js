@@ -1,0 +1,79 @@
+// Naming a price: a number field, a slider and a mark on the ladder that move together, and what the price would earn.
+"use strict";
+{
+  const parts = (box) => ({
+    field: box.querySelector("[name=price]"),
+    slider: box.querySelector("input[type=range]"),
+    outcome: box.querySelector(".outcome"),
+    own: Number(box.dataset.own),
+    // The ladder reaches from 0 to its top; one's own value lies at this many hundredths below the top.
+    top: Number((Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100)).toPrecision(5)),
+  });
+  // As the server reads it: commas only where they separate thousands.
+  const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
+  const read = (text) => {
+    const plain = text.replace(/[$\s]/g, "");
+    return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
+  };
+  const write = (amount) => String(Number(amount.toPrecision(12)));
+  const dollars = (amount) => amount.toLocaleString("en-US", { style: "currency", currency: "USD" }).replace(/\.00$/, "");
+  // A slider moves in round amounts: about two hundred steps from one end to the other.
+  const stepOf = (top) => 10 ** Math.floor(Math.log10(top / 100));
+
+  function tell(box, price) {
+    const { outcome, own } = parts(box);
+    const known = Number.isFinite(price) && price >= 0;
+    outcome.hidden = !known;
+    if (!known) return;
+    const gain = Number(box.dataset.sign) * (price - own);
+    const size = dollars(Math.abs(gain));
+    const said = outcome.querySelector("output");
+    const kind = size === dollars(0) ? "even" : gain > 0 ? "earn" : "lose";
+    said.textContent = said.dataset[kind].replace("AMOUNT", size);
+    outcome.classList.toggle("loss", kind === "lose");
+  }
+
+  function mark(box, price) {
+    const live = document.querySelector("[data-ladder] [data-live]");
+    if (!live) return;
+    const known = Number.isFinite(price) && price >= 0;
+    live.toggleAttribute("hidden", !known);
+    if (!known) return;
+    live.setAttribute("y", `${100 * (1 - Math.min(price / parts(box).top, 1))}%`);
+    live.querySelector("text").textContent = dollars(price);
+  }
+
+  function show(box, price, from) {
+    const { field, slider, top } = parts(box);
+    if (Number.isFinite(price) && price >= 0) {
+      if (from !== field) field.value = write(price);
+      if (from !== slider) slider.value = Math.min(price, top);
+      slider.setAttribute("aria-valuetext", dollars(price));
+    }
+    tell(box, price);
+    mark(box, price);
+  }
+
+  document.addEventListener("input", (event) => {
+    const box = event.target.closest("[data-price]");
+    if (!box) return;
+    const { field, slider, top } = parts(box);
+    if (event.target === field) show(box, read(field.value), field);
+    if (event.target === slider) {
+      const step = stepOf(top);
+      show(box, Math.min(Math.round(Number(slider.value) / step) * step, top), slider);
+    }
+  });
+
+  function begin() {
+    for (const box of document.querySelectorAll("[data-price]")) {
+      const { field, slider, own, top } = parts(box);
+      slider.max = top;
+      slider.hidden = false;
+      if (field.value === "") slider.value = own;
+      else show(box, read(field.value), field);
+    }
+  }
+  document.addEventListener("parley:screen", begin);
+  begin();
+}

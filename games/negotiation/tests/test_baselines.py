@@ -1,0 +1,256 @@
+"""The scripted players against theory and against each other."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import games.play
+from games.negotiation.rules import Negotiation, Proposal, Rounds
+
+FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5]) | st.floats(0.1, 5)
+ACCEPT, REJECT, WALK_AWAY = {"decision": "accept"}, {"decision": "reject"}, {"decision": "walk_away"}
+
+
+def negotiation(**config) -> Negotiation:
+    return games.play.configure(Negotiation, config)
+
+
+def match(alice: str, bob: str, seed: int = 1, **config) -> games.play.Play:
+    play, _events = games.play.start(negotiation(**config), seed)
+    players = {"alice": alice, "bob": bob}
+    while not play.over:
+        (role,) = play.waiting_for()
+        play, _events = games.play.submit(play, role, games.play.script_move(play, role, players[role]))
+    return play
+
+
+def does(game: Negotiation, script: str, *prices: float) -> dict:
+    """What the script does after `prices`, all rejected but the last, which is on the table."""
+    proposals = [Proposal(("alice", "bob")[at % 2], price, answer="reject") for at, price in enumerate(prices)]
+    last = proposals.pop()
+    state = Rounds((*proposals, Proposal(last.by, last.price)))
+    return dict(game.scripts[script](game, state, "bob" if last.by == "alice" else "alice", Random(1)))
+
+
+def earned(play: games.play.Play, role: str, move: dict | None = None) -> float:
+    """The role's payoff when it makes `move` (or what the equilibrium says), and all else is the equilibrium."""
+    while not play.over:
+        (mover,) = play.waiting_for()
+        play, _events = games.play.submit(play, mover, move or games.play.script_move(play, mover, "equilibrium"))
+        move = None
+    return play.payoffs()[role]
+
+
+class TestEquilibriumOfKnownHorizonAndValues:
+    @given(seller_factor=FACTORS, buyer_factor=FACTORS, rounds=st.integers(1, 12))
+    def test_who_names_the_last_price_gets_all_that_there_is_to_share_at_once(
+        self, seller_factor, buyer_factor, rounds
+    ):
+        assume(seller_factor <= buyer_factor)
+        play = match(
+            "equilibrium", "equilibrium", seller_factor=seller_factor, buyer_factor=buyer_factor, rounds=rounds
+        )
+        metrics = play.metrics()
+        assert metrics["rounds_played"] == 1
+        assert metrics["price"] == 10_000 * (buyer_factor if rounds % 2 else seller_factor)
+        assert metrics["efficiency"] == 1
+
+    @given(
+        seller_factor=FACTORS,
+        buyer_factor=FACTORS,
+        rounds=st.integers(1, 6) | st.none(),
+        outside_option=st.booleans(),
+        played=st.integers(0, 3),
+        price=st.floats(0, 60_000),
+    )
+    def test_no_single_deviation_from_it_pays(self, seller_factor, buyer_factor, rounds, outside_option, played, price):
+        assume(rounds is None or played < rounds)
+        game = negotiation(
+            seller_factor=seller_factor,
+            buyer_factor=buyer_factor,
+            rounds=rounds,
+            outside_option=outside_option,
+            cap=12,
+        )
+        before, _events = games.play.start(game, 1)
+        for _round in range(played):
+            for move in ({"price": 1}, REJECT):
+                before, _events = games.play.submit(before, before.waiting_for()[0], move)
+        (proposer,) = before.waiting_for()
+        assert earned(before, proposer, {"price": price}) <= earned(before, proposer) + 1e-6
+
+        offered, _events = games.play.submit(before, proposer, {"price": price})
+        (answerer,) = offered.waiting_for()
+        for answer in (ACCEPT, REJECT, *([WALK_AWAY] if outside_option else [])):
+            assert earned(offered, answerer, answer) <= earned(offered, answerer) + 1e-6
+
+    @pytest.mark.parametrize(
+        ("price", "answer"), [(12_000, ACCEPT), (12_000.01, REJECT), (9_000, ACCEPT), (15_000, REJECT)]
+    )
+    def test_in_the_only_round_the_buyer_takes_any_price_up_to_its_value(self, price, answer):
+        assert does(negotiation(rounds=1, buyer_factor=1.2), "equilibrium", price) == answer
+
+    @pytest.mark.parametrize(("price", "answer"), [(8_000, ACCEPT), (8_000.01, REJECT), (12_000, REJECT)])
+    def test_the_buyer_waits_for_the_price_that_it_will_name_last(self, price, answer):
+        game = negotiation(rounds=2, seller_factor=0.8, buyer_factor=1.2)
+        assert does(game, "equilibrium", price) == answer
+
+
+class TestEquilibriumWithoutAnythingToShare:
+    @pytest.mark.parametrize("rounds", [1, 5, None])
+    def test_it_names_its_own_value_and_walks_away_from_a_loss(self, rounds):
+        play = match("equilibrium", "equilibrium", seller_factor=1.2, buyer_factor=0.8, rounds=rounds)
+        assert [(p.price, p.answer) for p in play.state.proposals] == [(12_000, "walk_away")]
+
+    def test_without_an_outside_option_it_rejects(self):
+        game = negotiation(seller_factor=1.2, buyer_factor=0.8, outside_option=False)
+        assert does(game, "equilibrium", 9_000) == REJECT
+
+    def test_it_takes_a_present(self):
+        assert does(negotiation(seller_factor=1.2, buyer_factor=0.8), "equilibrium", 7_000) == ACCEPT
+
+
+class TestEquilibriumElsewhere:
+    @given(seller_factor=FACTORS, buyer_factor=FACTORS)
+    def test_without_an_end_both_halve_what_there_is_to_share(self, seller_factor, buyer_factor):
+        assume(seller_factor <= buyer_factor)
+        play = match("equilibrium", "equilibrium", seller_factor=seller_factor, buyer_factor=buyer_factor, rounds=None)
+        assert play.metrics()["rounds_played"] == 1
+        assert play.metrics()["fairness"] == pytest.approx(1)
+        assert play.metrics()["price"] == pytest.approx(5_000 * (seller_factor + buyer_factor))
+
+    @given(
+        seller_factor=FACTORS,
+        buyer_factor=FACTORS,
+        rounds=st.integers(1, 12) | st.none(),
+        other=st.sampled_from(["equilibrium", "haggler", "random"]),
+        seed=st.integers(0, 1000),
+    )
+    def test_without_knowing_the_others_value_it_never_loses(self, seller_factor, buyer_factor, rounds, other, seed):
+        config = {"seller_factor": seller_factor, "buyer_factor": buyer_factor, "rounds": rounds}
+        assert match("equilibrium", other, seed, complete_information=False, **config).payoffs()["alice"] >= 0
+        assert match(other, "equilibrium", seed, complete_information=False, **config).payoffs()["bob"] >= 0
+
+    def test_without_knowing_the_others_value_it_asks_for_less_and_less(self):
+        play = match(
+            "equilibrium", "random", 4, seller_factor=1.0, complete_information=False, rounds=None, outside_option=False
+        )
+        asked = [proposal.price for proposal in play.state.proposals if proposal.by == "alice"]
+        assert asked == [11_000, 10_500, 10_250, 10_125][: len(asked)]
+        assert len(asked) > 1
+
+    def test_in_the_last_round_it_asks_for_nothing_above_its_value(self):
+        play = match("equilibrium", "haggler", complete_information=False, rounds=1)
+        assert play.state.proposals[0].price == 10_000
+
+    @pytest.mark.parametrize("rounds", [10, None])
+    def test_two_of_them_who_know_little_trade_where_there_is_enough_to_share(self, rounds):
+        play = match("equilibrium", "equilibrium", buyer_factor=1.2, complete_information=False, rounds=rounds)
+        assert play.metrics()["trade"]
+
+    def test_two_of_them_who_know_little_and_have_nothing_to_share_give_up(self):
+        play = match("equilibrium", "equilibrium", seller_factor=1.2, complete_information=False, rounds=None)
+        assert play.state.left
+        assert play.metrics()["rounds_played"] < 20
+
+
+class TestHaggler:
+    @pytest.mark.parametrize(
+        ("role", "asked"),
+        [
+            ("alice", [15_000, 14_000, 13_000, 12_000, 11_000, 10_000]),
+            ("bob", [5_000, 6_000, 7_000, 8_000, 9_000, 10_000]),
+        ],
+    )
+    def test_it_concedes_step_by_step_to_its_own_value_and_no_further(self, role, asked):
+        game = negotiation(rounds=None)
+        play, _events = games.play.start(game, 1)
+        while len(play.state.proposals) < 16:
+            (mover,) = play.waiting_for()
+            move = {"price": 1.0} if mover != role else games.play.script_move(play, role, "haggler")
+            play, _events = games.play.submit(play, mover, REJECT if play.state.on_table else move)
+        prices = [proposal.price for proposal in play.state.proposals if proposal.by == role]
+        assert prices[:6] == asked
+        assert set(prices[6:]) == {10_000}
+
+    @pytest.mark.parametrize(
+        ("prices", "answer"),
+        [
+            ([5_000], ACCEPT),
+            ([5_001], REJECT),
+            ([99_000, 1, 6_000], ACCEPT),
+            ([99_000, 1, 6_001], REJECT),
+            ([99_000, 1] * 5 + [10_000], ACCEPT),
+            ([99_000, 1] * 5 + [10_001], REJECT),
+        ],
+    )
+    def test_it_takes_what_it_would_name_next_itself(self, prices, answer):
+        assert does(negotiation(rounds=None), "haggler", *prices) == answer
+
+    @pytest.mark.parametrize(("price", "answer"), [(9_999, ACCEPT), (10_000, REJECT), (10_001, REJECT)])
+    def test_in_the_last_round_it_takes_any_gain(self, price, answer):
+        assert does(negotiation(rounds=1), "haggler", price) == answer
+
+    @given(seller_factor=FACTORS, buyer_factor=FACTORS, scale=st.floats(0.01, 1e9), seed=st.integers(0, 100))
+    def test_it_never_loses(self, seller_factor, buyer_factor, scale, seed):
+        config = {"seller_factor": seller_factor, "buyer_factor": buyer_factor, "scale": scale, "rounds": 12}
+        assert match("haggler", "random", seed, **config).payoffs()["alice"] >= 0
+        assert match("random", "haggler", seed, **config).payoffs()["bob"] >= 0
+
+    def test_two_of_them_agree_where_there_is_enough_to_share(self):
+        assert match("haggler", "haggler", buyer_factor=1.2).metrics()["efficiency"] == 1
+
+    @given(one=FACTORS, other=FACTORS, seed=st.integers(0, 100))
+    def test_its_words_do_not_tell_its_value(self, one, other, seed):
+        said = [
+            match("haggler", "random", seed, seller_factor=factor, rounds=1).state.proposals[0].message
+            for factor in (one, other)
+        ]
+        assert said[0] == said[1]
+        assert said[0]
+
+    def test_it_writes_only_where_messages_are_allowed(self):
+        assert match("haggler", "random", messages_allowed=False).state.proposals[0].message is None
+
+
+class TestRandom:
+    @given(seed=st.integers(0, 10_000), scale=st.floats(0.5, 1e9))
+    def test_its_prices_are_in_cents_up_to_twice_its_value(self, seed, scale):
+        price = match("random", "haggler", seed, scale=scale).state.proposals[0].price
+        assert 0 <= price <= 2 * scale + 0.005
+        assert round(price, 2) == price
+
+    def test_it_gives_all_the_answers_that_there_are(self):
+        def answers(**config):
+            games_played = [match("random", "random", seed, **config) for seed in range(300)]
+            return [proposal.answer for play in games_played for proposal in play.state.proposals]
+
+        with_option, without = answers(), answers(outside_option=False)
+        assert set(with_option) == {"accept", "reject", "walk_away"}
+        assert 0.05 < with_option.count("walk_away") / len(with_option) < 0.15
+        assert set(without) == {"accept", "reject"}
+
+
+class TestQuiz:
+    @given(own=FACTORS, hidden=FACTORS, scale=st.sampled_from([1e2, 1e4, 1e6]) | st.floats(0.01, 1e6))
+    def test_it_asks_for_ones_own_value_among_four_and_ignores_the_others(self, own, hidden, scale):
+        (question,) = negotiation(scale=scale, buyer_factor=own, seller_factor=hidden).quiz("bob")
+        assert len(set(question.options)) == 4
+        assert question.answer in question.options
+        assert negotiation(scale=scale, buyer_factor=own, complete_information=False).quiz("bob") == (question,)
+
+    def test_the_options_are_amounts_in_order_and_the_answer_has_no_fixed_place(self):
+        questions = [
+            negotiation(seller_factor=factor, scale=scale).quiz("alice")[0]
+            for factor in (0.8, 1.0, 1.2, 1.5)
+            for scale in (1e2, 1e4, 1e6)
+        ]
+        assert {question.options.index(question.answer) for question in questions} == {1, 2}
+        for question in questions:
+            amounts = [float(option.strip("$").replace(",", "")) for option in question.options]
+            assert amounts == sorted(amounts)
+        assert negotiation(seller_factor=0.8).quiz("alice")[0].answer == "$8,000"

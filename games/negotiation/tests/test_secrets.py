@@ -1,0 +1,124 @@
+"""What a player may not know changes no byte of what it reads, is told, may do, or is asked."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import games.play
+from games.errors import Refused
+from games.interface import Role
+from games.negotiation.rules import Negotiation
+
+FACTORS = st.sampled_from([0.8, 1.0, 1.2, 1.5, 3.7])
+ROLES = st.sampled_from(["alice", "bob"])
+ILLEGAL = (
+    {"price": -1, "message": "m"},
+    {"price": "cheap"},
+    {"decision": "maybe"},
+    {"cap": 1},
+    {},
+)
+"""Moves to be refused; the reason is shown to the player."""
+
+
+def started(config: dict[str, Any], seed: int) -> games.play.Play:
+    return games.play.start(games.play.configure(Negotiation, config), seed)[0]
+
+
+def everything(
+    play: games.play.Play, role: Role, before: games.play.Play | None, last: tuple[Role, dict] | None
+) -> str:
+    """All that `role` can be shown at this moment, what it was just told, and what its scripts would do."""
+    game = play.game
+    told = games.play.learnt(before, *last, play, role) if before and last else ()
+    forms = [(form.name, form.title, form.help, form.model.model_json_schema()) for form in play.forms(role)]
+    scripts = (
+        [games.play.script_move(play, role, name) for name in sorted(game.scripts)]
+        if role in play.waiting_for()
+        else []
+    )
+    asked_and_answered = [forms, scripts, [refusal(play, role, move) for move in ILLEGAL]]
+    read = [play.view(role), told, dict(game.text_variables(role)), game.instructions(role), game.quiz(role)]
+    return repr([read, asked_and_answered])
+
+
+def refusal(play: games.play.Play, role: Role, move: dict) -> str:
+    with pytest.raises(Refused) as refused:
+        games.play.submit(play, role, move)
+    return f"{refused.value.field}: {refused.value}"
+
+
+def assert_alike(role: Role, seed: int, config: dict[str, Any], *variants: dict[str, Any]) -> None:
+    """Play one random match under each variant of `config`: `role` cannot tell at any moment which it is in."""
+    plays = [started({**config, **variant}, seed) for variant in variants]
+    before: list[games.play.Play | None] = [None] * len(plays)
+    last, rng = None, Random(seed)
+    while True:
+        seen = [everything(play, role, earlier, last) for play, earlier in zip(plays, before, strict=True)]
+        assert seen == seen[:1] * len(seen)
+        if any(play.over for play in plays) or plays[0].step > 14:
+            return
+        (mover,) = plays[0].waiting_for()
+        last = mover, dict(games.play.script_move(plays[0], mover, rng.choice(["random", "haggler", "equilibrium"])))
+        before = list(plays)
+        plays = [games.play.submit(play, *last)[0] for play in plays]
+        if len({play.over for play in plays}) > 1:
+            return  # the cap of one of them is reached: that the game ends is no secret
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    role=ROLES,
+    own=FACTORS,
+    one=FACTORS,
+    other=FACTORS,
+    rounds=st.none() | st.integers(1, 6),
+    messages_allowed=st.booleans(),
+    outside_option=st.booleans(),
+)
+def test_the_others_value_under_incomplete_information(
+    seed, role, own, one, other, rounds, messages_allowed, outside_option
+):
+    mine, theirs = ("seller_factor", "buyer_factor") if role == "alice" else ("buyer_factor", "seller_factor")
+    config = {
+        "complete_information": False,
+        mine: own,
+        "rounds": rounds,
+        "messages_allowed": messages_allowed,
+        "outside_option": outside_option,
+    }
+    assert_alike(role, seed, config, {theirs: one}, {theirs: other})
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10_000), role=ROLES, one=st.integers(1, 200), other=st.integers(1, 200), known=st.booleans())
+def test_the_cap_of_an_unknown_horizon(seed, role, one, other, known):
+    config = {"rounds": None, "complete_information": known, "buyer_factor": 1.2}
+    assert_alike(role, seed, config, {"cap": one}, {"cap": other})
+
+
+@given(seed=st.integers(0, 10_000), role=ROLES, cap=st.integers(1, 200))
+@settings(deadline=None, max_examples=20)
+def test_the_cap_where_the_rounds_are_known(seed, role, cap):
+    assert_alike(role, seed, {"rounds": 4}, {"cap": 99}, {"cap": cap})
+
+
+def test_secrets_are_named():
+    game = started({"complete_information": False}, 1).game
+    assert game.secrets("alice") == {"cap", "buyer_factor"}
+    assert game.secrets("bob") == {"cap", "seller_factor"}
+    assert started({}, 1).game.secrets("bob") == {"cap"}
+
+
+@pytest.mark.parametrize("role", ["alice", "bob"])
+def test_the_comparison_can_fail(role):
+    """Under complete information the other's value shows."""
+    theirs = "buyer_factor" if role == "alice" else "seller_factor"
+    with pytest.raises(AssertionError):
+        assert_alike(role, 1, {}, {theirs: 0.8}, {theirs: 1.2})

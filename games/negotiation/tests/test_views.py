@@ -1,0 +1,246 @@
+"""What players read: each fact where it is needed, and enough of it to decide."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games.play
+from games.interface import Block, Facts, Role, Said
+from games.negotiation.amounts import dollars, earnings
+from games.negotiation.rules import Negotiation
+
+REJECT, ACCEPT, WALK_AWAY = {"decision": "reject"}, {"decision": "accept"}, {"decision": "walk_away"}
+MAIN = {"seller_factor": 0.8, "buyer_factor": 1.2}
+
+
+def offer(price: float, message: str | None = None) -> dict[str, Any]:
+    return {"price": price, "message": message}
+
+
+def played(*moves: dict[str, Any], **config) -> games.play.Play:
+    play, _events = games.play.start(games.play.configure(Negotiation, {**MAIN, **config}), 1)
+    for move in moves:
+        play, _events = games.play.submit(play, play.waiting_for()[0], move)
+    return play
+
+
+def blocks(play: games.play.Play, role: Role) -> dict[str, Block]:
+    return {block.key: block for block in play.view(role)}
+
+
+def shown(block: Block | None) -> dict[str, str]:
+    assert isinstance(block, Facts)
+    return {fact.key: fact.shown for fact in block.facts}
+
+
+def places(play: games.play.Play, role: Role) -> dict[str, float]:
+    return {fact.key: fact.value for fact in blocks(play, role)["ladder"].facts}
+
+
+def told(role: Role, *moves: dict[str, Any], **config) -> dict[str, Block]:
+    """What the last of `moves` told `role`."""
+    before, after = played(*moves[:-1], **config), played(*moves, **config)
+    return {block.key: block for block in games.play.learnt(before, before.waiting_for()[0], moves[-1], after, role)}
+
+
+class TestSituation:
+    @pytest.mark.parametrize(("role", "own", "other"), [("alice", "$8,000", "$12,000"), ("bob", "$12,000", "$8,000")])
+    def test_both_values_under_complete_information_else_ones_own(self, role, own, other):
+        known = shown(blocks(played(), role)["situation"])
+        assert known == {"round": "1 of 10", "your_value": own, "other_value": other}
+        hidden = shown(blocks(played(complete_information=False), role)["situation"])
+        assert hidden == {"round": "1 of 10", "your_value": own, "other_value": "not known to you"}
+
+    def test_an_unknown_horizon_is_not_shown(self):
+        assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
+
+
+class TestOffer:
+    def test_who_answers_reads_the_price_its_gains_the_answers_and_the_words(self):
+        seen = blocks(played(offer(11_000, "Take <b>it</b>")), "bob")["offer"]
+        assert {fact.key: fact.value for fact in seen.facts} == {
+            "price": 11_000,
+            "your_gain": 1_000,
+            "other_gain": 3_000,
+            "last": False,
+            "leaving": 0,
+            "message": Said("Alice", "Take <b>it</b>"),
+        }
+        assert shown(seen)["your_gain"] == "you would earn $1,000"
+        assert shown(seen)["last"] == "you name the next price"
+
+    def test_a_loss_is_called_one(self):
+        assert shown(blocks(played(offer(13_000)), "bob")["offer"])["your_gain"] == "you would lose $1,000"
+        seen = blocks(played(offer(13_000), REJECT, offer(7_500)), "alice")["offer"]
+        assert shown(seen)["your_gain"] == "you would lose $500"
+
+    def test_the_others_gain_is_shown_only_where_its_value_is_known(self):
+        assert "other_gain" not in shown(blocks(played(offer(11_000), complete_information=False), "bob")["offer"])
+
+    def test_the_last_round_is_told_where_it_is_known(self):
+        last = shown(blocks(played(offer(11_000), rounds=1), "bob")["offer"])
+        assert last["last"] == "the game ends without a trade"
+        unknown = shown(blocks(played(offer(11_000), rounds=None, cap=1), "bob")["offer"])
+        assert unknown["last"] == "you name the next price"
+
+    def test_walking_away_is_mentioned_where_it_is_possible(self):
+        assert "leaving" not in shown(blocks(played(offer(11_000), outside_option=False), "bob")["offer"])
+
+    def test_who_made_it_sees_it_on_the_ladder_and_in_the_table_alone(self):
+        seen = blocks(played(offer(11_000, "Hello")), "alice")
+        assert "offer" not in seen
+        assert seen["history"].rows == ((1, "You", "$11,000", "$3,000", "waiting", Said("Alice", "Hello")),)
+        assert shown(seen["ladder"])["current"] == "$11,000"
+
+    def test_earlier_prices_are_listed_with_ones_own_gain(self):
+        seen = blocks(played(offer(15_000), REJECT, offer(9_000), REJECT, messages_allowed=False), "bob")
+        assert seen["history"].rows == (
+            (1, "Alice", "$15,000", "-$3,000", "rejected"),
+            (2, "You", "$9,000", "$3,000", "rejected"),
+        )
+
+
+class TestLadder:
+    def test_prices_from_high_to_low_with_what_the_one_on_the_table_would_earn(self):
+        seen = blocks(played(offer(15_000), REJECT, offer(9_000), REJECT, offer(13_000)), "bob")["ladder"]
+        assert [(fact.key, fact.label, fact.shown) for fact in seen.facts] == [
+            ("theirs_1", "Alice in round 1", "$15,000"),
+            ("current", "Alice's price now", "$13,000"),
+            ("current_gain", "At this price", "you would lose $1,000"),
+            ("your_value", "Worth to you", "$12,000"),
+            ("yours_2", "You in round 2", "$9,000"),
+            ("other_value", "Worth to Alice", "$8,000"),
+        ]
+
+    @given(
+        prices=st.lists(st.floats(0, 30_000) | st.floats(0, 1e300), max_size=12),
+        role=st.sampled_from(["alice", "bob"]),
+        known=st.booleans(),
+    )
+    def test_places_are_on_the_ladder_in_order_and_no_more_than_can_be_read(self, prices, role, known):
+        moves = [move for price in prices for move in (offer(price), REJECT)]
+        placed = places(played(*moves, rounds=20, complete_information=known), role)
+        assert list(placed.values()) == sorted(placed.values())
+        assert all(0 <= place <= 100 for place in placed.values())
+        assert 0 < placed["your_value"] < 100
+        assert len(placed) <= 10
+
+    def test_places_are_to_scale_from_the_price_0(self):
+        placed = places(played(offer(9_600), REJECT, offer(0), REJECT), "bob")
+        assert placed["your_value"] == pytest.approx(37.5)  # the ladder reaches to 1.6 times 12,000
+        assert placed["theirs_1"] == pytest.approx(50)
+        assert placed["yours_2"] == 100
+
+    def test_the_others_value_does_not_stretch_a_ladder_that_may_not_show_it(self):
+        seen = [
+            blocks(played(complete_information=False, seller_factor=factor), "bob")["ladder"] for factor in (0.1, 9)
+        ]
+        assert seen[0] == seen[1]
+
+
+class TestNotices:
+    """A conversation is made of these alone."""
+
+    def test_an_offer_comes_with_its_gain_and_words(self):
+        told_bob = told("bob", offer(15_000), REJECT, offer(9_000), REJECT, offer(11_000, "Last word"))
+        assert told_bob.keys() == {"offer"}
+        assert told_bob["offer"].title == "Alice's price in round 3"
+        assert shown(told_bob["offer"])["your_gain"] == "you would earn $1,000"
+
+    @pytest.mark.parametrize("role", ["alice", "bob"])
+    def test_a_rejection_comes_with_the_next_round(self, role):
+        told_role = told(role, offer(15_000), REJECT)
+        assert ("answer" in told_role) == (role == "alice")
+        assert shown(told_role["situation"])["round"] == "2 of 10"
+
+    @pytest.mark.parametrize(("role", "payoff"), [("alice", "$3,000"), ("bob", "$1,000")])
+    def test_a_trade(self, role, payoff):
+        result = shown(told(role, offer(11_000), ACCEPT)["result"])
+        assert result == {"trade": "in round 1", "price": "$11,000", "payoff": payoff}
+
+    def test_a_loss(self):
+        result = told("bob", offer(13_000), ACCEPT)["result"]
+        assert [(fact.label, fact.shown) for fact in result.facts][-1] == ("You lost", "$1,000")
+
+    def test_walking_away(self):
+        told_alice = told("alice", offer(13_000), WALK_AWAY)
+        assert told_alice["answer"].body == "Bob walked away."
+        assert shown(told_alice["result"]) == {"trade": "none: Bob walked away", "payoff": "$0"}
+        told_bob = told("bob", offer(13_000), WALK_AWAY)
+        assert told_bob.keys() == {"result"}
+        assert shown(told_bob["result"]) == {"trade": "none: you walked away", "payoff": "$0"}
+
+    @pytest.mark.parametrize("role", ["alice", "bob"])
+    def test_an_end_by_rejection(self, role):
+        result = shown(told(role, offer(13_000), REJECT, rounds=1)["result"])
+        assert result == {"trade": "none: the last price was rejected", "payoff": "$0"}
+
+    def test_ones_own_offer_is_no_news(self):
+        assert told("alice", offer(13_000)) == {}
+
+
+class TestInstructions:
+    @pytest.mark.parametrize("role", ["alice", "bob"])
+    @pytest.mark.parametrize("rounds", [1, 2, 10, None])
+    def test_a_horizon_is_named_where_it_is_known(self, role, rounds):
+        text = played(rounds=rounds).game.instructions(role)
+        assert ("at most **" in text) == (rounds is not None and rounds > 1)
+        assert ("only one round" in text) == (rounds == 1)
+        assert "Without a trade each of you earns $0." in text
+
+    def test_each_reads_of_its_own_value_and_under_complete_information_of_the_others(self):
+        game = played().game
+        assert "earn the price less $8,000" in game.instructions("alice")
+        assert "To Bob the product is worth **$12,000**" in game.instructions("alice")
+        assert "earn $12,000 less the price" in game.instructions("bob")
+        hidden = played(complete_information=False).game.instructions("bob")
+        assert "8,000" not in hidden
+        assert "each of you knows only their own value" in hidden
+
+    @pytest.mark.parametrize(
+        ("role", "known", "rounds", "messages", "option"),
+        list(product(["alice", "bob"], [True, False], [1, 10, None], [True, False], [True, False])),
+    )
+    def test_every_version_is_well_formed(self, role, known, rounds, messages, option):
+        game = played(rounds=rounds, complete_information=known, messages_allowed=messages, outside_option=option).game
+        text = game.instructions(role)
+        assert ("Walk away" in text) == option
+        assert ("may add a message" in text) == messages
+        assert "\n\n\n" not in text
+        assert "  " not in text
+        for line, following in zip(text.splitlines(), text.splitlines()[1:], strict=False):
+            starts_list = following.startswith("- ") and not line.startswith("- ")
+            assert not (starts_list and line), "a list begins after a blank line"
+
+
+@pytest.mark.parametrize(
+    ("amount", "read"),
+    [
+        (12_000, "$12,000"),
+        (12_000.5, "$12,000.50"),
+        (-0.004, "-$0.004"),
+        (0.1 + 0.2 - 0.3, "$0"),
+        (-0.0, "$0"),
+        (2e20, "$2e+20"),
+    ],
+)
+def test_amounts_read_well_however_small_or_large(amount, read):
+    assert dollars(amount) == read
+
+
+@pytest.mark.parametrize(
+    ("gain", "read"),
+    [
+        (5, "you would earn $5"),
+        (-5.25, "you would lose $5.25"),
+        (0, "you would earn nothing"),
+        (1e-12, "you would earn nothing"),
+    ],
+)
+def test_earnings_and_losses_in_words(gain, read):
+    assert earnings(gain) == read

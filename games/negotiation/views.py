@@ -1,0 +1,217 @@
+"""What each player of a negotiation may know, as blocks. Hidden information is cut here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from games.interface import Block, Fact, Facts, Role, Said, Table, Text, View
+from games.negotiation.amounts import dollars, earnings
+from games.negotiation.roles import SELLER, gain, other
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.negotiation.rules import Negotiation, Proposal, Rounds
+
+MOST_MARKS = 8
+"""Earlier prices on the ladder; the table has all of them."""
+REACH, MOST_REACH = 1.6, 8.0
+"""The ladder ends at this multiple of the largest value that is known, or at the highest price, within limits."""
+
+
+def view(game: Negotiation, state: Rounds, role: Role) -> View:
+    """Everything that `role` may know now."""
+    over = game.turn(state) is None
+    blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
+    if over:
+        blocks.append(_result(game, state, role))
+    elif state.on_table and state.on_table.by != role:
+        blocks.append(_offer(game, state.on_table, len(state.proposals), role))
+    blocks.append(_ladder(game, state, role))
+    blocks.append(_history(game, state, role))
+    return tuple(blocks)
+
+
+def notices(game: Negotiation, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
+    """What `role` has just learnt: a price named to it, an answer to its own, the next round, the end."""
+    ((mover, _move),) = moves.items()
+    if after.on_table:
+        return () if mover == role else (_offer(game, after.on_table, len(after.proposals), role),)
+    told: list[Block] = []
+    if mover != role:
+        told.append(Text("answer", _answered(game, after.proposals[-1], mover)))
+    over = game.turn(after) is None
+    told.append(_result(game, after, role) if over else _situation(game, after, role))
+    return tuple(told)
+
+
+def _answered(game: Negotiation, proposal: Proposal, mover: Role) -> str:
+    words = {
+        "accept": _("{name} accepted your price."),
+        "reject": _("{name} rejected your price."),
+        "walk_away": _("{name} walked away."),
+    }
+    return words[proposal.answer or "reject"].format(name=game.role_title(mover))
+
+
+def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
+    """One sentence on what is to be done now."""
+    name = game.role_title(other(role))
+    turn = game.turn(state)
+    if turn is None:
+        if state.traded:
+            words = _("You have sold the product.") if role == SELLER else _("You have bought the product.")
+            return Text("status", words, tone="good")
+        return Text("status", _("The game ended without a trade."), tone="notice")
+    if role not in turn.forms:
+        waits_for = _("{name} is thinking about your price.") if state.on_table else _("{name} is choosing a price.")
+        return Text("status", waits_for.format(name=name))
+    if state.on_table:
+        words = _("{name} asks for {price}.") if role != SELLER else _("{name} offers you {price}.")
+        return Text(
+            "status", (words + " " + _("What is your answer?")).format(name=name, price=dollars(state.on_table.price))
+        )
+    if game.ends_with(game.round_of(state)):
+        return Text("status", _("Name your price: it is the last one of the game."))
+    return Text("status", _("It is your turn to name a price.") if state.proposals else _("You begin: name a price."))
+
+
+def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
+    """Where the game stands and what the product is worth."""
+    number, name = game.round_of(state), game.role_title(other(role))
+    shown = (
+        str(number)
+        if game.config.rounds is None
+        else _("{number} of {rounds}").format(number=number, rounds=game.config.rounds)
+    )
+    own, theirs = game.value(role), game.value_of_other(role)
+    return Facts(
+        "situation",
+        _("Where you stand"),
+        (
+            Fact("round", _("Round"), number, shown),
+            Fact("your_value", _("Worth to you"), own, dollars(own)),
+            Fact(
+                "other_value",
+                _("Worth to {name}").format(name=name),
+                theirs,
+                dollars(theirs) if theirs is not None else _("not known to you"),
+            ),
+        ),
+    )
+
+
+def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Facts:
+    """A price on the table, and what each answer leads to, as the one who is to answer reads it."""
+    name = game.role_title(proposal.by)
+    last = game.ends_with(number)
+    yours, their_value = gain(role, proposal.price, game.value(role)), game.value_of_other(role)
+    facts = [
+        Fact("price", _("Price"), proposal.price, dollars(proposal.price)),
+        Fact("your_gain", _("If you accept"), yours, earnings(yours)),
+    ]
+    if their_value is not None:
+        theirs = gain(proposal.by, proposal.price, their_value)
+        facts.append(Fact("other_gain", _("{name}'s gain then").format(name=name), theirs, dollars(theirs)))
+    rejecting = _("the game ends without a trade") if last else _("you name the next price")
+    facts.append(Fact("last", _("If you reject"), last, rejecting))
+    if game.config.outside_option:
+        facts.append(Fact("leaving", _("If you walk away"), 0, _("you earn nothing")))
+    if proposal.message:
+        facts.append(Fact("message", _("{name} writes").format(name=name), Said(name, proposal.message), ""))
+    return Facts("offer", _("{name}'s price in round {number}").format(name=name, number=number), tuple(facts))
+
+
+def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
+    """How it ended and what that paid."""
+    traded, number = state.traded, len(state.proposals)
+    payoff = game.payoffs(state)[role]
+    earned = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, dollars(abs(payoff)))
+    if traded is None:
+        return Facts(
+            "result", _("The result"), (Fact("trade", _("Trade"), False, _how_it_failed(game, state, role)), earned)
+        )
+    return Facts(
+        "result",
+        _("The result"),
+        (
+            Fact("trade", _("Trade"), True, _("in round {number}").format(number=number)),
+            Fact("price", _("Price"), traded.price, dollars(traded.price)),
+            earned,
+        ),
+    )
+
+
+def _how_it_failed(game: Negotiation, state: Rounds, role: Role) -> str:
+    if state.left is None:
+        return _("none: the last price was rejected")
+    if state.left.by != role:
+        return _("none: you walked away")
+    return _("none: {name} walked away").format(name=game.role_title(other(role)))
+
+
+@dataclass(frozen=True)
+class _Rung:
+    """A price on the ladder."""
+
+    price: float
+    key: str
+    label: str
+    shown: str
+
+
+def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
+    """Values and prices in order. A fact's `value` is its place, from 0 at the top to 100 at the price 0."""
+    own, theirs = game.value(role), game.value_of_other(role)
+    rungs = [_Rung(own, "your_value", _("Worth to you"), dollars(own))]
+    if theirs is not None:
+        label = _("Worth to {name}").format(name=game.role_title(other(role)))
+        rungs.append(_Rung(theirs, "other_value", label, dollars(theirs)))
+    for number, proposal in list(enumerate(state.proposals, start=1))[-MOST_MARKS:]:
+        rungs += _rungs_of(game, proposal, number, role)
+    rungs.sort(key=lambda rung: -rung.price)
+    known = max(own, theirs or 0.0)
+    top = min(max(known * REACH, rungs[0].price), known * MOST_REACH)
+    facts = (Fact(r.key, r.label, round(100 * (1 - min(r.price / top, 1)), 4), r.shown) for r in rungs)
+    return Facts("ladder", _("Prices, from high to low"), tuple(facts))
+
+
+def _rungs_of(game: Negotiation, proposal: Proposal, number: int, role: Role) -> list[_Rung]:
+    """A round's price; what it would earn too, while it is on the table."""
+    price, mine, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
+    if proposal.answer is None:
+        label = _("Your price now") if mine else _("{name}'s price now").format(name=name)
+        earns = earnings(gain(role, price, game.value(role)))
+        return [
+            _Rung(price, "current", label, dollars(price)),
+            _Rung(price, "current_gain", _("At this price"), earns),
+        ]
+    if proposal.answer == "accept":
+        return [_Rung(price, "current", _("Price of the trade"), dollars(price))]
+    label = _("You in round {number}") if mine else _("{name} in round {number}")
+    key = f"{'yours' if mine else 'theirs'}_{number}"
+    return [_Rung(price, key, label.format(name=name, number=number), dollars(price))]
+
+
+def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
+    """The rounds that are over; the price on the table too where it is one's own."""
+    shown = [p for p in state.proposals if p.answer is not None or p.by == role]
+    name = game.role_title(other(role))
+    answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}
+
+    def row(number: int, proposal: Proposal) -> tuple[Any, ...]:
+        cells: tuple[Any, ...] = (
+            number,
+            _("You") if proposal.by == role else name,
+            dollars(proposal.price),
+            dollars(gain(role, proposal.price, game.value(role))),
+            answers[proposal.answer],
+        )
+        said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None
+        return (*cells, said) if game.config.messages_allowed else cells
+
+    columns: tuple[str, ...] = (_("Round"), _("Named by"), _("Price"), _("Your gain"), _("Answer"))
+    if game.config.messages_allowed:
+        columns = (*columns, _("Message"))
+    return Table("history", _("Prices so far"), columns, tuple(row(i, p) for i, p in enumerate(shown, start=1)))
