@@ -7,7 +7,9 @@ from typing import Any
 
 from django.db import transaction
 
-from games.play import script_move
+from collecting.models import Collection, Item
+from collecting.progress import progress as collecting_progress
+from games.play import replay_events, script_move
 from matches import services
 from matches.models import Event, Match, Seat
 from participants import services as people
@@ -89,3 +91,20 @@ def end(path: str, state: str) -> None:
 def _by(path: str) -> Enrolment:
     """The person whose page this is."""
     return Enrolment.objects.get(token=path.split("/")[2])
+
+
+def progress(slug: str) -> dict[str, Any]:
+    """How far a collection has come."""
+    return collecting_progress(Collection.objects.get(slug=slug)).as_dict()
+
+
+def examine_collection(slug: str) -> dict[str, int]:
+    """How many matches a collection has, and how many of them are whole."""
+    found = {"matches": 0, "replayed": 0, "numbered_without_gaps": 0, "decisions": 0}
+    for item in Item.objects.filter(collection__slug=slug).select_related("match"):
+        log = item.match.log()
+        found["matches"] += 1
+        found["numbered_without_gaps"] += [event.number for event in log] == list(range(1, len(log) + 1))
+        found["replayed"] += replay_events(item.match.configured(), log).payoffs() == item.match.payoffs
+        found["decisions"] += sum(event.kind == "move" for event in log)
+    return found

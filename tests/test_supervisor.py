@@ -40,7 +40,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("name", ["redis", "web", "worker", "beat"])
+@pytest.mark.parametrize("name", ["redis", "web", "worker", "collector", "beat"])
 def test_a_service_that_is_killed_comes_back(stack: Stack, name: str):
     before = stack.pids
     stack.kill(name)

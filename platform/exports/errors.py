@@ -11,6 +11,10 @@ class UnknownSource(ExportError):
     """There is no study or collection of that name."""
 
 
+class AlreadyImported(ExportError):
+    """There are collections of that name."""
+
+
 class UnknownFormat(ExportError):
     """A format that datasets are not written in."""
 

@@ -97,6 +97,7 @@ def test_launching_freezes_every_cell_and_people_are_spread_over_them():
     made = study(design={"grid": {"rounds": [2, 6]}, "averages": {"by": "rounds", "amounts": {"2": "1", "6": "3"}}})
     made.save()
     version = launch(made)
+    made.refresh_from_db()
     assert [c["rounds"] for c in version.content["configurations"]] == [2, 6]
     assert [(c.configuration, c.role) for c in Cell.objects.order_by("number")] == [
         (0, "alice"), (0, "bob"), (1, "alice"), (1, "bob"),
@@ -114,6 +115,7 @@ def test_the_match_and_the_promise_are_those_of_the_cell():
     )
     made.save()
     version = launch(made)
+    made.refresh_from_db()
     assert "between $1.25 and $3.50" in version.content["texts"]["consent"]
     for worker in "AB":
         person = enrol(made, Arrival("codes", worker=worker, proof=worker))

@@ -1,0 +1,108 @@
+"""Hidden information in every configuration of the published tables: 384 + 576 + 360, both roles, several turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from games import registry
+from games.contract import seen
+from games.errors import Refused
+from games.examples import candidates, examples_of, script_answer
+from games.grids import table
+from games.interface import Game, Json, Role
+from games.play import Play, applied, configure, learnt, start, submit
+
+FAMILIES = ("bargaining", "negotiation", "persuasion")
+MOVES = 5
+"""Turns that are looked at in each match: two rounds and the beginning of a third."""
+
+
+def other_value(game: Game[Any, Any], key: str, rng: Random) -> Game[Any, Any]:
+    """The game with another value of a parameter that somebody must not know."""
+    known = game.config.model_dump(mode="json")
+    examples = examples_of(game.key).alternatives.get(key)
+    values = list(examples or candidates(type(game), key, known[key]))
+    rng.shuffle(values)
+    for value in values:
+        try:
+            other = configure(type(game), {**known, key: value})
+        except Exception:  # noqa: BLE001  (a guess that is not valid)
+            continue
+        if other.config != game.config:
+            return other
+    raise AssertionError(f"no other value of {key}")
+
+
+def together(true: Play, shadow: Play, rng: Random) -> Iterator[tuple[Play, Play, tuple[Any, Any], Role | None]]:
+    """The two plays after each same move, with what each role was just told as (true, shadow)."""
+    yield true, shadow, ({}, {}), None
+    for _number in range(MOVES):
+        if true.over or shadow.over:
+            return
+        mover = rng.choice(true.waiting_for())
+        move = script_answer(true, mover, "random", rng.random())
+        try:
+            after = submit(true, mover, move)[0], submit(shadow, mover, move)[0]
+        except Refused:
+            return
+        roles = true.game.roles()
+        told = (
+            {role: learnt(true, mover, move, after[0], role) for role in roles},
+            {role: learnt(shadow, mover, move, after[1], role) for role in roles},
+        )
+        if after[0].over != after[1].over:
+            return
+        true, shadow = after
+        yield true, shadow, told, mover
+
+
+def leaks(config: Mapping[str, Json], key: str, seed: int) -> list[str]:
+    """What a role can see of a parameter that it must not know."""
+    game = configure(registry.get(key), config)
+    found = []
+    for role in game.roles():
+        for secret in sorted(game.secrets(role)):
+            rng = Random(f"{seed}/{role}/{secret}")
+            shadow = other_value(game, secret, rng)
+            for one, other, told, _mover in together(start(game, seed)[0], start(shadow, seed)[0], rng):
+                if seen(one, role) != seen(other, role) or told[0].get(role) != told[1].get(role):
+                    found.append(f"{role} can see {secret} in {dict(config)}")
+    return found
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("key", FAMILIES)
+def test_no_role_sees_a_parameter_that_it_must_not_know(key, part):
+    configs = table(key, "glee")[part::4]
+    assert [leak for i, config in enumerate(configs) for leak in leaks(config, key, seed=i)] == []
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_buyer_sees_a_quality_before_it_is_revealed(part):
+    reveals = examples_of("persuasion").reveals
+    for i, config in enumerate(table("persuasion", "glee")[part::4]):
+        game = configure(registry.get("persuasion"), config)
+        true, shadow = (start(game, i, redraw_unknown_to=whom)[0] for whom in (None, "bob"))
+        rng = Random(i)
+        for _number in range(MOVES):
+            assert seen(true, "bob") == seen(shadow, "bob"), config
+            mover = true.waiting_for()[0]
+            move = script_answer(true, mover, "random", rng.random())
+            before, (true, _made) = true, submit(true, mover, move)
+            shadow_before, (shadow, _made) = shadow, submit(shadow, mover, move)
+            if before.state != shadow_before.state and reveals(
+                game, before.state, applied(before, mover, move), true.state, "bob"
+            ):
+                break
+
+
+def test_the_comparison_can_fail():
+    """Under complete information a role does see the other's parameter."""
+    config = {"complete_information": True}
+    game = configure(registry.get("bargaining"), config)
+    other = configure(registry.get("bargaining"), {**config, "delta_bob": 0.8})
+    assert seen(start(game, 1)[0], "alice") != seen(start(other, 1)[0], "alice")

@@ -1,0 +1,69 @@
+"""A collection on the live stack: started, paused and resumed from the shell, and killed again and again."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from config.supervisor import StackError
+
+pytestmark = pytest.mark.services
+
+KILLS = 5
+EVERY_SECONDS = 4.0
+
+
+def collect(stack, name: str, *arguments: str) -> dict:
+    """What `manage.py collect` says last."""
+    return json.loads(stack.manage("collect", name, "--json", *arguments).splitlines()[-1])
+
+
+def until_done(stack, name: str, seconds: float) -> dict:
+    end = time.monotonic() + seconds
+    while (now := stack.call("tests.deeds.progress", name))["status"] == "running":
+        assert time.monotonic() < end, now
+        time.sleep(0.5)
+    return now
+
+
+def test_killed_every_few_seconds_it_ends_with_every_match_whole(stack):
+    config = json.dumps({"rounds": 12})
+    agents = "script:haggler,script:fair"
+    plan = ["--game", "bargaining", "--config", config, "--agents", agents, "--repetitions", "125", "--seed", "1"]
+    collect(stack, "killed", *plan, "--delay", "0.2", "--concurrency", "60", "--no-wait")
+    for _kill in range(KILLS):
+        time.sleep(EVERY_SECONDS)
+        stack.kill("collector")
+    now = until_done(stack, "killed", seconds=150)
+    assert (now["status"], now["finished"], now["failed"]) == ("done", 500, 0)
+    whole = stack.call("tests.deeds.examine_collection", "killed")
+    assert whole == {"matches": 500, "replayed": 500, "numbered_without_gaps": 500, "decisions": now["decisions"]}
+
+
+def test_from_the_shell_it_starts_waits_pauses_and_goes_on(stack):
+    plan = ["--game", "bargaining", "--agents", "script:haggler", "--repetitions", "10", "--delay", "0.4"]
+    collect(stack, "paused", *plan, "--no-wait")
+    time.sleep(3)
+    assert collect(stack, "paused", "--pause")["status"] == "paused"
+    standing = collect(stack, "paused")
+    assert standing["finished"] < 10
+    now = collect(stack, "paused", "--resume")
+    assert (now["status"], now["finished"]) == ("done", 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--game", "bargaining", "--agents", "script:fair", "--grid", '{"colour": [1]}'], "no parameter “colour”"),
+        (["--game", "bargaining", "--agents", "script:fair", "--grid", '{"rounds": [0]}'], "“rounds” cannot be 0"),
+        (["--game", "bargaining", "--agents", "script:fair", "--grid", "rounds"], "--grid cannot be read as JSON"),
+        (["--game", "bargaining"], "needs --game and --agents"),
+        ([], "There is no collection “nothing”"),
+    ],
+)
+def test_what_cannot_be_collected_is_said_in_one_line(stack, arguments, says):
+    with pytest.raises(StackError, match="exits 2") as refused:
+        stack.manage("collect", "nothing", *arguments)
+    assert says in str(refused.value)
