@@ -21,11 +21,13 @@ class Refused(GameError):
     Args:
         reason: what to tell the player, in words they can act on.
         field: name of the move's field the reason is about, if it is about one.
+        plain: the reason for people, who see a field's title and not its name; the same where nothing is said.
     """
 
-    def __init__(self, reason: str, field: str | None = None):
+    def __init__(self, reason: str, field: str | None = None, plain: str | None = None):
         super().__init__(reason)
         self.field = field
+        self.plain = plain or reason
 
 
 class LogMismatch(GameError):

@@ -174,8 +174,12 @@ def _plain(number: float) -> str:
     return f"{number:,.10g}"
 
 
-def _problem(error: Any, model: type[Any]) -> tuple[str, str | None]:
-    """One validation error as a sentence part, and the top-level field it is about."""
+def _problem(error: Any, model: type[Any], *, with_names: bool = True) -> tuple[str, str | None]:
+    """One validation error as a sentence part, and the top-level field it is about.
+
+    Args:
+        with_names: say a field's name beside its title, as programs need it and people do not.
+    """
     key = str(error["loc"][0]) if error["loc"] else None
     describe = _PROBLEMS.get(error["type"])
     what = describe(error) if describe else error["msg"].removeprefix("Value error, ").removeprefix("Input ")
@@ -184,7 +188,7 @@ def _problem(error: Any, model: type[Any]) -> tuple[str, str | None]:
     known = model.model_fields.get(key)
     label = f"“{key}”" if known is None else known.title or key
     where = ".".join(str(part) for part in error["loc"][1:] if isinstance(part, int))
-    name = f"{label} ({key})" if known is not None and known.title else label
+    name = f"{label} ({key})" if with_names and known is not None and known.title else label
     return f"{name}{f' [{where}]' if where else ''} {what}", key
 
 
@@ -311,13 +315,19 @@ def _parse(form: Form, move: MoveData) -> Move:
     try:
         return form.model.model_validate_json(_as_json(move))
     except ValidationError as error:
-        problem, field_name = _problem(error.errors()[0], form.model)
+        first = error.errors()[0]
+        problem, field_name = _problem(first, form.model)
         if field_name is None:
-            problem = _("The move could not be read.")
-        sentence = problem[:1].upper() + problem[1:]
-        raise Refused(sentence if sentence.endswith(".") else sentence + ".", field_name) from None
+            raise Refused(_("The move could not be read.")) from None
+        plain = _problem(first, form.model, with_names=False)[0]
+        raise Refused(_sentence(problem), field_name, _sentence(plain)) from None
     except (TypeError, ValueError, RecursionError):
         raise Refused(_("The move could not be read.")) from None
+
+
+def _sentence(words: str) -> str:
+    sentence = words[:1].upper() + words[1:]
+    return sentence if sentence.endswith(".") else sentence + "."
 
 
 def plain_move(move: Move) -> dict[str, Json]:

@@ -245,6 +245,7 @@ def test_a_refusal_says_which_field_and_why(move, reason, field):
     with pytest.raises(Refused) as refusal:
         submit(play, "player_1", move)
     assert (str(refusal.value), refusal.value.field) == (reason, field)
+    assert refusal.value.plain == reason.replace(" (answer)", "")
 
 
 @pytest.mark.parametrize(

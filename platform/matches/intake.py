@@ -36,5 +36,5 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     except Stale as stale:
         return {"type": "stale", "reason": str(stale)}
     except Refused as refused:
-        return {"type": "refused", "errors": {refused.field or "": str(refused)}}
+        return {"type": "refused", "errors": {refused.field or "": refused.plain}}
     return {"type": "taken", "last": taken.last, "over": taken.over}
