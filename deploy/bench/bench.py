@@ -25,7 +25,7 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
-from deploy.bench import workers
+from deploy.bench import collecting, workers
 
 STUDY = "benchmark"
 SLICES = ("web", "worker", "redis", "database", "client")
@@ -131,12 +131,23 @@ def main() -> None:
     options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="people at once")
     options.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
     options.add_argument("--seconds", type=float, default=30.0, help="measured per row")
+    options.add_argument("--parts", choices=["live", "collections"], nargs="*", default=["live", "collections"])
+    options.add_argument("--matches", type=int, default=10_000, help="in the large collection")
     options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a worker thinks")
     chosen = options.parse_args()
     print(
         f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on the same machine"
     )
     print(f"simulate: {simulated():,.0f} bargaining decisions a second\n")
+    if "live" in chosen.parts:
+        _report_live(chosen)
+    if "collections" in chosen.parts:
+        print("\n| collections, on durable PostgreSQL | |\n|---|---|", flush=True)
+        with stack_on("postgres") as (stack, _postgres):
+            collecting.report(stack, matches=chosen.matches)
+
+
+def _report_live(chosen: argparse.Namespace) -> None:
     print(
         "| database | workers | thinking | moves/s | p50 ms | p95 ms | p99 ms | errors | CPU ms per move | memory MB |"
     )

@@ -1,0 +1,148 @@
+"""What collections do on this machine: decisions a second, and memory that does not follow their size."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from config.supervisor import ROOT, Stack
+
+MIXED = {"rounds": [12, None], "messages_allowed": [True, False]}
+PAIR = ("script:haggler", "script:random")
+STEADY = "script:haggler"
+"""Against itself it plays eleven rounds, each match as long as the other."""
+
+
+def begin(
+    slug: str, *, matches: int, agents: list[str], grid: dict[str, list[Any]], concurrency: int, delay: float
+) -> None:
+    """Make a collection of bargaining matches and start it; called inside the stack."""
+    from collecting import planning, services
+    from games import grids, registry
+
+    configurations = grids.expand(registry.get("bargaining"), grid)
+    plan = planning.Plan(
+        title=slug,
+        slug=slug,
+        game="bargaining",
+        configurations=configurations,
+        agents=agents,
+        repetitions=matches // (len(configurations) * len(agents) ** 2),
+        concurrency=concurrency,
+        delay=delay,
+        seed=1,
+    )
+    services.start(planning.make_collection(plan))
+
+
+def standing(slug: str) -> dict[str, Any]:
+    """Status, seconds since the start, and decisions so far; called inside the stack."""
+    from django.db.models import Sum
+    from django.utils import timezone
+
+    from collecting.models import Collection, Item
+
+    collection = Collection.objects.get(slug=slug)
+    items = Item.objects.filter(collection=collection)
+    until = collection.ended_at or timezone.now()
+    return {
+        "status": collection.status,
+        "seconds": (until - collection.started_at).total_seconds(),
+        "decisions": items.aggregate(made=Sum("decisions"))["made"] or 0,
+        "matches": items.filter(status=Item.Status.FINISHED).count(),
+    }
+
+
+def collected(stack: Stack, slug: str, **plan: Any) -> dict[str, Any]:
+    """Play a collection to its end; what `standing` says then, and the worker's memory in MB."""
+    stack.call("deploy.bench.collecting.begin", slug, **plan)
+    while (now := stack.call("deploy.bench.collecting.standing", slug))["status"] == "running":
+        time.sleep(0.5)
+    return {**now, "memory": _megabytes(stack.pids["collector"])}
+
+
+def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan: Any) -> float:
+    """Decisions a second while all matches are under way: from 3 s after the start on."""
+    stack.call("deploy.bench.collecting.begin", slug, **plan)
+    while (first := stack.call("deploy.bench.collecting.standing", slug))["seconds"] < 3:
+        time.sleep(0.2)
+    time.sleep(seconds)
+    second = stack.call("deploy.bench.collecting.standing", slug)
+    stack.manage("collect", slug, "--pause", "--no-wait")
+    return (second["decisions"] - first["decisions"]) / (second["seconds"] - first["seconds"])
+
+
+def exported_and_verified(stack: Stack, slug: str) -> dict[str, float]:
+    """Seconds and peak memory in MB of `export_dataset` and of `verify_dataset`."""
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
+        target = str(Path(folder) / "dataset")
+        for name, arguments in {"export": [slug, "--to", target], "verify": [target]}.items():
+            seconds, memory = _run(stack, f"{name}_dataset", *arguments)
+            found |= {f"{name} s": seconds, f"{name} MB": memory}
+    return found
+
+
+def imported(stack: Stack, games: int) -> dict[str, float]:
+    """Seconds and peak memory in MB of `import_glee` with a sample in the published layout."""
+    from exports.glee.sample import write_sample
+
+    with tempfile.TemporaryDirectory(prefix="parley-bench-import-") as folder:
+        write_sample(Path(folder), games, seed=1)
+        seconds, memory = _run(stack, "import_glee", folder, "--json")
+    return {"seconds": seconds, "MB": memory}
+
+
+def _run(stack: Stack, *arguments: str) -> tuple[float, float]:
+    """Seconds and peak memory in MB of a management command, its start-up included."""
+    began = time.monotonic()
+    child = subprocess.Popen(
+        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        env=stack.environment,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _pid, status, used = os.wait4(child.pid, 0)
+    if status:
+        raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
+    return time.monotonic() - began, _peak(used)
+
+
+def _peak(used: resource.struct_rusage) -> float:
+    return used.ru_maxrss / 1024
+
+
+def _megabytes(pid: int) -> float:
+    import psutil
+
+    return psutil.Process(pid).memory_info().rss / 1e6
+
+
+def report(stack: Stack, *, matches: int) -> None:
+    """Print one line per figure."""
+    warm = {"agents": list(PAIR), "grid": MIXED, "concurrency": 50, "delay": 0}
+    for size in (matches // 10, matches):
+        done = collected(stack, f"pair-{size}", matches=size, **warm)
+        print(
+            f"| collection of {done['matches']:,} matches, scripts without delay | {done['decisions']:,} decisions in "
+            f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
+            flush=True,
+        )
+        kept = exported_and_verified(stack, f"pair-{size}")
+        print(
+            f"| its dataset | written in {kept['export s']:.1f} s with {kept['export MB']:.0f} MB, verified in "
+            f"{kept['verify s']:.1f} s with {kept['verify MB']:.0f} MB |",
+            flush=True,
+        )
+    slow = {"agents": [STEADY], "grid": {}, "concurrency": 200, "delay": 1.0}
+    rate = rate_at_full_concurrency(stack, "slow", seconds=30, matches=2000, **slow)
+    print(f"| agents that take 1 s, 200 matches at once | {rate:.0f} decisions/s |", flush=True)
+    read = imported(stack, matches)
+    print(f"| import of {matches:,} published games | {read['seconds']:.1f} s, {read['MB']:.0f} MB |", flush=True)
