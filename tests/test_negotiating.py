@@ -1,0 +1,81 @@
+"""A person sells, and a person buys, in a browser against an agent; the dataset says the same as the formulas."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+CONFIG = {"scale": 100, "seller_factor": 0.8, "buyer_factor": 1.5, "rounds": 6}
+VALUES = {"alice": 80.0, "bob": 150.0}
+
+
+def sit_down(stack, page: Page, role: str, slug: str, **settings) -> str:
+    """Walk to the game in this role, against a haggler."""
+    given = {"title": "Trading", "game": "negotiation", "config": CONFIG, "roles": [role], "agent": "script:haggler"}
+    stack.launch_study({"slug": slug, "entry": "codes", **given, **settings})
+    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    walking.consent_and_name(page)
+    walking.read_instructions(page)
+    return slug
+
+
+def name_price(page: Page, price: str, message: str = "") -> None:
+    page.locator('input[name="price"]').fill(price)
+    if message:
+        page.locator('textarea[name="message"]').fill(message)
+    page.locator("form.move button[type=submit]").click()
+
+
+def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, str]:
+    """Answer the quiz, reach the last page; the match's row of the verified dataset."""
+    walking.expect_over(page)
+    walking.go_on(page)
+    walking.answer_quiz(page, option=value)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+    stack.manage("export_dataset", slug, "--to", str(folder))
+    stack.manage("verify_dataset", str(folder))
+    with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    return row
+
+
+def test_a_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_path: Path):
+    slug = sit_down(stack, page, "alice", "selling")
+    price = page.locator('input[name="price"]')
+    expect(price).to_be_visible(timeout=walking.TURN)
+    price.fill("70")
+    expect(page.locator("output")).to_contain_text("lose $10")
+    price.fill("150")
+    expect(page.locator("output")).to_contain_text("earn $70")
+    name_price(page, "149.5", "It is worth every cent.")
+    walking.expect_turn(page, "answer")
+    expect(page.locator("#screen")).to_contain_text("$75")
+    walking.answer(page, "reject")
+    expect(price).to_be_visible(timeout=walking.TURN)
+    name_price(page, "90")
+    row = finish(stack, page, slug, "$80", tmp_path / "d")
+    assert row["trade"] == "true"
+    traded = float(row["price"])
+    assert float(row["payoffs_alice"]) == pytest.approx(traded - VALUES["alice"])
+    assert float(row["payoffs_bob"]) == pytest.approx(VALUES["bob"] - traded)
+    assert float(row["fairness_raw"]) == pytest.approx(1 - 4 * ((traded - 115) / 100) ** 2)
+
+
+def test_a_buyer_is_told_the_loss_and_walks_away(stack, page: Page, tmp_path: Path):
+    config = {**CONFIG, "buyer_factor": 0.9, "complete_information": False}
+    slug = sit_down(stack, page, "bob", "buying", config=config)
+    walking.expect_turn(page, "answer")
+    expect(page.locator("#screen")).to_contain_text("$120")
+    expect(page.locator("#screen")).to_contain_text("lose $30")
+    assert "$80" not in page.content(), "the seller's value is on the buyer's page"
+    walking.answer(page, "walk_away")
+    row = finish(stack, page, slug, "$90", tmp_path / "d")
+    assert (row["trade"], row["price"]) == ("false", "")
+    assert (float(row["payoffs_alice"]), float(row["payoffs_bob"]), float(row["efficiency"])) == (0, 0, 0)
