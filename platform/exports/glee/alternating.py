@@ -1,0 +1,85 @@
+"""Tables of families in which the players take turns to offer: one row per offer, one per answer.
+
+Who moves follows from the round and from whose turn it is; the player column may hold the name that
+a person goes by and is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from exports.glee.adapters import Moves, Reading
+from exports.glee.cells import Row
+from exports.glee.published import ALICE, BOB
+from games.interface import Json, MoveData, Role
+from games.words import gettext as _
+
+
+def read(
+    rows: Sequence[Row],
+    offer_columns: Sequence[str],
+    offer: Callable[[Row], dict[str, Json]],
+    decisions: Mapping[str, str],
+) -> Reading:
+    """Rows as moves.
+
+    Args:
+        rows: of one game, in order.
+        offer_columns: filled in an offer's row and blank in an answer's.
+        offer: an offer's row as a move, without its message.
+        decisions: lower-case text → the answer that it is.
+
+    Raises:
+        UnreadableGame: a row that is not what is due.
+    """
+    moves: list[tuple[Role, MoveData]] = []
+    remarks: list[str] = []
+    for turn, row in enumerate(rows):
+        number, answering = turn // 2 + 1, turn % 2 == 1
+        row.is_round(number)
+        offers = any(row.has(column) for column in offer_columns)
+        if offers == answering:
+            due = _("an answer") if answering else _("an offer")
+            raise row.problem(_("{due} is due in round {round}, but this is none").format(due=due, round=number))
+        words = row.words("message")
+        if not answering:
+            move = offer(row)
+            if words is not None:
+                move["message"] = words
+        else:
+            move = {"decision": row.choice("decision", decisions)}
+            if words is not None:
+                remarks.append(_("Row {number} has words beside an answer: left out.").format(number=row.number))
+        moves.append((mover(turn), move))
+    return Reading(moves, remarks=tuple(remarks))
+
+
+def mover(turn: int) -> Role:
+    """Who makes move `turn`, from 0: alice offers in odd rounds and answers in even ones."""
+    return ALICE if turn % 4 in (0, 3) else BOB
+
+
+def write(
+    moves: Moves, offer: Callable[[MoveData], dict[str, str]], decision: Callable[[Role, str], str]
+) -> list[dict[str, str]]:
+    """Moves as rows.
+
+    Args:
+        moves: of one game, in order.
+        offer: an offer's own cells.
+        decision: (role, answer) → how the layout calls it.
+    """
+    lines = []
+    for turn, (role, move) in enumerate(moves):
+        cells = {"player": role.capitalize(), "round": str(turn // 2 + 1)}
+        if "decision" in move:
+            cells["decision"] = decision(role, move["decision"])
+        else:
+            cells |= offer(move) | {"message": move.get("message") or ""}
+        lines.append(cells)
+    return lines
+
+
+def with_words(config: Mapping[str, Json], moves: Moves) -> bool:
+    """Whether the table needs a column for messages."""
+    return config["messages_allowed"] is not False or any(move.get("message") for _role, move in moves)

@@ -1,0 +1,102 @@
+"""Values of config.json, as their writers put them down: 12, 12.0 or "12"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from exports.glee.errors import UnreadableGame
+from games.interface import Json
+from games.words import gettext as _
+
+LONGEST_KNOWN = 20
+"""More rounds than this mean that the players were told of no end (25 and 99 occur)."""
+
+_TRUTHS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The game_args of a config.json, and each player's own arguments."""
+
+    game: Mapping[str, Json]
+    player_1: Mapping[str, Json]
+    player_2: Mapping[str, Json]
+
+    def number(self, key: str) -> int | float:
+        """A number, whole where it is written so.
+
+        Raises:
+            UnreadableGame: naming the key.
+        """
+        return _number(key, self._value(key))
+
+    def whole(self, key: str) -> int:
+        """A whole number."""
+        number = self.number(key)
+        if number != int(number):
+            raise UnreadableGame(
+                _("config.json: {key} is {value}, which is no whole number.").format(key=key, value=number)
+            )
+        return int(number)
+
+    def truth(self, key: str) -> bool:
+        """Yes or no."""
+        value = self._value(key)
+        truth = _TRUTHS.get(str(value).strip().lower())
+        if truth is None:
+            raise UnreadableGame(
+                _("config.json: {key} is “{value}”, neither true nor false.").format(key=key, value=str(value)[:40])
+            )
+        return truth
+
+    def word(self, key: str) -> str:
+        """A word, in lower case."""
+        return str(self._value(key)).strip().lower()
+
+    def horizon(self, key: str) -> dict[str, Json]:
+        """`rounds` and `cap`: more rounds than `LONGEST_KNOWN` are an end that nobody was told of."""
+        rounds = self.whole(key)
+        return {"rounds": None, "cap": rounds} if rounds > LONGEST_KNOWN else {"rounds": rounds}
+
+    def discount(self, player: int) -> int | float:
+        """A player's discount factor: in game_args, or in older files in the player's own arguments."""
+        key = f"delta_{player}"
+        if key in self.game:
+            return self.number(key)
+        own = self.player_1 if player == 1 else self.player_2
+        if "delta" not in own:
+            raise UnreadableGame(
+                _("config.json: neither {key} in game_args nor delta in player_{player}_args.").format(
+                    key=key, player=player
+                )
+            )
+        return _number("delta", own["delta"])
+
+    def _value(self, key: str) -> Json:
+        if key not in self.game:
+            raise UnreadableGame(_("config.json: game_args has no {key}.").format(key=key))
+        return self.game[key]
+
+
+def _number(key: str, value: Any) -> int | float:
+    number: Any = value
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            number = None
+    if isinstance(number, bool) or not isinstance(number, int | float) or not -math.inf < number < math.inf:
+        raise UnreadableGame(
+            _("config.json: {key} is “{value}”, which is no number.").format(key=key, value=str(value)[:40])
+        )
+    return number
+
+
+def most_rounds(rounds: int | None, cap: int) -> int:
+    """How a horizon is written: an unknown one as more rounds than `LONGEST_KNOWN`."""
+    if rounds is not None:
+        return rounds
+    return cap if cap > LONGEST_KNOWN else 99

@@ -1,0 +1,139 @@
+"""Cells of game.csv: blanks, numbers, words and decisions, as their many writers put them down."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from exports import csvsafe
+from exports.glee.errors import UnreadableGame
+from games.words import gettext as _
+
+BLANKS = frozenset({"", "None", "nan", "NaN"})
+"""How an empty cell may be written."""
+
+MARK = "'"
+"""Stands before words that a spreadsheet would take for a formula, or a reader for a blank."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of game.csv.
+
+    Attributes:
+        number: as a spreadsheet counts it; the header is row 1.
+        cells: text by column.
+        marked: whether words carry `MARK` where they need it.
+    """
+
+    number: int
+    cells: Mapping[str, str]
+    marked: bool = False
+
+    def has(self, column: str) -> bool:
+        """Whether there is anything in the cell."""
+        return self.cells.get(column, "").strip() not in BLANKS
+
+    def amount(self, column: str) -> float:
+        """A finite number, however it is written: 40, 40.0, 4e1.
+
+        Raises:
+            UnreadableGame: the cell is blank or holds something else.
+        """
+        cell = self.cells.get(column, "")
+        try:
+            amount = float(cell)
+        except ValueError:
+            amount = math.nan
+        if not math.isfinite(amount):
+            raise self.problem(_("{column} is “{cell}”, which is no number").format(column=column, cell=_short(cell)))
+        return amount
+
+    def words(self, column: str) -> str | None:
+        """Free text exactly as it was said; None where the cell is blank."""
+        cell = self.cells.get(column, "")
+        if self.marked and cell.startswith(MARK):
+            return cell[len(MARK) :]
+        return None if cell in BLANKS else cell
+
+    def choice(self, column: str, choices: Mapping[str, str]) -> str:
+        """What the cell means, by `choices` (lower-case text → meaning).
+
+        Raises:
+            UnreadableGame: it is none of them.
+        """
+        cell = self.cells.get(column, "")
+        meaning = choices.get(cell.strip().lower())
+        if meaning is None:
+            raise self.problem(
+                _("{column} is “{cell}”; known are {choices}").format(
+                    column=column, cell=_short(cell), choices=", ".join(choices)
+                )
+            )
+        return meaning
+
+    def is_round(self, expected: int) -> None:
+        """Demand that the row belongs to round `expected`.
+
+        Raises:
+            UnreadableGame: rows are missing or out of order.
+        """
+        if self.amount("round") != expected:
+            raise self.problem(
+                _("it belongs to round {round}, but round {expected} is due: rows are missing or out of order").format(
+                    round=_short(self.cells["round"]), expected=expected
+                )
+            )
+
+    def problem(self, what: str) -> UnreadableGame:
+        """The error that names this row."""
+        return UnreadableGame(_("game.csv, row {number}: {what}.").format(number=self.number, what=what))
+
+
+def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
+    """The rows of game.csv in which there is anything.
+
+    Raises:
+        UnreadableGame: no table, or one without the columns `needed`.
+    """
+    try:
+        table = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        raise UnreadableGame(_("game.csv is no table: {error}.").format(error=error)) from None
+    header = [name.strip().lower() for name in table[0]] if table else []
+    if missing := [column for column in needed if column not in header]:
+        raise UnreadableGame(_("game.csv has no column {columns}.").format(columns=", ".join(missing)))
+    found = []
+    for number, line in enumerate(table[1:], start=2):
+        row = Row(number, dict(zip(header, line, strict=False)), marked)
+        if any(cell.strip() for cell in line[len(header) :]):
+            raise row.problem(_("it has more cells than there are columns"))
+        if any(cell.strip() for cell in line):
+            found.append(row)
+    return found
+
+
+def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
+    """game.csv of `lines`, with `columns` in this order; absent cells are blank."""
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, columns, restval="", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(lines)
+    return buffer.getvalue()
+
+
+def needs_mark(words: str) -> bool:
+    """Whether words would be read as something else: a formula, a blank, or as marked."""
+    return words in BLANKS - {""} or words.startswith(MARK) or csvsafe.defused(words) != words
+
+
+def with_mark(words: str) -> str:
+    """Words as a cell of a table whose words are marked."""
+    return MARK + words if needs_mark(words) else words
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= 40 else cell[:39] + "…"

@@ -1,0 +1,130 @@
+"""Persuasion in the published layout: three rows a round, what Nature drew, what Alice said, what the buyer did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exports.glee.adapters import Adapter, Config, Moves, Reading
+from exports.glee.arguments import Arguments
+from exports.glee.cells import Row
+from exports.glee.errors import UnreadableGame
+from exports.glee.published import ALICE, BOB
+from games.interface import Json, MoveData, Role
+from games.words import gettext as _
+
+SILENCE = "…"
+"""What stands for words that were not said: our seller must say something, and theirs need not."""
+
+_QUALITIES = {"high-quality": "high", "low-quality": "low", "high": "high", "low": "low"}
+_YES_NO = {"yes": "yes", "no": "no"}
+
+
+def config(args: Arguments) -> dict[str, Json]:
+    return {
+        "price": args.number("product_price"),
+        "prior": args.number("p"),
+        "high_value": args.number("v"),
+        "low_value": args.number("c"),
+        "rounds": args.whole("total_rounds"),
+        "complete_information": args.truth("is_seller_know_cv"),
+        "message_type": args.word("seller_message_type"),
+        "buyer_type": "myopic" if args.truth("is_myopic") else "long_living",
+    }
+
+
+def read(rows: Sequence[Row], config: Config) -> Reading:
+    """Moves, and the qualities that were drawn.
+
+    Raises:
+        UnreadableGame: a row that is not what is due, or fewer rounds than the configuration has.
+    """
+    moves: list[tuple[Role, MoveData]] = []
+    qualities: list[str] = []
+    remarks: list[str] = []
+    if config["message_type"] == "text" and not any("message" in row.cells for row in rows):
+        raise UnreadableGame(_("game.csv has no column {columns}.").format(columns="message"))
+    for turn, row in enumerate(rows):
+        number, part = turn // 3 + 1, turn % 3
+        row.is_round(number)
+        if row.has("round_quality") != (part == 0):
+            due = (_("Nature's row"), _("the seller's row"), _("the buyer's row"))[part]
+            raise row.problem(_("{due} is due in round {round}, but this is not it").format(due=due, round=number))
+        if part == 0:
+            qualities.append(row.choice("round_quality", _QUALITIES))
+        elif part == 1:
+            moves.append((ALICE, _said(row, config, remarks)))
+        else:
+            moves.append((BOB, {"decision": row.choice("decision", _YES_NO)}))
+            if row.words("message") is not None:
+                remarks.append(_("Row {number} has words beside an answer: left out.").format(number=row.number))
+    rounds, known = config["rounds"], config.get("qualities")
+    if known is not None and (not isinstance(known, list) or known[: len(qualities)] != qualities):
+        raise UnreadableGame(_("config.json: the qualities under parley are not those of game.csv."))
+    if isinstance(rounds, int) and len(qualities) < rounds:
+        raise UnreadableGame(
+            _("The game is not over: game.csv has {played} of {rounds} rounds.").format(
+                played=len(qualities), rounds=rounds
+            )
+        )
+    return Reading(moves, {"qualities": qualities}, tuple(remarks))
+
+
+def _said(row: Row, config: Config, remarks: list[str]) -> dict[str, Json]:
+    if config["message_type"] == "binary":
+        return {"recommendation": row.choice("decision", _YES_NO)}
+    words = row.words("message")
+    if words is None or not words.strip():
+        remarks.append(
+            _("Row {number}: the seller said nothing; “{mark}” stands for it.").format(number=row.number, mark=SILENCE)
+        )
+        return {"message": SILENCE}
+    return {"message": words}
+
+
+def game_args(config: Config) -> dict[str, Json]:
+    return {
+        "p": config["prior"],
+        "v": config["high_value"],
+        "c": config["low_value"],
+        "product_price": config["price"],
+        "total_rounds": config["cap"] if config["rounds"] is None else config["rounds"],
+        "is_seller_know_cv": config["complete_information"],
+        "is_buyer_know_p": True,
+        "seller_message_type": config["message_type"],
+        "is_myopic": config["buyer_type"] == "myopic",
+    }
+
+
+def columns(config: Config, moves: Moves) -> tuple[str, ...]:
+    return ("round_quality", "product_worth", "player", "round", "message", "decision")
+
+
+def write(config: Config, moves: Moves) -> list[dict[str, str]]:
+    """Rows of the rounds played; the configuration's `qualities` must tell what was drawn in them."""
+    buyer = "the buyer" if config["buyer_type"] == "myopic" else "Bob"
+    lines = []
+    for turn, (role, move) in enumerate(moves):
+        number = str(turn // 2 + 1)
+        if role == ALICE:
+            high = config["qualities"][turn // 2] == "high"
+            lines.append(
+                {
+                    "round_quality": "high-quality" if high else "low-quality",
+                    "product_worth": repr(float(config["price"] * config["high_value" if high else "low_value"])),
+                    "player": "Nature",
+                    "round": number,
+                }
+            )
+        answer = move.get("decision") or move.get("recommendation") or ""
+        lines.append(
+            {
+                "player": "Alice" if role == ALICE else buyer,
+                "round": number,
+                "message": move.get("message") or "",
+                "decision": answer,
+            }
+        )
+    return lines
+
+
+ADAPTER = Adapter("persuasion", ("round_quality", "round", "decision"), config, read, game_args, columns, write)

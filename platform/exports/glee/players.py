@@ -1,0 +1,68 @@
+"""Who played: people, models, and the names that people went by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from exports.glee.errors import UnreadableGame
+from games.interface import Json
+from games.words import gettext as _
+
+HUMAN = "human"
+PERSON, OPPONENT = "otree", "otree_LLM"
+"""What people, and the model that they met, are called in games with people."""
+OPPONENT_MODEL = "gemini-1.5-flash"
+
+_ROLE_NAMES = frozenset({"", "alice", "bob", "nature", "buyer", "the buyer", "seller", "the seller", "none", "nan"})
+
+
+def player(config: Mapping[str, Json], number: int) -> str:
+    """ "human" or a model's name.
+
+    Args:
+        config: the whole config.json.
+        number: 1 or 2.
+
+    Raises:
+        UnreadableGame: config.json names neither a type nor a model.
+    """
+    said = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
+    if OPPONENT in said:
+        return OPPONENT_MODEL
+    if PERSON in said:
+        return HUMAN
+    for name in said:
+        if name:
+            return name
+    raise UnreadableGame(
+        _("config.json: neither model_name nor type of player {number} is given.").format(number=number)
+    )
+
+
+def arguments(config: Mapping[str, Json], number: int) -> Mapping[str, Json]:
+    """A player's own arguments; empty where there are none."""
+    own = config.get(f"player_{number}_args")
+    return own if isinstance(own, Mapping) else {}
+
+
+def names(config: Mapping[str, Json], player_cells: Iterable[str]) -> tuple[str, ...]:
+    """What people called themselves: public names and player cells that are not a role's own name."""
+    found = [_text(arguments(config, number).get("public_name")) for number in (1, 2)]
+    found += [cell.strip() for cell in player_cells]
+    return tuple(dict.fromkeys(name for name in found if name.lower() not in _ROLE_NAMES))
+
+
+def as_written(name: str, title: str) -> tuple[str, dict[str, Json]]:
+    """A player as config.json has it: type and arguments.
+
+    Args:
+        name: "human" or a model's name.
+        title: what the others call the player: Alice or Bob.
+    """
+    if name == HUMAN:
+        return PERSON, {"public_name": title, "model_name": PERSON}
+    return "litellm", {"public_name": title, "model_name": name}
+
+
+def _text(value: Json) -> str:
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,83 @@
+"""Published games, played again under our rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from exports.glee.errors import UnreadableGame
+from exports.glee.published import PublishedGame
+from games import registry
+from games.errors import BadConfig, Refused
+from games.interface import Event, Json, Role
+from games.play import configure, record_moves
+from games.words import gettext as _
+
+SEED = 0
+"""Luck of every game that is played again: what was drawn is in its configuration."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A published game as a log of ours, with the results that the paper's formulas give.
+
+    Attributes:
+        game: as it was read; its configuration with every key.
+        seed: of the log.
+        events: the log.
+        payoffs: in the game's money, by role.
+        metrics: results, as the game has them.
+        unverified: the first thing our rules would not have allowed; None where all is legal.
+    """
+
+    game: PublishedGame
+    seed: int
+    events: tuple[Event, ...]
+    payoffs: Mapping[Role, float | None]
+    metrics: Mapping[str, Json]
+    unverified: str | None
+
+    def as_line(self) -> dict[str, Json]:
+        """The game in one JSON object, without what was said and without anybody's name."""
+        return {
+            "game_id": self.game.game_id,
+            "family": self.game.family,
+            "config": dict(self.game.config),
+            "payoffs": dict(self.payoffs),
+            "metrics": dict(self.metrics),
+            "players": dict(self.game.players),
+            "unverified": self.unverified,
+        }
+
+
+def outcome(game: PublishedGame) -> Outcome:
+    """Play `game` again.
+
+    A move beyond a limit of ours (a sum missed, a message too long) is kept as it stands.
+
+    Raises:
+        UnreadableGame: a configuration that no game has, a move out of turn, or a game that is not over.
+    """
+    if game.family not in registry.keys():
+        raise UnreadableGame(_("There is no game “{family}” here.").format(family=game.family))
+    try:
+        rules = configure(registry.get(game.family), game.config)
+        play, events, refusal = record_moves(rules, SEED, game.moves)
+    except (BadConfig, Refused) as error:
+        raise UnreadableGame(str(error)) from None
+    if not play.finished:
+        raise UnreadableGame(
+            _("The game is not over: after {moves} moves it waits for {role}.").format(
+                moves=len(game.moves), role=", ".join(play.waiting_for())
+            )
+        )
+    config: dict[str, Any] = rules.config.model_dump(mode="json")
+    return Outcome(
+        game=replace(game, config=config),
+        seed=SEED,
+        events=events,
+        payoffs=play.payoffs(),
+        metrics=play.metrics(),
+        unverified=refusal or (game.remarks[0] if game.remarks else None),
+    )

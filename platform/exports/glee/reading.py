@@ -1,0 +1,147 @@
+"""Published games, read: one folder, or a whole tree on all cores.
+
+config.json comes in two generations: older ones keep the discount factors with the players. What the
+layout cannot hold is kept in game_args under `parley`, where `writing` put it: {"config": our keys
+that differ from what the layout says, "players": names that differ, "defused": words are marked}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from exports.glee import layout, players
+from exports.glee.arguments import Arguments
+from exports.glee.cells import rows
+from exports.glee.errors import UnreadableGame
+from exports.glee.families import ADAPTERS
+from exports.glee.parallel import in_order
+from exports.glee.playing import Outcome, outcome
+from exports.glee.published import ROLES, PublishedGame
+from games.interface import Json, Role
+from games.words import gettext as _
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A game that could not be read.
+
+    Attributes:
+        path: its folder, relative to the root.
+        reason: what to mend, as a sentence.
+    """
+
+    path: str
+    reason: str
+
+
+def read_tree(root: str | os.PathLike[str], *, processes: int | None = None) -> Iterator[Outcome | Unreadable]:
+    """Every game below `root`, read and played again, in the order of their folders.
+
+    Args:
+        root: the folder in which the families' folders are.
+        processes: how many to work with; None: one per core, and none besides this one for a few games.
+
+    Raises:
+        OSError: `root` is no folder that can be read.
+    """
+    os.scandir(root).close()
+    folders = ((str(root), str(folder)) for folder in layout.game_folders(root))
+    return in_order(_outcome_of, folders, processes=processes)
+
+
+def _outcome_of(where: tuple[str, str]) -> Outcome | Unreadable:
+    root, folder = where
+    try:
+        return outcome(read_game(folder))
+    except UnreadableGame as error:
+        return Unreadable(Path(os.path.relpath(folder, root)).as_posix(), str(error))
+
+
+def read_game(folder: str | os.PathLike[str]) -> PublishedGame:
+    """The game in `folder`.
+
+    Raises:
+        UnreadableGame: with what to mend.
+    """
+    folder = Path(folder)
+    config, game = (_text(folder / name) for name in (layout.CONFIG, layout.GAME))
+    return read(folder.name, config, game, family=_family_of(folder))
+
+
+def read(game_id: str, config_text: str, game_text: str, *, family: str | None = None) -> PublishedGame:
+    """The game that the texts of config.json and game.csv tell.
+
+    Args:
+        game_id: the name of the game's folder.
+        family: what to take it for where config.json has no game_type.
+
+    Raises:
+        UnreadableGame: with what to mend.
+    """
+    published = _object(config_text)
+    family = str(published.get("game_type") or family or "").strip().lower()
+    adapter = ADAPTERS.get(family)
+    if adapter is None:
+        raise UnreadableGame(
+            _("config.json: game_type is “{family}”; known are {families}.").format(
+                family=family[:40], families=", ".join(ADAPTERS)
+            )
+        )
+    args = _mapping(published, "game_args")
+    ours = _mapping(args, "parley", optional=True)
+    config = adapter.config(Arguments(args, *(players.arguments(published, number) for number in (1, 2))))
+    config |= _mapping(ours, "config", optional=True)
+    table = rows(game_text, adapter.needed, marked=ours.get("defused") is True)
+    reading = adapter.read(table, config)
+    return PublishedGame(
+        game_id=game_id,
+        family=family,
+        config={**reading.config, **config},
+        players=_players(published) | _mapping(ours, "players", optional=True),
+        moves=tuple(reading.moves),
+        names=players.names(published, (row.cells.get("player", "") for row in table)),
+        remarks=reading.remarks,
+    )
+
+
+def _players(published: Mapping[str, Json]) -> dict[Role, str]:
+    return {role: players.player(published, number) for number, role in enumerate(ROLES, start=1)}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise UnreadableGame(_("{file} is missing.").format(file=path.name)) from None
+    except UnicodeDecodeError as error:
+        raise UnreadableGame(
+            _("{file} is not in UTF-8, from byte {byte} on.").format(file=path.name, byte=error.start)
+        ) from None
+    except OSError as error:
+        raise UnreadableGame(_("{file} cannot be read: {why}.").format(file=path.name, why=error.strerror)) from None
+
+
+def _object(text: str) -> Mapping[str, Json]:
+    try:
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableGame(_("config.json is not JSON: {error}.").format(error=error)) from None
+    if not isinstance(found, dict):
+        raise UnreadableGame(_("config.json is no JSON object."))
+    return found
+
+
+def _mapping(within: Mapping[str, Json], key: str, *, optional: bool = False) -> dict[str, Json]:
+    found = within.get(key, {} if optional else None)
+    if not isinstance(found, dict):
+        raise UnreadableGame(_("config.json: {key} is no JSON object.").format(key=key))
+    return found
+
+
+def _family_of(folder: Path) -> str | None:
+    return next((part.lower() for part in reversed(folder.parts) if part.lower() in ADAPTERS), None)

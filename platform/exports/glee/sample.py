@@ -1,0 +1,154 @@
+"""Made-up trees in the published layout, for tests, for measuring and for trying the import out.
+
+Scripted players play; what varies is what varies in the published data: both generations of config.json,
+people and models, the order of columns, missing message columns, and how blanks and numbers are written.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from exports.glee import layout, writing
+from exports.glee.families import ADAPTERS
+from exports.glee.published import ALICE, ROLES, PublishedGame
+from games import registry
+from games.interface import Game, Json
+from games.play import configure, script_move, start, submit
+
+PLAYS = 150
+"""Plays per family; a larger tree has them several times, under other ids and written otherwise."""
+
+_MODELS = ("gpt-4o", "vertex_ai/gemini-1.5-flash", "xai/grok-2-1212", "mistral/large", "human")
+_NAMES = ("Maya", "Jürgen", "Ana Lucía", "李娜", "O'Neil")
+_ID = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_GRIDS: Mapping[str, Mapping[str, tuple[Json, ...]]] = {
+    "bargaining": {
+        "money": (100, 10_000, 1_000_000),
+        "delta_alice": (0.8, 0.9, 0.95, 1.0),
+        "delta_bob": (0.8, 0.9, 0.95, 1.0),
+        "rounds": (12, None),
+        "complete_information": (True, False),
+        "messages_allowed": (True, False),
+    },
+    "negotiation": {
+        "scale": (100, 10_000, 1_000_000),
+        "seller_factor": (0.8, 1.0, 1.2, 1.5),
+        "buyer_factor": (0.8, 1.0, 1.2, 1.5),
+        "rounds": (1, 10, None),
+        "complete_information": (True, False),
+        "messages_allowed": (True, False),
+    },
+    "persuasion": {
+        "price": (100, 10_000, 1_000_000),
+        "prior": (0.3333333333333333, 0.5, 0.8),
+        "high_value": (1.2, 1.25, 2.0, 3.0, 4.0),
+        "complete_information": (True, False),
+        "message_type": ("text", "binary"),
+        "buyer_type": ("long_living", "myopic"),
+    },
+}
+
+
+def write_sample(
+    root: Path, games: int, seed: int, *, families: Iterable[str] | None = None, broken: Iterable[str] = ()
+) -> dict[str, str]:
+    """Write `games` games below `root`, and one more for each kind in `broken`.
+
+    Args:
+        root: made if there is none.
+        games: how many whole ones.
+        seed: the same seed writes the same tree.
+        families: which; None: all that there are rules for.
+        broken: kinds of `BROKEN`.
+
+    Returns:
+        kind by folder (relative to `root`) of the broken ones.
+    """
+    rng = random.Random(seed)
+    keys = [family for family in families or ADAPTERS if family in registry.keys()]
+    plays = {family: [_played(family, rng) for _ in range(min(PLAYS, games // len(keys) + 1))] for family in keys}
+
+    def write(number: int, family: str) -> Path:
+        game = replace(rng.choice(plays[family]), game_id="".join(rng.choices(_ID, k=11)) + f"{number:05d}")
+        return _varied(game, rng).save(root)
+
+    for number in range(games):
+        write(number, keys[number % len(keys)])
+    folders = {}
+    for number, kind in enumerate(broken, start=games):
+        family, damage = BROKEN[kind]
+        folder = write(number, family)
+        damage(folder)
+        folders[folder.relative_to(root).as_posix()] = kind
+    return folders
+
+
+def _played(family: str, rng: random.Random) -> PublishedGame:
+    rules = registry.get(family)
+    game = configure(rules, {key: rng.choice(values) for key, values in _GRIDS[family].items()})
+    scripts = {role: rng.choice(sorted(rules.scripts)) for role in ROLES}
+    play, events = start(game, rng.getrandbits(32))
+    log = list(events)
+    while not play.over:
+        (role,) = play.waiting_for()
+        play, events = submit(play, role, script_move(play, role, scripts[role]))
+        log += events
+    return writing.from_log("X", family, _config(game), {}, log)
+
+
+def _config(game: Game[object, object]) -> dict[str, Json]:
+    return game.config.model_dump(mode="json")
+
+
+def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
+    """The game's files, written in one of the ways in which published ones are."""
+    people = rng.random() < 0.2
+    person = rng.choice(ROLES)
+    players = {role: rng.choice(_MODELS[:-1]) for role in ROLES}
+    if people:
+        players = {role: "human" if role == person else "gemini-1.5-flash" for role in ROLES}
+    files = dict(writing.written(replace(game, players=players)).files)
+    config = json.loads(files[layout.CONFIG])
+    if people:
+        number = 1 if person == ALICE else 2
+        other = 3 - number
+        config[f"player_{other}_type"] = config[f"player_{other}_args"]["model_name"] = "otree_LLM"
+    name = rng.choice(_NAMES) if people and rng.random() < 0.5 else None
+    if name:
+        config[f"player_{number}_args"]["public_name"] = name
+    args = config["game_args"]
+    if "delta_1" in args and rng.random() < 0.5:
+        for player in (1, 2):
+            config[f"player_{player}_args"]["delta"] = args.pop(f"delta_{player}")
+    if args.get("max_rounds") == 99 and rng.random() < 0.5 and len(game.moves) <= 40:
+        args["max_rounds"] = 25
+        args.get("parley", {}).pop("config", None)
+    files[layout.CONFIG] = json.dumps(config, indent=rng.choice((None, 4)), ensure_ascii=False)
+    files[layout.GAME] = _rewritten(files[layout.GAME], rng, {person.capitalize(): name} if name else {})
+    return writing.Written(layout.folder_of(game.family, game.game_id), files)
+
+
+def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
+    """The table with another order of columns, other blanks, other numbers, and people's own names."""
+    header, *lines = csv.reader(io.StringIO(text, newline=""))
+    order = list(range(len(header)))
+    if rng.random() < 0.5:
+        rng.shuffle(order)
+    blank = rng.choice(("", "None", "nan"))
+    whole = rng.random() < 0.3
+    player = header.index("player")
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header[index] for index in order)
+    for line in lines:
+        line[player] = called.get(line[player], line[player])
+        cells = [cell.removesuffix(".0") if whole and header[i] != "message" else cell for i, cell in enumerate(line)]
+        writer.writerow(cells[index] or blank for index in order)
+    return buffer.getvalue()

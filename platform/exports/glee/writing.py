@@ -1,0 +1,117 @@
+"""Games written in the published layout, in the newer generation of config.json.
+
+Reading them gives the same configuration, players, moves and results. What the layout cannot hold is kept
+in game_args under `parley`; see `reading`. The one difference: persuasion's `qualities` come back as they
+were drawn, where the configuration had left them to chance.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from exports.glee import layout
+from exports.glee.arguments import Arguments
+from exports.glee.cells import needs_mark, table, with_mark
+from exports.glee.families import ADAPTERS
+from exports.glee.players import as_written, player
+from exports.glee.published import ROLES, PublishedGame
+from games import registry
+from games.interface import Event, Json, Role
+from games.play import configure
+
+
+@dataclass(frozen=True)
+class Written:
+    """A game's files.
+
+    Attributes:
+        folder: where they belong, below the root.
+        files: texts by name, to be written in UTF-8 and with the line ends that they have.
+    """
+
+    folder: PurePosixPath
+    files: Mapping[str, str]
+
+    def save(self, root: Path) -> Path:
+        """Write the files below `root`; returns their folder."""
+        folder = root / self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files.items():
+            (folder / name).write_bytes(text.encode("utf-8", "backslashreplace"))
+        return folder
+
+
+def from_log(
+    game_id: str, family: str, config: Mapping[str, Json], players: Mapping[Role, str], events: Iterable[Event]
+) -> PublishedGame:
+    """A match's log as a published game.
+
+    Args:
+        game_id: letters, digits, ".", "_" and "-"; the name of the game's folder.
+        family: key of the game.
+        config: our configuration keys; missing ones have their defaults.
+        players: "human" or a model's name, by role.
+        events: the whole log.
+    """
+    events = list(events)
+    drawn = [event.data["value"] for event in events if event.kind == "draw" and event.data["name"] == "quality"]
+    moves = tuple((event.data["role"], event.data["move"]) for event in events if event.kind == "move")
+    if drawn and not config.get("qualities"):
+        config = {**config, "qualities": drawn}
+    return PublishedGame(game_id, family, config, players, moves)
+
+
+def written(game: PublishedGame) -> Written:
+    """The files of `game`, which is over.
+
+    Raises:
+        KeyError: the layout has no such family.
+        ValueError: an id that cannot name a folder.
+        BadConfig: a configuration that no game has.
+    """
+    adapter = ADAPTERS[game.family]
+    config = configure(registry.get(game.family), game.config).config.model_dump(mode="json")
+    lines = adapter.write(config, game.moves)
+    marked = any(needs_mark(line.get("message", "")) for line in lines)
+    if marked:
+        lines = [{**line, "message": with_mark(line.get("message", ""))} for line in lines]
+    game_args = adapter.game_args(config)
+    ours: dict[str, Json] = {}
+    if lost := _lost(game, config, game_args):
+        ours["config"] = lost
+    if marked:
+        ours["defused"] = True
+    seats = {role: as_written(game.players[role], role.capitalize()) for role in ROLES}
+    published: dict[str, Json] = {}
+    for number, role in enumerate(ROLES, start=1):
+        published[f"player_{number}_type"] = seats[role][0]
+    for number, role in enumerate(ROLES, start=1):
+        published[f"player_{number}_args"] = seats[role][1]
+    if renamed := {role: game.players[role] for role in ROLES if _read_back(published, role) != game.players[role]}:
+        ours["players"] = renamed
+    published["game_type"] = game.family
+    published["game_args"] = game_args | ({"parley": ours} if ours else {})
+    return Written(
+        layout.folder_of(game.family, game.game_id),
+        {
+            layout.CONFIG: json.dumps(published, indent=4, ensure_ascii=False) + "\n",
+            layout.GAME: table(adapter.columns(config, game.moves), lines),
+        },
+    )
+
+
+def _lost(game: PublishedGame, config: Mapping[str, Json], game_args: Mapping[str, Json]) -> dict[str, Json]:
+    """Keys of `config` that reading `game_args` and the table would not give back."""
+    told = ADAPTERS[game.family].config(Arguments(game_args, {}, {}))
+    if "qualities" in config:
+        rounds = sum("decision" in move for _role, move in game.moves)
+        told["qualities"] = (config["qualities"] or [])[:rounds]
+    again = configure(registry.get(game.family), {}).config.model_dump(mode="json") | told
+    return {key: value for key, value in config.items() if again[key] != value}
+
+
+def _read_back(published: Mapping[str, Json], role: Role) -> str:
+    return player(published, ROLES.index(role) + 1)
