@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from exports.glee import layout, writing
+from exports.glee.cells import table
 from exports.glee.families import ADAPTERS
 from exports.glee.published import ALICE, ROLES, PublishedGame
 from games import registry
@@ -129,7 +130,6 @@ def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
             config[f"player_{player}_args"]["delta"] = args.pop(f"delta_{player}")
     if args.get("max_rounds") == 99 and rng.random() < 0.5 and len(game.moves) <= 40:
         args["max_rounds"] = 25
-        args.get("parley", {}).pop("config", None)
     files[layout.CONFIG] = json.dumps(config, indent=rng.choice((None, 4)), ensure_ascii=False)
     files[layout.GAME] = _rewritten(files[layout.GAME], rng, {person.capitalize(): name} if name else {})
     return writing.Written(layout.folder_of(game.family, game.game_id), files)
@@ -152,3 +152,73 @@ def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
         cells = [cell.removesuffix(".0") if whole and header[i] != "message" else cell for i, cell in enumerate(line)]
         writer.writerow(cells[index] or blank for index in order)
     return buffer.getvalue()
+
+
+# ---- what can be wrong -------------------------------------------------------------------------
+
+
+def _no_json(folder: Path) -> None:
+    (folder / layout.CONFIG).write_text('{"game_type": "bargaining", ', encoding="utf-8")
+
+
+def _no_game(folder: Path) -> None:
+    (folder / layout.GAME).unlink()
+
+
+def _no_config(folder: Path) -> None:
+    (folder / layout.CONFIG).unlink()
+
+
+def _unknown_family(folder: Path) -> None:
+    config = json.loads((folder / layout.CONFIG).read_bytes())
+    (folder / layout.CONFIG).write_text(json.dumps(config | {"game_type": "auction"}), encoding="utf-8")
+
+
+def _no_column(folder: Path) -> None:
+    lines = _lines(folder)
+    _save(folder, [{key: cell for key, cell in line.items() if key != "decision"} for line in lines])
+
+
+def _no_decision(folder: Path) -> None:
+    *lines, last = _lines(folder)
+    _save(folder, [*lines, last | {"decision": "perhaps"}])
+
+
+def _truncated(folder: Path) -> None:
+    _save(folder, _lines(folder)[:-1])
+
+
+def _wrong_sum(folder: Path) -> None:
+    first, *lines = _lines(folder)
+    _save(folder, [first | {"alice_gain": str(float(first["alice_gain"]) + 1)}, *lines])
+
+
+def _long_message(folder: Path) -> None:
+    config = json.loads((folder / layout.CONFIG).read_bytes())
+    config["game_args"]["messages_allowed"] = True
+    (folder / layout.CONFIG).write_text(json.dumps(config), encoding="utf-8")
+    first, *lines = [{"message": "", **line} for line in _lines(folder)]
+    _save(folder, [first | {"message": "word " * 600}, *lines])
+
+
+def _lines(folder: Path) -> list[dict[str, str]]:
+    text = (folder / layout.GAME).read_bytes().decode()
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def _save(folder: Path, lines: list[dict[str, str]]) -> None:
+    (folder / layout.GAME).write_bytes(table(tuple(lines[0]), lines).encode())
+
+
+BROKEN: Mapping[str, tuple[str, Callable[[Path], None]]] = {
+    "no JSON": ("bargaining", _no_json),
+    "no game.csv": ("bargaining", _no_game),
+    "no config.json": ("bargaining", _no_config),
+    "unknown family": ("negotiation", _unknown_family),
+    "missing column": ("negotiation", _no_column),
+    "unknown decision": ("bargaining", _no_decision),
+    "truncated": ("bargaining", _truncated),
+    "wrong sum": ("bargaining", _wrong_sum),
+    "long message": ("bargaining", _long_message),
+}
+"""Kinds of broken games: the family and what is done to a whole one. The last two can be read, but not verified."""
