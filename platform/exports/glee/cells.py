@@ -109,7 +109,7 @@ def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
     found = []
     for number, line in enumerate(table[1:], start=2):
         row = Row(number, dict(zip(header, line, strict=False)), marked)
-        if any(cell.strip() for cell in line[len(header) :]):
+        if len(line) > len(header):
             raise row.problem(_("it has more cells than there are columns"))
         if any(cell.strip() for cell in line):
             found.append(row)

@@ -189,8 +189,9 @@ def _truncated(folder: Path) -> None:
 
 
 def _wrong_sum(folder: Path) -> None:
+    money = json.loads((folder / layout.CONFIG).read_bytes())["game_args"]["money_to_divide"]
     first, *lines = _lines(folder)
-    _save(folder, [first | {"alice_gain": str(float(first["alice_gain"]) + 1)}, *lines])
+    _save(folder, [first | {"alice_gain": str(float(first["alice_gain"]) + money / 10)}, *lines])
 
 
 def _long_message(folder: Path) -> None:

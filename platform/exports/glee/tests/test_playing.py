@@ -1,0 +1,171 @@
+"""Published games under our rules: results by the paper's formulas, and what breaks our rules is kept and named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from exports.glee.errors import UnreadableGame
+from exports.glee.playing import outcome
+from exports.glee.tests.building import FAMILIES, PEOPLE, TABLES, needs_persuasion, read
+
+
+def played(*args, **keywords):
+    return outcome(read(*args, **keywords))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_whole_legal_game_has_a_log_with_results(family):
+    found = played(family)
+    assert found.events[0].data["seed"] == 0
+    assert found.events[-1].data == {"payoffs": found.payoffs, "metrics": found.metrics}
+    assert found.unverified is None
+
+
+# ---- the paper's formulas ----------------------------------------------------------------------
+
+
+def test_an_agreement_in_round_two_is_discounted_once():
+    found = played("bargaining")
+    assert found.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(40)}
+    assert found.metrics["efficiency"] == pytest.approx(0.9 * 0.5 + 0.8 * 0.5)
+    assert found.metrics["fairness"] == 1
+
+
+def test_bargaining_without_agreement_pays_nobody_and_is_fair():
+    table = TABLES["bargaining"].replace("accept", "reject")
+    found = played("bargaining", table, {"max_rounds": 2})
+    assert found.payoffs == {"alice": 0, "bob": 0}
+    assert (found.metrics["fairness"], found.metrics["efficiency"]) == (1, 0)
+
+
+@pytest.mark.parametrize(("price", "efficient"), [(79, 0), (80, 1), (120, 1), (121, 0)])
+def test_a_trade_is_efficient_only_between_the_two_values(price, efficient):
+    table = f"product_price,player,round,decision\n{price},Alice,1,\n,Bob,1,AcceptOffer\n"
+    found = played("negotiation", table)
+    assert found.metrics["efficiency"] == efficient
+    assert found.payoffs == {"alice": pytest.approx(price - 80), "bob": pytest.approx(120 - price)}
+    assert found.metrics["fairness_raw"] == pytest.approx(1 - 4 * ((price - 100) / 100) ** 2)
+
+
+def test_walking_away_pays_nobody_and_is_efficient_where_nothing_is_to_be_gained():
+    table = "product_price,player,round,decision\n90,Alice,1,\n,Bob,1,BuyFromJhon\n"
+    found = played("negotiation", table, {"seller_value": 1.2, "buyer_value": 1.0})
+    assert found.payoffs == {"alice": 0, "bob": 0}
+    assert (found.metrics["efficiency"], found.metrics["fairness"]) == (1, 1)
+
+
+@needs_persuasion
+def test_the_buyer_gains_by_what_was_bought():
+    table = (
+        "round_quality,product_worth,player,round,message,decision\n"
+        "high-quality,125.0,Nature,1,,\n,,Alice,1,Buy,\n,,Bob,1,,yes\n"
+        "low-quality,0.0,Nature,2,,\n,,Alice,2,Buy,\n,,Bob,2,,yes\n"
+        "low-quality,0.0,Nature,3,,\n,,Alice,3,Buy,\n,,Bob,3,,no\n"
+        "high-quality,125.0,Nature,4,,\n,,Alice,4,Buy,\n,,Bob,4,,no\n"
+    )
+    found = played("persuasion", table, {"total_rounds": 4})
+    assert found.payoffs == {"alice": pytest.approx(200), "bob": pytest.approx(25 - 100)}
+    assert found.metrics == {
+        "high_quality_rounds": 2,
+        "sold": 2,
+        "sold_high": 1,
+        "sold_low": 1,
+        "efficiency": 0.5,
+        "fairness": 0.5,
+        "alice_self_gain": pytest.approx(0.5),
+        "bob_self_gain": pytest.approx(-75 / 400),
+    }
+
+
+@needs_persuasion
+def test_a_share_of_no_rounds_has_no_value():
+    found = played("persuasion", TABLES["persuasion"].replace("high-quality", "low-quality"))
+    assert found.metrics["efficiency"] is None
+    assert found.metrics["fairness"] == 0.5
+
+
+# ---- kept, and not verified --------------------------------------------------------------------
+
+
+def test_an_offer_that_misses_its_sum_is_kept_as_it_stands():
+    found = played("bargaining", TABLES["bargaining"].replace("50,50", "50,45"))
+    assert found.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(36)}
+    assert found.unverified.startswith("Move 3 by bob: The two parts sum to $95")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_message_of_3000_characters_is_kept_whole(family):
+    words = "words " * 500
+    table = {
+        "bargaining": TABLES["bargaining"].replace("Hello", words),
+        "negotiation": f"message,product_price,player,round,decision\n{words},90,Alice,1,\n,,Bob,1,AcceptOffer\n",
+        "persuasion": TABLES["persuasion"].replace("It is good too", words),
+    }[family]
+    found = played(family, table, {} if family == "persuasion" else {"messages_allowed": True})
+    said = [event.data["move"].get("message") for event in found.events if event.kind == "move"]
+    assert words in said
+    assert "too long: at most 2000 characters" in found.unverified
+
+
+def test_words_where_none_were_allowed_are_kept():
+    found = played("bargaining", args={"messages_allowed": False})
+    assert found.events[1].data["move"]["message"] == "Hello"
+    assert "without messages" in found.unverified
+
+
+def test_words_beside_an_answer_are_left_out_and_said_to_be():
+    found = played("bargaining", TABLES["bargaining"].replace(",,,Bob,1,reject", ",,No!,Bob,1,reject"))
+    assert found.unverified == "Row 3 has words beside an answer: left out."
+
+
+@needs_persuasion
+def test_a_silent_seller_does_not_stop_the_import():
+    found = played("persuasion", TABLES["persuasion"].replace("It is good too", ""))
+    assert found.unverified == "Row 6: the seller said nothing; “…” stands for it."
+
+
+# ---- not read ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_game_cut_off_before_its_end_is_refused(family):
+    table = "\n".join(TABLES[family].splitlines()[:-1])
+    with pytest.raises(UnreadableGame, match=r"The game is not over: after 3 moves it waits for (alice|bob)"):
+        played(family, table)
+
+
+def test_a_game_that_goes_on_after_its_end_is_refused():
+    with pytest.raises(UnreadableGame, match="Move 5 by alice: The game is over"):
+        played("bargaining", TABLES["bargaining"] + "50,50,,Alice,3,\n")
+
+
+def test_a_persuasion_with_rounds_missing_says_how_many():
+    with pytest.raises(UnreadableGame, match=r"game\.csv has 2 of 20 rounds"):
+        read("persuasion", args={"total_rounds": 20})
+
+
+def test_an_empty_game_is_refused():
+    with pytest.raises(UnreadableGame, match="after 0 moves it waits for alice"):
+        played("bargaining", TABLES["bargaining"].splitlines()[0])
+
+
+def test_a_configuration_that_no_game_has_is_refused_with_its_reason():
+    with pytest.raises(UnreadableGame, match=r"delta_alice.* must be at most 1"):
+        played("bargaining", args={"delta_1": 1.5})
+
+
+# ---- the line for a file -----------------------------------------------------------------------
+
+
+def test_the_line_of_a_game_is_plain_data_without_names_or_words():
+    named = {**PEOPLE, "player_1_args": {"public_name": "Maya", "model_name": "otree"}}
+    found = played("bargaining", TABLES["bargaining"].replace("Alice", "Maya"), players=named)
+    line = found.as_line()
+    assert set(line) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
+    assert json.loads(json.dumps(line)) == line
+    assert line["players"] == {"alice": "human", "bob": "gemini-1.5-flash"}
+    assert line["config"]["cap"] == 99
+    assert "Maya" not in json.dumps(line)
+    assert "Hello" not in json.dumps(line)

@@ -1,0 +1,103 @@
+"""Trees of games: found at any depth, read in order and on all cores, broken ones named and the rest read."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+
+import pytest
+
+from exports.glee import parallel, reading, sample
+from exports.glee.layout import game_folders
+from exports.glee.reading import Unreadable
+
+REASONS = {
+    "no JSON": "config.json is not JSON",
+    "no game.csv": "game.csv is missing",
+    "no config.json": "config.json is missing",
+    "unknown family": "game_type is “auction”",
+    "missing column": "game.csv has no column decision",
+    "unknown decision": "decision is “perhaps”",
+    "truncated": "The game is not over",
+}
+KEPT = {"wrong sum": "must sum to exactly", "long message": "at most 2000 characters"}
+
+
+def test_broken_games_are_named_and_all_others_are_read(tmp_path):
+    broken = sample.write_sample(tmp_path, 60, 1, broken=sample.BROKEN)
+    found = list(reading.read_tree(tmp_path))
+    unreadable = {broken[item.path]: item.reason for item in found if isinstance(item, Unreadable)}
+    assert set(unreadable) == set(REASONS)
+    assert all(REASONS[kind] in reason for kind, reason in unreadable.items())
+    kept = [item.unverified for item in found if not isinstance(item, Unreadable) and item.unverified]
+    assert len(kept) == len(KEPT)
+    assert all(any(reason in said for said in kept) for reason in KEPT.values())
+    assert len(found) == 60 + len(sample.BROKEN)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_everything_in_a_sample_is_legal_under_our_rules(tmp_path, seed):
+    sample.write_sample(tmp_path, 90, seed)
+    found = list(reading.read_tree(tmp_path))
+    assert [item for item in found if isinstance(item, Unreadable) or item.unverified] == []
+    assert {"human", "gemini-1.5-flash"} < {player for item in found for player in item.game.players.values()}
+    assert any(item.game.names for item in found)
+
+
+def test_the_same_seed_writes_the_same_tree(tmp_path):
+    sample.write_sample(tmp_path / "a", 12, 5)
+    sample.write_sample(tmp_path / "b", 12, 5)
+    written = [
+        {path.relative_to(tmp_path / tree): path.read_bytes() for path in (tmp_path / tree).rglob("*.*")}
+        for tree in ("a", "b")
+    ]
+    assert written[0] == written[1]
+
+
+def test_several_processes_give_the_same_in_the_same_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "CHUNK", 4)
+    sample.write_sample(tmp_path, 40, 2, broken=["truncated", "no JSON"])
+    alone = list(reading.read_tree(tmp_path, processes=1))
+    assert list(reading.read_tree(tmp_path, processes=2)) == alone
+
+
+def test_reading_may_stop_early(tmp_path):
+    sample.write_sample(tmp_path, 20, 3)
+    assert len(list(islice(reading.read_tree(tmp_path, processes=2), 3))) == 3
+
+
+def _killed_once(path):
+    if not path.exists():
+        path.touch()
+        os._exit(1)
+    return path.name
+
+
+def test_work_of_a_killed_process_is_done_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(parallel, "CHUNK", 2)
+    paths = [tmp_path / str(number) for number in range(9)]
+    for path in (*paths[:4], *paths[5:]):
+        path.touch()
+    assert list(parallel.in_order(_killed_once, paths, processes=2)) == [path.name for path in paths]
+
+
+def test_a_game_is_found_at_any_depth_and_by_any_of_its_files(tmp_path):
+    for folder, file in [
+        ("a", "config.json"),
+        ("b/c/d/e", "game.csv"),
+        ("b/a", "log_player_1.csv"),
+        ("z", "notes.txt"),
+    ]:
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / file).touch()
+    assert [path.relative_to(tmp_path).as_posix() for path in game_folders(tmp_path)] == ["a", "b/a", "b/c/d/e"]
+
+
+def test_a_link_back_to_the_root_is_not_followed(tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path)
+    assert list(reading.read_tree(tmp_path)) == []
+
+
+def test_a_root_that_is_not_there_is_an_error_at_once(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        reading.read_tree(tmp_path / "nowhere")

@@ -1,0 +1,180 @@
+"""What is written reads back the same: configuration, players, moves, payoffs and metrics, to the last digit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exports import csvsafe
+from exports.glee import reading, writing
+from exports.glee.playing import outcome
+from exports.glee.published import PublishedGame
+from exports.glee.tests.building import FAMILIES, read
+from games import registry
+from games.play import configure, script_move, start, submit
+
+WORDS = st.one_of(
+    st.text(max_size=40).filter(lambda words: "\x00" not in words),
+    st.sampled_from(
+        ["None", "nan", "'", "'None", "=1+1", "-5", "@x", "\t=", "a,b", 'say "x"', "a\r\nb", "\r", " ", "ü"]
+    ),
+)
+FACTORS = st.floats(0.01, 1)
+MONEY = st.floats(1, 1e9)
+COMMON = {"rounds": st.sampled_from([None, 1, 2, 12, 20, 21, 40]), "cap": st.sampled_from([1, 7, 20, 21, 25, 99])}
+SETTINGS = {"complete_information": st.booleans(), "messages_allowed": st.booleans()}
+
+CONFIGS = {
+    "bargaining": st.fixed_dictionaries(
+        {"money": MONEY, "delta_alice": FACTORS, "delta_bob": FACTORS, **COMMON, **SETTINGS}
+    ),
+    "negotiation": st.fixed_dictionaries(
+        {
+            "scale": MONEY,
+            "seller_factor": st.floats(0.1, 3),
+            "buyer_factor": st.floats(0.1, 3),
+            "outside_option": st.booleans(),
+            **COMMON,
+            **SETTINGS,
+        }
+    ),
+    "persuasion": st.fixed_dictionaries(
+        {
+            "price": MONEY,
+            "prior": st.floats(0, 1),
+            "high_value": st.floats(1.01, 10),
+            "low_value": st.floats(0, 0.99),
+            "complete_information": st.booleans(),
+            "message_type": st.sampled_from(["text", "binary"]),
+            "buyer_type": st.sampled_from(["long_living", "myopic"]),
+            "reveal_quality": st.sampled_from(["always", "if_bought"]),
+            **COMMON,
+        }
+    ),
+}
+NAMES = st.sampled_from(["human", "gpt-4o", "gemini-1.5-flash", "vertex_ai/x:y", "script:fair", "otree", "otree_LLM"])
+
+
+def played(family, config, seed, script, words):
+    """A log of a random game in which the players say `words` by turns, where they may."""
+    game = configure(registry.get(family), config)
+    play, events = start(game, seed)
+    log = list(events)
+    while not play.over:
+        (role,) = play.waiting_for()
+        move = dict(script_move(play, role, script))
+        said = words[play.last % len(words)] if words else ""
+        speaks = "message" in move or ("decision" not in move and config.get("messages_allowed"))
+        if speaks and said.strip():
+            move["message"] = said
+        play, events = submit(play, role, move)
+        log += events
+    return game, play, log
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_writing_and_reading_give_the_same_game(family, data):
+    config = data.draw(CONFIGS[family])
+    script = data.draw(st.sampled_from(sorted(registry.get(family).scripts)))
+    players = {"alice": data.draw(NAMES), "bob": data.draw(NAMES)}
+    game, play, log = played(family, config, data.draw(st.integers(0, 99)), script, data.draw(st.lists(WORDS)))
+    whole = game.config.model_dump(mode="json")
+
+    written = writing.written(writing.from_log("G1", family, whole, players, log))
+    back = reading.read("G1", written.files["config.json"], written.files["game.csv"])
+    again = outcome(back)
+
+    drawn = [event.data["value"] for event in log if event.kind == "draw" and event.data["name"] == "quality"]
+    assert again.game.config == whole | ({"qualities": drawn} if family == "persuasion" else {})
+    assert back.players == players
+    assert back.moves == tuple((event.data["role"], event.data["move"]) for event in log if event.kind == "move")
+    assert again.payoffs == play.payoffs()
+    assert again.metrics == play.metrics()
+    assert again.unverified is None
+    assert back.names == ()
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5))
+@settings(deadline=None)
+def test_no_cell_of_a_table_is_a_formula(words):
+    _game, _play, log = played("bargaining", {"rounds": 12, "messages_allowed": True}, 1, "random", words)
+    game = writing.from_log("G1", "bargaining", {}, {"alice": "human", "bob": "human"}, log)
+    table = csv.DictReader(io.StringIO(writing.written(game).files["game.csv"], newline=""))
+    assert all(csvsafe.defused(row["message"]) == row["message"] for row in table)
+
+
+def test_a_plain_game_needs_no_key_of_ours():
+    game = read("bargaining")
+    published = json.loads(writing.written(game).files["config.json"])
+    assert set(published) == {
+        "player_1_type",
+        "player_2_type",
+        "player_1_args",
+        "player_2_args",
+        "game_type",
+        "game_args",
+    }
+    assert published["game_args"] == {
+        "money_to_divide": 100,
+        "max_rounds": 12,
+        "complete_information": True,
+        "messages_allowed": True,
+        "delta_1": 0.9,
+        "delta_2": 0.8,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rounds", "cap", "most", "ours"),
+    [
+        (None, 99, 99, None),
+        (None, 40, 40, None),
+        (None, 12, 99, {"cap": 12}),
+        (12, 99, 12, None),
+        (12, 7, 12, {"cap": 7}),
+        (30, 99, 30, {"rounds": 30, "cap": 99}),
+    ],
+)
+def test_a_horizon_is_written_so_that_others_read_it_and_we_lose_nothing(rounds, cap, most, ours):
+    game = read("bargaining")
+    config = {**game.config, "rounds": rounds, "cap": cap}
+    args = json.loads(
+        writing.written(PublishedGame("G1", "bargaining", config, game.players, game.moves)).files["config.json"]
+    )["game_args"]
+    assert args["max_rounds"] == most
+    assert args.get("parley", {}).get("config") == ours
+
+
+@pytest.mark.parametrize("family", ["bargaining", "negotiation"])
+def test_games_that_break_our_rules_come_back_as_they_were(family):
+    offer = {"bargaining": {"alice_gain": 70.0, "bob_gain": 50.0}, "negotiation": {"price": 90.0}}[family]
+    moves = (("alice", {**offer, "message": "long " * 600}), ("bob", {"decision": "accept"}))
+    game = PublishedGame("G1", family, {"messages_allowed": False}, {"alice": "human", "bob": "gpt-4o"}, moves)
+    files = writing.written(game).files
+    back = reading.read("G1", files["config.json"], files["game.csv"])
+    assert back.moves == moves
+    assert outcome(back).unverified is not None
+
+
+def test_a_written_game_is_found_in_its_folder(tmp_path):
+    game = PublishedGame(
+        "ab12CD", "bargaining", *(getattr(read("bargaining"), key) for key in ("config", "players", "moves"))
+    )
+    folder = writing.written(game).save(tmp_path)
+    assert folder.relative_to(tmp_path).as_posix() == "bargaining/A/B/1/ab12CD"
+    (found,) = reading.read_tree(tmp_path)
+    assert found.game.game_id == "ab12CD"
+
+
+@pytest.mark.parametrize("game_id", ["", "../x", "a/b", ".hidden", "a b"])
+def test_an_id_that_cannot_name_a_folder_is_refused(game_id):
+    game = read("bargaining")
+    with pytest.raises(ValueError, match="not the name of a folder"):
+        writing.written(PublishedGame(game_id, "bargaining", game.config, game.players, game.moves))
