@@ -176,16 +176,16 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
         bought = _("yes") if past.bought else _("no")
         quality = _quality(past.quality) if seller or _revealed(game, past) else _("not known")
         earned = money(game.earned((past,), role))
-        return (number, quality, bought, earned, said) if seller else (number, bought, quality, earned, said)
+        return (number, said, bought, quality, earned)
 
     words = game.config.message_type == "text"
     if seller:
         said = _("You said") if words else _("You recommended")
-        columns = (_("Round"), _("Quality"), _("Bought"), _("You earned"), said)
+        columns = (_("Round"), said, _("Bought"), _("Quality"), _("You earned"))
     else:
         name = game.role_title(SELLER)
         said = (_("{name} said") if words else _("{name} recommended")).format(name=name)
-        columns = (_("Round"), _("You bought"), _("Quality"), _("You earned"), said)
+        columns = (_("Round"), said, _("You bought"), _("Quality"), _("You earned"))
     rows = tuple(row(number, past) for number, past in enumerate(state.played, start=1))
     return Table("history", _("Rounds so far"), columns, rows)
 
