@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class PersuasionConfig(AppConfig):
+    name = "games.persuasion"
+    label = "persuasion"

@@ -1,0 +1,370 @@
+"""Persuasion: a seller who knows each product's quality talks, a buyer who does not decides; again and again.
+
+Source: GLEE, section 2.3. Each round nature draws a product of high quality with probability p; alice
+sees it and sends a message or a recommendation; bob buys at the price M or does not. A sale earns
+alice M; a high-quality purchase earns bob M(v - 1), a low-quality one M(u - 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import (
+    MESSAGE_LIMIT,
+    Chance,
+    Config,
+    Form,
+    Game,
+    Metrics,
+    Move,
+    MoveData,
+    Payoffs,
+    Question,
+    Role,
+    Script,
+    Turn,
+    View,
+    Words,
+)
+from games.persuasion import baselines, quiz, views
+from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
+from games.words import gettext as _
+
+
+class PersuasionConfig(Config):
+    """One treatment. Defaults: the baselines of GLEE's statistical analysis, with text messages."""
+
+    price: float = Field(
+        10_000, gt=0, title="Price", description="What a product costs in every round, in dollars of the game."
+    )
+    prior: float = Field(
+        0.5, ge=0, le=1, title="Chance of high quality", description="Of each product, independently of the others."
+    )
+    high_value: float = Field(
+        1.25,
+        gt=1,
+        title="Worth of high quality",
+        description="What a high-quality product is worth to the buyer, as a multiple of the price; more than 1.",
+    )
+    low_value: float = Field(
+        0,
+        ge=0,
+        lt=1,
+        title="Worth of low quality",
+        description="What a low-quality product is worth to the buyer, as a multiple of the price; less than 1.",
+    )
+    rounds: Annotated[int, Field(ge=1)] | None = Field(
+        20,
+        title="Rounds",
+        description="Known to both players. Empty: they are told nothing of an end, and play stops at the cap.",
+    )
+    complete_information: bool = Field(
+        True,
+        title="Complete information",
+        description="Whether the seller knows what high and low quality are worth to the buyer.",
+    )
+    message_type: Literal["text", "binary"] = Field(
+        "text",
+        title="What the seller sends",
+        description="A free text of up to 2,000 characters, or a recommendation: yes or no.",
+    )
+    buyer_type: Literal["long_living", "myopic"] = Field(
+        "long_living",
+        title="Buyer",
+        description="One buyer who remembers all rounds, or a new one in every round who knows statistics only.",
+    )
+    reveal_quality: Literal["always", "if_bought"] = Field(
+        "always",
+        title="The buyer learns the quality",
+        description="After every round, or only of products that were bought.",
+    )
+    qualities: tuple[Quality, ...] | None = Field(
+        None,
+        title="Fixed qualities",
+        description="The sequence of qualities instead of chance; as many as there are rounds. Usually empty.",
+    )
+    cap: int = Field(99, ge=1, title="Cap", description="Where rounds is empty: the round after which play stops.")
+
+    @model_validator(mode="after")
+    def _enough_qualities(self) -> PersuasionConfig:
+        if self.qualities is not None and self.rounds is not None and len(self.qualities) < self.rounds:
+            raise PydanticCustomError(
+                "too_few_qualities",
+                "qualities: there are {given} for {rounds} rounds",
+                {"given": len(self.qualities), "rounds": self.rounds},
+            )
+        return self
+
+
+def _says_something(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("says_nothing", "must say something")
+    return text
+
+
+class Pitch(Move):
+    """What the seller says of a product, in words."""
+
+    message: Annotated[Words, Field(max_length=MESSAGE_LIMIT), AfterValidator(_says_something)] = Field(
+        title="Your message", description="What you tell the buyer about this product."
+    )
+
+
+class Recommendation(Move):
+    """What the seller says of a product, in one word."""
+
+    recommendation: Literal["yes", "no"] = Field(
+        title="Your recommendation", description="Whether you recommend this product to the buyer."
+    )
+
+
+class Purchase(Move):
+    """What the buyer does."""
+
+    decision: Literal["yes", "no"] = Field(title="Do you buy?", description="yes buys the product at its price.")
+
+
+@dataclass(frozen=True)
+class Round:
+    """One product: its quality, what was said of it (a message or a recommendation), and whether it was bought."""
+
+    quality: Quality
+    message: str | None = None
+    recommendation: Literal["yes", "no"] | None = None
+    decision: Literal["yes", "no"] | None = None
+
+    @property
+    def offered(self) -> bool:
+        return self.message is not None or self.recommendation is not None
+
+    @property
+    def bought(self) -> bool:
+        return self.decision == "yes"
+
+
+@dataclass(frozen=True)
+class Market:
+    """All rounds so far, oldest first; the last one may still be going on."""
+
+    rounds: tuple[Round, ...]
+
+    @property
+    def played(self) -> tuple[Round, ...]:
+        """The rounds that are over."""
+        return self.rounds if self.rounds[-1].decision is not None else self.rounds[:-1]
+
+    @property
+    def now(self) -> Round | None:
+        """The round that is going on."""
+        return self.rounds[-1] if self.rounds[-1].decision is None else None
+
+
+class Persuasion(Game[PersuasionConfig, Market]):
+    """A seller recommends products of which only they know the quality; a buyer decides."""
+
+    key: ClassVar[str] = "persuasion"
+    title: ClassVar[str] = _("Persuasion")
+    summary: ClassVar[str] = _(
+        "Round by round, a seller who knows a product's quality tells a buyer about it, and the buyer decides."
+    )
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = PersuasionConfig
+    State: ClassVar[type] = Market
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    own_words: ClassVar[tuple[str, ...]] = (
+        "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
+        "recommend", "recommendation", "message", "market", "dollar",
+    )  # fmt: skip
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "high_quality_rounds": "Rounds in which the product was of high quality.",
+        "sold": "Rounds in which the product was bought.",
+        "sold_high": "Rounds in which a high-quality product was bought.",
+        "sold_low": "Rounds in which a low-quality product was bought.",
+        "efficiency": "Of the high-quality products, the share that was bought; empty where there was none "
+        "(GLEE, section 2.3).",
+        "fairness": "Of the low-quality products, the share that was not bought; empty where there was none "
+        "(GLEE, section 2.3).",
+        "alice_self_gain": "Sales over rounds, from 0 to 1.",
+        "bob_self_gain": "Bob's payoff over price times rounds; below 0 where bad products cost more than good earned.",
+    }
+
+    # ---- who and how long --------------------------------------------------------------------------
+
+    def roles(self) -> tuple[Role, ...]:
+        return (SELLER, BUYER)
+
+    def people(self) -> tuple[Role, ...]:
+        """A person never sits as a buyer who forgets."""
+        return (SELLER,) if self.myopic else (SELLER, BUYER)
+
+    def remembers(self, role: Role) -> bool:
+        return not (self.myopic and role == BUYER)
+
+    def role_title(self, role: Role) -> str:
+        return {SELLER: _("Alice"), BUYER: _("Bob")}[role]
+
+    @property
+    def myopic(self) -> bool:
+        """Whether every round has a new buyer."""
+        return self.config.buyer_type == "myopic"
+
+    @cached_property
+    def last_round(self) -> int:
+        """The last round that is played, whether or not the players know it."""
+        return self.config.rounds if self.config.rounds is not None else self.config.cap
+
+    def knows_values(self, role: Role) -> bool:
+        """Whether the role knows what high and low quality are worth to the buyer."""
+        return role == BUYER or self.config.complete_information
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        hidden = {"cap"}
+        if not self.knows_values(role):
+            hidden |= {"high_value", "low_value"}
+        return frozenset(hidden)
+
+    def gain(self, quality: Quality) -> float:
+        """What buying a product of this quality earns the buyer, in dollars."""
+        worth = self.config.high_value if quality == HIGH else self.config.low_value
+        return self.config.price * (worth - 1)
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> Market:
+        return Market((Round(self._draw(1, chance)),))
+
+    def _draw(self, number: int, chance: Chance) -> Quality:
+        """The quality of the product of round `number`, known to the seller alone."""
+
+        def sample(rng: Random) -> Quality:
+            fixed = self.config.qualities
+            if fixed is not None and number <= len(fixed):
+                return fixed[number - 1]
+            return HIGH if rng.random() < self.config.prior else LOW
+
+        return chance.draw("quality", sample, known_to=(SELLER,))
+
+    def turn(self, state: Market) -> Turn | None:
+        now = state.now
+        if now is None:
+            return None
+        return self._buyers_turn if now.offered else self._sellers_turn
+
+    @cached_property
+    def _sellers_turn(self) -> Turn:
+        name = self.role_title(BUYER)
+        if self.config.message_type == "text":
+            hint = _("{name} sees your words and not the quality.").format(name=name)
+            form = Form("pitch", _("Tell {name} about it").format(name=name), Pitch, help=hint)
+        else:
+            hint = _("{name} sees your recommendation and not the quality.").format(name=name)
+            form = Form("recommendation", _("Recommend it or not"), Recommendation, help=hint)
+        return Turn({SELLER: (form,)})
+
+    @cached_property
+    def _buyers_turn(self) -> Turn:
+        return Turn({BUYER: (Form("purchase", _("Buy it or not"), Purchase, help=_("Not buying costs nothing.")),)})
+
+    def apply(self, state: Market, moves: Mapping[Role, Any], chance: Chance) -> Market:
+        ((_role, move),) = moves.items()
+        now = state.rounds[-1]
+        if isinstance(move, Pitch):
+            return self._with_last(state, replace(now, message=move.message))
+        if isinstance(move, Recommendation):
+            return self._with_last(state, replace(now, recommendation=move.recommendation))
+        decided = self._with_last(state, replace(now, decision=move.decision))
+        played = len(decided.rounds)
+        if played >= self.last_round:
+            return decided
+        return Market((*decided.rounds, Round(self._draw(played + 1, chance))))
+
+    @staticmethod
+    def _with_last(state: Market, last: Round) -> Market:
+        return Market((*state.rounds[:-1], last))
+
+    def default(self, state: Market, role: Role) -> MoveData:
+        """Say nothing that helps either side; do not buy."""
+        if role == BUYER:
+            return {"decision": "no"}
+        if self.config.message_type == "text":
+            return {"message": _("I have nothing to say about this product.")}
+        return {"recommendation": "no"}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def earned(self, rounds: tuple[Round, ...], role: Role) -> float:
+        """What the role earned in these rounds, in dollars."""
+        if role == SELLER:
+            return self.config.price * sum(one.bought for one in rounds)
+        high = sum(one.bought and one.quality == HIGH for one in rounds)
+        low = sum(one.bought and one.quality == LOW for one in rounds)
+        return high * self.gain(HIGH) + low * self.gain(LOW)
+
+    def payoffs(self, state: Market) -> Payoffs:
+        return {role: self.earned(state.played, role) for role in self.roles()}
+
+    def metrics(self, state: Market) -> Metrics:
+        """GLEE section 2.3: efficiency sold_high/high, fairness (low - sold_low)/low, gains over T and M·T."""
+        rounds = state.played
+        high = sum(one.quality == HIGH for one in rounds)
+        low = len(rounds) - high
+        sold_high = sum(one.bought and one.quality == HIGH for one in rounds)
+        sold_low = sum(one.bought and one.quality == LOW for one in rounds)
+        return {
+            "high_quality_rounds": high,
+            "sold": sold_high + sold_low,
+            "sold_high": sold_high,
+            "sold_low": sold_low,
+            "efficiency": sold_high / high if high else None,
+            "fairness": (low - sold_low) / low if low else None,
+            "alice_self_gain": (sold_high + sold_low) / len(rounds),
+            "bob_self_gain": self.earned(rounds, BUYER) / (self.config.price * len(rounds)),
+        }
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """Seller: sales/T. Buyer: ½ + payoff/(2·M·T·p·(v - 1)). Within [0, 1]."""
+        whole = self.config.price * self.last_round
+        if role == SELLER:
+            share = payoff / whole
+        else:
+            best = whole * self.config.prior * (self.config.high_value - 1)
+            share = 0.5 + payoff / (2 * best) if best else 0.5
+        return min(max(share, 0.0), 1.0)
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention to this role."""
+        knows = self.knows_values(role)
+        return {
+            "you": self.role_title(role),
+            "other": self.role_title(other(role)),
+            "you_sell": role == SELLER,
+            "price": self.config.price,
+            "prior": self.config.prior,
+            "high_worth": self.config.price * self.config.high_value if knows else None,
+            "low_worth": self.config.price * self.config.low_value if knows else None,
+            "high_gain": self.gain(HIGH) if knows else None,
+            "low_loss": -self.gain(LOW) if knows else None,
+            "seller_knows_values": self.config.complete_information,
+            "rounds": self.config.rounds,
+            "words": self.config.message_type == "text",
+            "new_buyers": self.myopic,
+            "always_revealed": self.config.reveal_quality == "always",
+        }
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.config.price)
+
+    def view(self, state: Market, role: Role) -> View:
+        return views.view(self, state, role)
+
+    def notices(self, before: Market, moves: Mapping[Role, Any], after: Market, role: Role) -> View:
+        return views.notices(self, before, moves, after, role)

@@ -1,0 +1,68 @@
+"""Golden playthroughs: whole matches kept word for word, so that no rule changes unnoticed.
+
+`python -m games.persuasion.tests.golden` writes them anew; look at the difference before you keep it,
+and raise `rules_version` when an old log would replay differently.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import games.play
+from games.persuasion.rules import Persuasion
+
+FOLDER = Path(__file__).parent / "golden"
+MATCHES: dict[str, dict[str, Any]] = {
+    "words": {"config": {"rounds": 5}, "alice": "commitment", "bob": "bayesian", "seed": 1},
+    "recommendations": {
+        "config": {"rounds": 6, "message_type": "binary", "complete_information": False, "reveal_quality": "if_bought"},
+        "alice": "always_yes",
+        "bob": "bayesian",
+        "seed": 2,
+    },
+    "new_buyers": {
+        "config": {"rounds": None, "cap": 4, "buyer_type": "myopic", "prior": 0.8, "high_value": 2},
+        "alice": "honest",
+        "bob": "trusting",
+        "seed": 3,
+    },
+    "fixed_qualities": {
+        "config": {"rounds": 3, "qualities": ["low", "low", "low"], "price": 100, "low_value": 0.5},
+        "alice": "random",
+        "bob": "random",
+        "seed": 4,
+    },
+}
+
+
+def playthrough(name: str) -> dict[str, Any]:
+    """What the match shows: its log, its result, and what both roles read before and after it."""
+    match = MATCHES[name]
+    game = games.play.configure(Persuasion, match["config"])
+    play, made = games.play.start(game, match["seed"])
+    events = list(made)
+    while not play.over:
+        (role,) = play.waiting_for()
+        play, made = games.play.submit(play, role, games.play.script_move(play, role, match[role]))
+        events += made
+    return {
+        **match,
+        "instructions": {role: game.instructions(role) for role in game.roles()},
+        "events": [event.as_dict() for event in events],
+        "seen_at_the_end": {role: [repr(block) for block in play.view(role)] for role in game.roles()},
+        "payoffs": play.payoffs(),
+        "metrics": play.metrics(),
+    }
+
+
+def kept(name: str) -> dict[str, Any]:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in MATCHES:
+        text = json.dumps(playthrough(name), indent=1, ensure_ascii=False)
+        (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")

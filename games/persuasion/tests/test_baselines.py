@@ -1,0 +1,117 @@
+"""What each scripted player does."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import games.play
+from games.persuasion import baselines
+from games.persuasion.rules import Market, Persuasion, Round
+
+
+def game(**config: Any) -> Persuasion:
+    return games.play.configure(Persuasion, {"message_type": "binary", **config})
+
+
+def says(script: str, quality: str, **config: Any) -> bool:
+    move = baselines.SCRIPTS[script](game(**config), Market((Round(quality),)), "alice", Random(1))
+    return move["recommendation"] == "yes"
+
+
+def buys(script: str, *past: Round, recommended: bool = True, **config: Any) -> bool:
+    """Whether the script buys a product that is (not) recommended, after these rounds."""
+    now = Round("low", recommendation="yes" if recommended else "no")
+    return baselines.SCRIPTS[script](game(**config), Market((*past, now)), "bob", Random(1)) == {"decision": "yes"}
+
+
+TRUE = Round("high", recommendation="yes", decision="yes")
+LIE = Round("low", recommendation="yes", decision="yes")
+WARNED = Round("low", recommendation="no", decision="no")
+
+
+@pytest.mark.parametrize(
+    ("script", "high", "low"), [("honest", True, False), ("always_yes", True, True), ("never", False, False)]
+)
+def test_sellers_who_do_not_toss_coins(script, high, low):
+    assert (says(script, "high"), says(script, "low")) == (high, low)
+
+
+@settings(deadline=None)
+@given(prior=st.floats(0, 1), value=st.floats(1.01, 5))
+def test_the_committed_seller_recommends_low_quality_at_the_rate_of_the_paper(prior, value):
+    rate = baselines.commitment_rate(game(prior=prior, high_value=value))
+    assert rate == pytest.approx(1.0 if prior == 1 else min(prior * (value - 1) / (1 - prior), 1))
+
+
+@settings(deadline=None)
+@given(prior=st.floats(0.01, 0.99), value=st.floats(1.01, 5), low=st.floats(0, 0.95))
+def test_at_that_rate_a_recommended_product_is_worth_its_price(prior, value, low):
+    rate = baselines.commitment_rate(game(prior=prior, high_value=value, low_value=low))
+    gain = prior * (value - 1) + (1 - prior) * rate * (low - 1)
+    assert gain == pytest.approx(0, abs=1e-9) if rate < 1 else gain >= -1e-9
+
+
+def test_the_committed_seller_recommends_all_high_quality_and_that_share_of_the_low():
+    configured, rng = game(prior=0.5, high_value=1.25), Random(7)
+    assert all(says("commitment", "high") for _try in range(5))
+    said = [
+        baselines.commitment(configured, Market((Round("low"),)), "alice", rng)["recommendation"] == "yes"
+        for _try in range(4000)
+    ]
+    assert sum(said) / 4000 == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_committed_seller_who_does_not_know_the_values_is_honest():
+    assert baselines.commitment_rate(game(complete_information=False, high_value=4)) == 0
+
+
+def test_the_bayesian_buyer_begins_with_the_prior_and_learns_whom_to_believe():
+    assert not buys("bayesian")  # 0.5·0.25 < 0.5·1
+    assert buys("bayesian", prior=0.9)
+    assert buys("bayesian", *[TRUE] * 8)
+    assert not buys("bayesian", *[TRUE] * 8, *[LIE] * 4)
+    assert not buys("bayesian", *[TRUE] * 8, *[WARNED] * 8, recommended=False)
+
+
+def test_a_buyer_who_forgets_uses_the_prior_alone():
+    assert not buys("bayesian", *[TRUE] * 20, buyer_type="myopic")
+    assert buys("bayesian", *[LIE] * 20, buyer_type="myopic", prior=0.9)
+
+
+def test_the_bayesian_buyer_does_not_count_what_it_has_not_learnt():
+    unseen = [Round("high", recommendation="yes", decision="no")] * 20
+    assert buys("bayesian", *unseen)
+    assert not buys("bayesian", *unseen, reveal_quality="if_bought")
+
+
+@pytest.mark.parametrize(
+    ("script", "recommended", "warned"),
+    [("trusting", True, False), ("never", False, False), ("always_yes", True, True)],
+)
+def test_buyers_who_do_not_count(script, recommended, warned):
+    assert (buys(script), buys(script, recommended=False)) == (recommended, warned)
+
+
+@pytest.mark.parametrize("sentence", [one() for one in baselines.PRAISE])
+def test_praise_reads_as_a_recommendation(sentence):
+    assert baselines.recommends(sentence)
+
+
+@pytest.mark.parametrize("sentence", [one() for one in baselines.WARNINGS])
+def test_a_warning_reads_as_none(sentence):
+    assert not baselines.recommends(sentence)
+
+
+def test_in_words_a_trusting_buyer_follows_an_honest_seller():
+    configured = game(message_type="text", rounds=30)
+    play, _events = games.play.start(configured, 3)
+    while not play.over:
+        (role,) = play.waiting_for()
+        script = "honest" if role == "alice" else "trusting"
+        play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
+    assert (play.metrics()["efficiency"], play.metrics()["fairness"]) == (1.0, 1.0)

@@ -1,0 +1,246 @@
+"""The rules of persuasion against their formulas (GLEE, section 2.3), written out once more here."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import games.play
+from games.errors import BadConfig, Refused
+from games.persuasion.rules import Persuasion
+from games.play import Play
+
+QUALITIES = st.sampled_from(["high", "low"])
+DECISIONS = st.sampled_from(["yes", "no"])
+TEXT = {"message": "A fine product."}
+
+
+def started(seed: int = 0, **config: Any) -> Play:
+    return games.play.start(games.play.configure(Persuasion, config), seed)[0]
+
+
+def moved(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
+    for role, move in moves:
+        play, _events = games.play.submit(play, role, move)
+    return play
+
+
+def played(qualities: list[str], decisions: list[str], **config: Any) -> Play:
+    """A match with these qualities and decisions."""
+    play = started(qualities=qualities, rounds=len(qualities), message_type="binary", **config)
+    for decision in decisions:
+        play = moved(play, ("alice", {"recommendation": "yes"}), ("bob", {"decision": decision}))
+    return play
+
+
+# ---- the result --------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    rounds=st.lists(st.tuples(QUALITIES, DECISIONS), min_size=1, max_size=25),
+    price=st.floats(0.01, 1e6),
+    high_value=st.floats(1.01, 10),
+    low_value=st.floats(0, 0.99),
+    myopic=st.booleans(),
+)
+def test_payoffs_and_every_metric_follow_the_formulas(rounds, price, high_value, low_value, myopic):
+    qualities, decisions = [q for q, _d in rounds], [d for _q, d in rounds]
+    play = played(
+        qualities,
+        decisions,
+        price=price,
+        high_value=high_value,
+        low_value=low_value,
+        buyer_type="myopic" if myopic else "long_living",
+    )
+    assert play.finished
+    high, low, total = qualities.count("high"), qualities.count("low"), len(rounds)
+    sold_high, sold_low = rounds.count(("high", "yes")), rounds.count(("low", "yes"))
+    buyer = price * (high_value - 1) * sold_high + price * (low_value - 1) * sold_low
+    assert play.payoffs() == {
+        "alice": pytest.approx(price * (sold_high + sold_low)),
+        "bob": pytest.approx(buyer, abs=1e-6),
+    }
+    assert play.metrics() == {
+        "high_quality_rounds": high,
+        "sold": sold_high + sold_low,
+        "sold_high": sold_high,
+        "sold_low": sold_low,
+        "efficiency": pytest.approx(sold_high / high) if high else None,
+        "fairness": pytest.approx((low - sold_low) / low) if low else None,
+        "alice_self_gain": pytest.approx((sold_high + sold_low) / total),
+        "bob_self_gain": pytest.approx(buyer / (price * total), abs=1e-9),
+    }
+
+
+def test_only_the_metric_without_a_denominator_has_no_value():
+    all_high = played(["high"], ["yes"]).metrics()
+    assert (all_high["efficiency"], all_high["fairness"]) == (1.0, None)
+    all_low = played(["low"], ["no"]).metrics()
+    assert (all_low["efficiency"], all_low["fairness"]) == (None, 1.0)
+    assert [name for name, value in all_low.items() if value is None] == ["efficiency"]
+
+
+@pytest.mark.parametrize(
+    ("role", "payoff", "share"),
+    [
+        ("alice", 0, 0),
+        ("alice", 20 * 100, 1),
+        ("alice", 5 * 100, 0.25),
+        ("bob", 0, 0.5),
+        ("bob", 20 * 100 * 0.5 * 0.25, 1),
+        ("bob", -20 * 100 * 0.5 * 0.25, 0),
+        ("bob", -1e9, 0),
+        ("bob", 125, 0.75),
+    ],
+)
+def test_the_bonus_share(role, payoff, share):
+    assert started(price=100).game.bonus_share(role, payoff) == pytest.approx(share)
+
+
+def test_the_bonus_share_where_nothing_can_be_good():
+    assert started(prior=0).game.bonus_share("bob", 0) == 0.5
+
+
+# ---- qualities -----------------------------------------------------------------------------------
+
+
+def test_each_quality_is_drawn_with_the_prior_and_known_to_the_seller_alone():
+    game = games.play.configure(Persuasion, {"prior": 0.8, "rounds": 400, "message_type": "binary"})
+    play, events = games.play.start(game, 5)
+    log = list(events)
+    while not play.over:
+        (role,) = play.waiting_for()
+        play, events = games.play.submit(play, role, games.play.script_move(play, role, "honest"))
+        log += events
+    draws = [event.data for event in log if event.kind == "draw"]
+    assert len(draws) == 400
+    assert all(draw["known_to"] == ["alice"] for draw in draws)
+    share = sum(draw["value"] == "high" for draw in draws) / 400
+    assert abs(share - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 400)
+    assert play.metrics()["high_quality_rounds"] == round(share * 400)
+
+
+def test_fixed_qualities_are_played_in_order_and_logged_like_drawn_ones():
+    play = played(["high", "low", "low"], ["yes", "yes", "no"])
+    assert [one.quality for one in play.state.played] == ["high", "low", "low"]
+
+
+def test_beyond_the_fixed_ones_chance_decides_where_the_end_is_unknown():
+    play = started(qualities=["low"], rounds=None, cap=3, prior=1, message_type="binary")
+    for _round in range(3):
+        play = moved(play, ("alice", {"recommendation": "no"}), ("bob", {"decision": "no"}))
+    assert [one.quality for one in play.state.played] == ["low", "high", "high"]
+
+
+def test_the_certain_priors():
+    assert started(prior=1).state.rounds[0].quality == "high"
+    assert started(prior=0).state.rounds[0].quality == "low"
+
+
+# ---- rounds ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("config", "last"), [({"rounds": 2}, 2), ({"rounds": None, "cap": 3}, 3)])
+def test_the_game_ends_after_its_last_round(config, last):
+    play = started(**config, message_type="binary")
+    for number in range(last):
+        assert not play.over, number
+        assert play.waiting_for() == ("alice",)
+        play = moved(play, ("alice", {"recommendation": "no"}))
+        assert play.waiting_for() == ("bob",)
+        play = moved(play, ("bob", {"decision": "no"}))
+    assert play.finished
+
+
+def test_a_person_never_sits_as_a_buyer_who_forgets():
+    assert started().game.people() == ("alice", "bob")
+    forgets = started(buyer_type="myopic").game
+    assert forgets.people() == ("alice",)
+    assert (forgets.remembers("alice"), forgets.remembers("bob")) == (True, False)
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "role", "move", "reason"),
+    [
+        ({}, "alice", {"recommendation": "yes"}, "Your message (message) is needed."),
+        ({}, "alice", {"message": ""}, "must say something"),
+        ({}, "alice", {"message": " \n"}, "must say something"),
+        ({}, "alice", {"message": "m" * 2001}, "at most 2,?000 characters"),
+        ({}, "alice", {"message": 5}, "must be text"),
+        ({}, "alice", {"message": None}, "must be text"),
+        ({}, "alice", {"message": "a", "recommendation": "yes"}, "“recommendation” is not known here"),
+        ({"message_type": "binary"}, "alice", TEXT, "Your recommendation (recommendation) is needed."),
+        ({"message_type": "binary"}, "alice", {"recommendation": "maybe"}, "must be one of 'yes' or 'no'"),
+        ({"message_type": "binary"}, "alice", {"recommendation": True}, "must be one of"),
+        ({}, "bob", {"decision": "yes"}, "not your turn"),
+        ({}, "carol", TEXT, "no role"),
+    ],
+)
+def test_an_illegal_move_is_refused_with_its_reason(config, role, move, reason):
+    import re
+
+    play = started(**config)
+    with pytest.raises(Refused) as refused:
+        moved(play, (role, move))
+    assert re.search(reason.replace("(", r"\(").replace(")", r"\)"), str(refused.value))
+
+
+def test_a_second_message_is_refused():
+    play = moved(started(), ("alice", TEXT))
+    with pytest.raises(Refused, match="not your turn"):
+        moved(play, ("alice", TEXT))
+
+
+@pytest.mark.parametrize("decision", ["accept", "", None, True, "Yes"])
+def test_a_purchase_is_yes_or_no(decision):
+    with pytest.raises(Refused, match="must be one of"):
+        moved(started(), ("alice", TEXT), ("bob", {"decision": decision}))
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"price": 0}, "price"),
+        ({"prior": 1.1}, "prior"),
+        ({"high_value": 1}, "high_value"),
+        ({"low_value": 1}, "low_value"),
+        ({"low_value": -0.1}, "low_value"),
+        ({"rounds": 0}, "rounds"),
+        ({"message_type": "song"}, "message_type"),
+        ({"buyer_type": "robot"}, "buyer_type"),
+        ({"reveal_quality": "never"}, "reveal_quality"),
+        ({"qualities": ["high"]}, "qualities"),
+        ({"qualities": ["middling"] * 20}, "qualities"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_configuration_that_cannot_be_played_is_refused_naming_it(config, named):
+    with pytest.raises(BadConfig, match=named):
+        started(**config)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    binary=st.booleans(),
+    scripts=st.tuples(*[st.sampled_from(sorted(Persuasion.scripts))] * 2),
+)
+def test_every_match_of_scripts_ends_and_replays(seed, binary, scripts):
+    game = games.play.configure(Persuasion, {"rounds": 6, "message_type": "binary" if binary else "text"})
+    play, events = games.play.start(game, seed)
+    log = list(events)
+    while not play.over:
+        (role,) = play.waiting_for()
+        script = scripts[0] if role == "alice" else scripts[1]
+        play, events = games.play.submit(play, role, games.play.script_move(play, role, script))
+        log += events
+    assert games.play.replay_events(game, log).payoffs() == play.payoffs()

@@ -1,0 +1,119 @@
+"""What a player may not know changes no byte of what it reads, is told, may do, or is asked."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import games.play
+from games.contract import seen
+from games.persuasion.rules import Persuasion
+from games.play import Play
+
+SETTINGS = {
+    "message_type": st.sampled_from(["text", "binary"]),
+    "buyer_type": st.sampled_from(["long_living", "myopic"]),
+    "reveal_quality": st.sampled_from(["always", "if_bought"]),
+}
+QUALITIES = st.lists(st.sampled_from(["high", "low"]), min_size=6, max_size=6)
+VALUES = st.sampled_from([1.2, 1.25, 2.0, 3.0, 4.0])
+
+
+def started(seed: int, **config: Any) -> Play:
+    return games.play.start(games.play.configure(Persuasion, {"rounds": 6, **config}), seed)[0]
+
+
+def everything(play: Play, role: str) -> str:
+    """All that `role` can be shown at this moment, and what its scripted players would do."""
+    scripts = (
+        [games.play.script_move(play, role, name) for name in sorted(play.game.scripts)]
+        if role in play.waiting_for()
+        else []
+    )
+    return seen(play, role) + repr(scripts)
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=st.integers(0, 10_000), one=VALUES, other=VALUES, low=st.sampled_from([0, 0.2, 0.5]), **SETTINGS)
+def test_the_seller_does_not_see_the_values_under_incomplete_information(seed, one, other, low, **config):
+    plays = [
+        started(seed, complete_information=False, high_value=one, **config),
+        started(seed, complete_information=False, high_value=other, low_value=low, **config),
+    ]
+    rng = Random(seed)
+    while not plays[0].over:
+        assert everything(plays[0], "alice") == everything(plays[1], "alice")
+        (mover,) = plays[0].waiting_for()
+        move = games.play.script_move(plays[0], mover, rng.choice(["random", "always_yes"]))
+        before, plays = plays, [games.play.submit(play, mover, move)[0] for play in plays]
+        told = [games.play.learnt(b, mover, move, a, "alice") for b, a in zip(before, plays, strict=True)]
+        assert told[0] == told[1]
+
+
+@settings(deadline=None, max_examples=80)
+@given(seed=st.integers(0, 10_000), one=QUALITIES, other=QUALITIES, **SETTINGS)
+def test_the_buyer_sees_a_quality_only_once_it_is_revealed(seed, one, other, **config):
+    """Two sequences of qualities look alike up to the first revealed round in which they differ."""
+    plays = [started(seed, qualities=qualities, **config) for qualities in (one, other)]
+    rng, forgets = Random(seed), config["buyer_type"] == "myopic"
+    for number in range(6):
+        pitch = games.play.script_move(plays[0], "alice", rng.choice(["random", "never", "always_yes"]))
+        assert everything(plays[0], "bob") == everything(plays[1], "bob")
+        plays = [games.play.submit(play, "alice", pitch)[0] for play in plays]
+        assert everything(plays[0], "bob") == everything(plays[1], "bob")
+        decision = rng.choice(["yes", "no"])
+        plays = [games.play.submit(play, "bob", {"decision": decision})[0] for play in plays]
+        revealed = decision == "yes" or (config["reveal_quality"] == "always" and not forgets)
+        if revealed and one[number] != other[number]:
+            return
+    # Forgetting buyers and unbought products: nothing at all has shown.
+    if not plays[0].over:
+        assert everything(plays[0], "bob") == everything(plays[1], "bob")
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10_000), same=st.integers(1, 5), one=QUALITIES, other=QUALITIES, **SETTINGS)
+def test_the_seller_does_not_see_what_will_be_drawn_later(seed, same, one, other, **config):
+    plays = [started(seed, qualities=qualities, **config) for qualities in (one, one[:same] + other[same:])]
+    for _round in range(same):
+        assert everything(plays[0], "alice") == everything(plays[1], "alice")
+        for role in ("alice", "bob"):
+            move = games.play.script_move(plays[0], role, "random")
+            plays = [games.play.submit(play, role, move)[0] for play in plays]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10_000), words=st.lists(st.text(min_size=3, max_size=20), min_size=2, max_size=2, unique=True)
+)
+def test_a_buyer_who_forgets_sees_no_word_of_earlier_rounds(seed, words):
+    def after(said: str) -> Play:
+        play = started(seed, buyer_type="myopic")
+        for role, move in [
+            ("alice", {"message": f"x{said}"}),
+            ("bob", {"decision": "no"}),
+            ("alice", {"message": "Now"}),
+        ]:
+            play = games.play.submit(play, role, move)[0]
+        return play
+
+    words = [word.replace("\x00", "") for word in words]
+    assert everything(after(words[0]), "bob") == everything(after(words[1]), "bob")
+
+
+def test_secrets_are_named():
+    assert started(1).game.secrets("alice") == {"cap"}
+    hidden = started(1, complete_information=False).game
+    assert hidden.secrets("alice") == {"cap", "high_value", "low_value"}
+    assert hidden.secrets("bob") == {"cap"}
+
+
+@pytest.mark.parametrize("key", ["high_value", "low_value"])
+def test_the_comparison_can_fail(key):
+    """Under complete information the seller sees the values."""
+    value = {"high_value": 3, "low_value": 0.5}[key]
+    assert everything(started(1), "alice") != everything(started(1, **{key: value}), "alice")

@@ -1,0 +1,132 @@
+"""What players read: each fact where it is needed, and enough of it to decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import games.play
+from games.interface import Facts, Said, Table
+from games.persuasion.rules import Persuasion
+from games.play import Play
+
+
+def started(**config: Any) -> Play:
+    return games.play.start(games.play.configure(Persuasion, {"rounds": 3, **config}), 1)[0]
+
+
+def moved(play: Play, *moves: tuple[str, dict[str, Any]]) -> Play:
+    for role, move in moves:
+        play, _events = games.play.submit(play, role, move)
+    return play
+
+
+def shown(play: Play, role: str, block: str) -> dict[str, str]:
+    """The facts of a block as they read; empty where there is no such block."""
+    for one in play.view(role):
+        if one.key == block and isinstance(one, Facts):
+            return {fact.key: fact.shown for fact in one.facts}
+    return {}
+
+
+def table(play: Play, role: str) -> Table:
+    (found,) = [one for one in play.view(role) if isinstance(one, Table)]
+    return found
+
+
+SAID = ("alice", {"message": "Take it."})
+
+
+def test_the_seller_sees_the_product_and_what_is_at_stake():
+    play = started(qualities=["low", "high", "low"])
+    assert shown(play, "alice", "product") == {"quality": "low", "buyer_gain": "$10,000", "your_gain": "$10,000"}
+    assert shown(play, "alice", "situation")["earned"] == "$0"
+
+
+def test_a_seller_who_does_not_know_the_values_is_not_told_them():
+    play = started(complete_information=False)
+    assert "buyer_gain" not in shown(play, "alice", "product")
+    assert "12,500" not in play.game.instructions("alice")
+    assert "12,500" in play.game.instructions("bob")
+
+
+def test_the_buyer_sees_the_words_and_not_the_quality():
+    play = moved(started(), SAID)
+    (pitch,) = [one for one in play.view("bob") if one.key == "pitch"]
+    assert pitch.facts[0].value == Said("Alice", "Take it.")
+    assert not shown(play, "bob", "product")
+    assert shown(play, "bob", "situation")["low_gain"] == "$10,000"
+
+
+def test_the_history_says_what_was_said_bought_and_true():
+    play = moved(started(qualities=["low", "high", "low"]), SAID, ("bob", {"decision": "yes"}))
+    assert table(play, "bob").rows == ((1, Said("Alice", "Take it."), "yes", "low", "-$10,000"),)
+    assert table(play, "alice").rows == ((1, Said("Alice", "Take it."), "yes", "low", "$10,000"),)
+
+
+@pytest.mark.parametrize(("reveal", "decision", "seen"), [
+    ("always", "no", "low"), ("if_bought", "no", "not known"), ("if_bought", "yes", "low"),
+])  # fmt: skip
+def test_the_buyer_learns_the_quality_as_the_setting_has_it(reveal, decision, seen):
+    play = started(qualities=["low"] * 3, reveal_quality=reveal)
+    before = moved(play, SAID)
+    after = moved(before, ("bob", {"decision": decision}))
+    assert table(after, "bob").rows[0][3] == seen
+    (told,) = [
+        b.body for b in games.play.learnt(before, "bob", {"decision": decision}, after, "bob") if b.key == "outcome"
+    ]
+    assert ("low" in told) == (seen == "low")
+    assert table(after, "alice").rows[0][3] == "low"
+
+
+def test_a_buyer_who_forgets_sees_shares_and_nothing_of_earlier_rounds():
+    play = started(qualities=["low", "high", "low"], buyer_type="myopic")
+    play = moved(
+        play, SAID, ("bob", {"decision": "yes"}), ("alice", {"message": "Secret words"}), ("bob", {"decision": "no"})
+    )
+    assert shown(play, "bob", "statistics") == {
+        "rounds_before": "2", "share_bought": "50%", "share_low_bought": "50%",
+    }  # fmt: skip
+    everything = repr(play.view("bob"))
+    assert "Take it" not in everything
+    assert "Secret words" not in everything
+    assert "earned" not in shown(play, "bob", "situation")
+    assert shown(started(buyer_type="myopic"), "bob", "statistics") == {"rounds_before": "none: this is the first"}
+
+
+def test_a_buyer_who_forgets_is_told_of_the_present_product_alone():
+    before = moved(started(buyer_type="myopic"), SAID)
+    after = moved(before, ("bob", {"decision": "yes"}))
+    assert games.play.learnt(before, "bob", {"decision": "yes"}, after, "bob") == ()
+
+
+def test_the_result_is_each_roles_own():
+    play = started(qualities=["high", "low", "low"])
+    for decision in ("yes", "yes", "no"):
+        play = moved(play, SAID, ("bob", {"decision": decision}))
+    assert shown(play, "alice", "result") == {"sold": "2 of 3", "sold_low": "1", "payoff": "$20,000"}
+    assert shown(play, "bob", "result") == {"sold": "2 of 3", "bought_low": "1", "payoff": "-$7,500"}
+
+
+@pytest.mark.parametrize("price", [0.01, 1, 100, 10_000, 1_000_000])
+def test_the_quiz_asks_the_price_among_four(price):
+    (question,) = started(price=price).game.quiz("bob")
+    assert len(question.options) == 4
+    assert question.answer in question.options
+    assert question == started(price=price, high_value=4, prior=0.1).game.quiz("alice")[0]
+
+
+@pytest.mark.parametrize("role", ["alice", "bob"])
+@pytest.mark.parametrize("config", [
+    {}, {"message_type": "binary"}, {"buyer_type": "myopic"}, {"reveal_quality": "if_bought"}, {"rounds": None},
+    {"rounds": 1},
+])  # fmt: skip
+def test_the_instructions_read_well_in_every_setting(role, config):
+    text = games.play.configure(Persuasion, config).instructions(role)
+    assert "None" not in text
+    assert "{{" not in text
+    assert ("recommend the product or not" in text or "recommends the product to you or not" in text) == (
+        config.get("message_type") == "binary"
+    )
+    assert ("how many rounds" in text) == (config.get("rounds", 20) is None)

@@ -1,0 +1,211 @@
+"""What seller and buyer may know, as blocks. Hidden information is cut here and nowhere else.
+
+The seller sees each product's quality; the buyer sees it only once it is revealed. A buyer who
+forgets (myopic) sees the present product's message and statistics of earlier rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from games.interface import Block, Cell, Fact, Facts, Role, Said, Table, Text, View
+from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
+from games.words import gettext as _
+from games.words import money, percent
+
+if TYPE_CHECKING:
+    from games.persuasion.rules import Market, Persuasion, Round
+
+
+def view(game: Persuasion, state: Market, role: Role) -> View:
+    """Everything that `role` may know now."""
+    forgets = not game.remembers(role)
+    blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
+    if state.now is None:
+        blocks.append(_result(game, state, role))
+    elif role == SELLER:
+        blocks.append(_product(game, state.now))
+    elif state.now.offered:
+        blocks.append(_pitch(game, state.now, len(state.rounds)))
+    blocks.append(_statistics(game, state) if forgets else _history(game, state, role))
+    return tuple(blocks)
+
+
+def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: Market, role: Role) -> View:
+    """What `role` has just learnt: what was said of a product, whether it was bought, how it turned out, the next."""
+    if after.now is not None and after.now.offered:
+        return (_pitch(game, after.now, len(after.rounds)),) if role == BUYER else ()
+    if not game.remembers(role):
+        return ()
+    told: list[Block] = [Text("outcome", _outcome(game, after.played[-1], role))]
+    if after.now is None:
+        told.append(_result(game, after, role))
+    else:
+        told.append(_situation(game, after, role))
+        if role == SELLER:
+            told.append(_product(game, after.now))
+    return tuple(told)
+
+
+def _status(game: Persuasion, state: Market, role: Role) -> Text:
+    """One sentence on what is to be done now."""
+    name = game.role_title(other(role))
+    now = state.now
+    if now is None:
+        return Text("status", _("The game is over."), tone="good")
+    if role == SELLER:
+        if now.offered:
+            return Text("status", _("{name} is deciding whether to buy.").format(name=name))
+        words = (
+            _("This product is of high quality. What do you tell {name}?")
+            if now.quality == HIGH
+            else _("This product is of low quality. What do you tell {name}?")
+        )
+        return Text("status", words.format(name=name))
+    if now.offered:
+        return Text("status", _("{name} has a product for you. Do you buy it?").format(name=name))
+    return Text("status", _("{name} is looking at the next product.").format(name=name))
+
+
+def _situation(game: Persuasion, state: Market, role: Role) -> Facts:
+    """Where the game stands, and what is at stake in every round."""
+    number = len(state.rounds)
+    rounds = game.config.rounds
+    shown = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
+    facts = [
+        Fact("round", _("Round"), number, shown),
+        Fact("price", _("Price"), game.config.price, money(game.config.price)),
+        Fact("prior", _("Chance of high quality"), game.config.prior, percent(game.config.prior)),
+    ]
+    if role == BUYER:
+        facts += [
+            Fact("high_gain", _("A high-quality product earns you"), game.gain(HIGH), money(game.gain(HIGH))),
+            Fact("low_gain", _("A low-quality product loses you"), game.gain(LOW), money(-game.gain(LOW))),
+        ]
+    if game.remembers(role):
+        earned = game.earned(state.played, role)
+        facts.append(Fact("earned", _("You have earned"), earned, money(earned)))
+    return Facts("situation", _("Where you stand"), tuple(facts))
+
+
+def _quality(quality: Quality) -> str:
+    return _("high") if quality == HIGH else _("low")
+
+
+def _product(game: Persuasion, now: Round) -> Facts:
+    """The product of this round, as the seller sees it."""
+    facts = [Fact("quality", _("Its quality"), now.quality, _quality(now.quality))]
+    name = game.role_title(BUYER)
+    if game.knows_values(SELLER):
+        gain = game.gain(now.quality)
+        label = _("{name} would earn with it") if gain > 0 else _("{name} would lose with it")
+        facts.append(Fact("buyer_gain", label.format(name=name), gain, money(abs(gain))))
+    facts.append(
+        Fact("your_gain", _("You earn if {name} buys").format(name=name), game.config.price, money(game.config.price))
+    )
+    return Facts("product", _("This round's product"), tuple(facts))
+
+
+def _pitch(game: Persuasion, now: Round, number: int) -> Facts:
+    """What the seller says of the product, as the buyer reads it."""
+    name = game.role_title(SELLER)
+    if now.message is not None:
+        said = Fact("message", _("{name} writes").format(name=name), Said(name, now.message), "")
+    else:
+        words = _("yes, buy it") if now.recommendation == "yes" else _("no, do not buy it")
+        said = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, words)
+    title = _("The product of round {number}").format(number=number)
+    return Facts("pitch", title, (said, Fact("price", _("Price"), game.config.price, money(game.config.price))))
+
+
+def _revealed(game: Persuasion, past: Round) -> bool:
+    """Whether the buyer has learnt the quality of a round that is over."""
+    return past.bought or game.config.reveal_quality == "always"
+
+
+def _outcome(game: Persuasion, past: Round, role: Role) -> str:
+    """How the round ended that has just been played, for one who remembers."""
+    name = game.role_title(BUYER)
+    if role == SELLER:
+        words = _("{name} bought the product.") if past.bought else _("{name} did not buy the product.")
+        return words.format(name=name)
+    if not _revealed(game, past):
+        return _("You did not buy the product, and do not learn its quality.")
+    quality = _quality(past.quality)
+    if not past.bought:
+        return _("You did not buy the product. It was of {quality} quality.").format(quality=quality)
+    gain = game.gain(past.quality)
+    words = (
+        _("The product that you bought was of {quality} quality: you earned {gain} with it.")
+        if gain > 0
+        else _("The product that you bought was of {quality} quality: you lost {gain} with it.")
+    )
+    return words.format(quality=quality, gain=money(abs(gain)))
+
+
+def _statistics(game: Persuasion, state: Market) -> Facts:
+    """What a buyer who forgets may know of earlier rounds: shares of all of them."""
+    played = state.played
+    if not played:
+        none = Fact("rounds_before", _("Rounds before this one"), 0, _("none: this is the first"))
+        return Facts("statistics", _("Earlier buyers"), (none,))
+    bought = sum(one.bought for one in played) / len(played)
+    low = sum(one.bought and one.quality != HIGH for one in played) / len(played)
+    return Facts(
+        "statistics",
+        _("Earlier buyers"),
+        (
+            Fact("rounds_before", _("Rounds before this one"), len(played), str(len(played))),
+            Fact("share_bought", _("In this share of them the product was bought"), bought, percent(bought)),
+            Fact("share_low_bought", _("In this share of them a low-quality product was bought"), low, percent(low)),
+        ),
+    )
+
+
+def _history(game: Persuasion, state: Market, role: Role) -> Table:
+    """The rounds that are over: what was said, whether it was bought, what it was."""
+    seller = role == SELLER
+
+    def row(number: int, past: Round) -> tuple[Cell, ...]:
+        said: Cell = (
+            Said(game.role_title(SELLER), past.message)
+            if past.message is not None
+            else (_("yes") if past.recommendation == "yes" else _("no"))
+        )
+        bought = _("yes") if past.bought else _("no")
+        quality = _quality(past.quality) if seller or _revealed(game, past) else _("not known")
+        earned = money(game.earned((past,), role))
+        return (number, said, bought, quality, earned)
+
+    words = game.config.message_type == "text"
+    if seller:
+        said = _("You said") if words else _("You recommended")
+        columns = (_("Round"), said, _("Bought"), _("Quality"), _("You earned"))
+    else:
+        name = game.role_title(SELLER)
+        said = (_("{name} said") if words else _("{name} recommended")).format(name=name)
+        columns = (_("Round"), said, _("You bought"), _("Quality"), _("You earned"))
+    rows = tuple(row(number, past) for number, past in enumerate(state.played, start=1))
+    return Table("history", _("Rounds so far"), columns, rows)
+
+
+def _result(game: Persuasion, state: Market, role: Role) -> Facts:
+    """How it ended, for this role."""
+    rounds = len(state.played)
+    sold = sum(one.bought for one in state.played)
+    of_all = _("{sold} of {rounds}").format(sold=sold, rounds=rounds)
+    facts = []
+    if game.remembers(role):
+        label = _("Products that you sold") if role == SELLER else _("Products that you bought")
+        facts.append(Fact("sold", label, sold, of_all))
+    if role == SELLER:
+        low = sum(one.bought and one.quality != HIGH for one in state.played)
+        facts.append(Fact("sold_low", _("Of these, of low quality"), low, str(low)))
+    elif game.remembers(role):
+        low = sum(one.bought and one.quality != HIGH for one in state.played)
+        facts.append(Fact("bought_low", _("Of these, of low quality"), low, str(low)))
+    earned = game.earned(state.played, role)
+    label = _("You earned") if game.remembers(role) else _("All buyers together earned")
+    facts.append(Fact("payoff", label, earned, money(earned)))
+    return Facts("result", _("The result"), tuple(facts))
