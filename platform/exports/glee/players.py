@@ -16,17 +16,20 @@ OPPONENT_MODEL = "gemini-1.5-flash"
 _ROLE_NAMES = frozenset({"", "alice", "bob", "nature", "buyer", "the buyer", "seller", "the seller", "none", "nan"})
 
 
-def player(config: Mapping[str, Json], number: int) -> str:
-    """ "human" or a model's name.
+def player(config: Mapping[str, Json], number: int, ours: Json = None) -> str:
+    """Who plays: "human", or a model's name.
 
     Args:
         config: the whole config.json.
         number: 1 or 2.
+        ours: the name under `parley`, which goes before all others.
 
     Raises:
         UnreadableGame: config.json names neither a type nor a model.
     """
     said = [_text(arguments(config, number).get("model_name")), _text(config.get(f"player_{number}_type"))]
+    if _text(ours):
+        return _text(ours)
     if OPPONENT in said:
         return OPPONENT_MODEL
     if PERSON in said:
@@ -48,7 +51,7 @@ def arguments(config: Mapping[str, Json], number: int) -> Mapping[str, Json]:
 def names(config: Mapping[str, Json], player_cells: Iterable[str]) -> tuple[str, ...]:
     """What people called themselves: public names and player cells that are not a role's own name."""
     found = [_text(arguments(config, number).get("public_name")) for number in (1, 2)]
-    found += [cell.strip() for cell in player_cells]
+    found += map(_text, player_cells)
     return tuple(dict.fromkeys(name for name in found if name.lower() not in _ROLE_NAMES))
 
 
@@ -65,4 +68,5 @@ def as_written(name: str, title: str) -> tuple[str, dict[str, Json]]:
 
 
 def _text(value: Json) -> str:
-    return value.strip() if isinstance(value, str) else ""
+    """A string without what no database keeps: zero characters and halves of characters."""
+    return value.encode("utf-8", "replace").decode().replace("\x00", "").strip() if isinstance(value, str) else ""

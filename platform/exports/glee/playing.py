@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,8 +65,12 @@ def outcome(game: PublishedGame) -> Outcome:
     try:
         rules = configure(registry.get(game.family), game.config)
         play, events, refusal = record_moves(rules, SEED, game.moves)
+        if play.finished and not _finite((play.payoffs(), play.metrics())):
+            raise OverflowError
     except (BadConfig, Refused) as error:
         raise UnreadableGame(str(error)) from None
+    except ArithmeticError:
+        raise UnreadableGame(_("The amounts in this game are too large or too small to compute with.")) from None
     if not play.finished:
         raise UnreadableGame(
             _("The game is not over: after {moves} moves it waits for {role}.").format(
@@ -81,3 +86,8 @@ def outcome(game: PublishedGame) -> Outcome:
         metrics=play.metrics(),
         unverified=refusal or (game.remarks[0] if game.remarks else None),
     )
+
+
+def _finite(results: Iterable[Mapping[str, Json]]) -> bool:
+    numbers = (value for result in results for value in result.values() if isinstance(value, float))
+    return all(map(math.isfinite, numbers))

@@ -102,15 +102,15 @@ def read(game_id: str, config_text: str, game_text: str, *, family: str | None =
         game_id=game_id,
         family=family,
         config={**reading.config, **config},
-        players=_players(published) | _mapping(ours, "players", optional=True),
+        players=_players(published, _mapping(ours, "players", optional=True)),
         moves=tuple(reading.moves),
         names=players.names(published, (row.cells.get("player", "") for row in table)),
         remarks=reading.remarks,
     )
 
 
-def _players(published: Mapping[str, Json]) -> dict[Role, str]:
-    return {role: players.player(published, number) for number, role in enumerate(ROLES, start=1)}
+def _players(published: Mapping[str, Json], ours: Mapping[Role, Json]) -> dict[Role, str]:
+    return {role: players.player(published, number, ours.get(role)) for number, role in enumerate(ROLES, start=1)}
 
 
 def _text(path: Path) -> str:

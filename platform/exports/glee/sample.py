@@ -19,7 +19,7 @@ from exports.glee.cells import table
 from exports.glee.families import ADAPTERS
 from exports.glee.published import ALICE, ROLES, PublishedGame
 from games import registry
-from games.interface import Game, Json
+from games.interface import Json
 from games.play import configure, script_move, start, submit
 
 PLAYS = 150
@@ -101,11 +101,8 @@ def _played(family: str, rng: random.Random) -> PublishedGame:
         (role,) = play.waiting_for()
         play, events = submit(play, role, script_move(play, role, scripts[role]))
         log += events
-    return writing.from_log("X", family, _config(game), {}, log)
-
-
-def _config(game: Game[object, object]) -> dict[str, Json]:
-    return game.config.model_dump(mode="json")
+    config: dict[str, Json] = game.config.model_dump(mode="json")
+    return writing.from_log("X", family, config, {}, log)
 
 
 def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:

@@ -151,6 +151,11 @@ def test_an_empty_game_is_refused():
         played("bargaining", TABLES["bargaining"].splitlines()[0])
 
 
+def test_amounts_beyond_all_numbers_are_refused():
+    with pytest.raises(UnreadableGame, match="too large or too small to compute with"):
+        played("bargaining", TABLES["bargaining"].replace("50,50", "1e300,50"))
+
+
 def test_a_configuration_that_no_game_has_is_refused_with_its_reason():
     with pytest.raises(UnreadableGame, match=r"delta_alice.* must be at most 1"):
         played("bargaining", args={"delta_1": 1.5})
