@@ -100,7 +100,13 @@ def columns(config: Config, moves: Moves) -> tuple[str, ...]:
 
 
 def write(config: Config, moves: Moves) -> list[dict[str, str]]:
-    """Rows of the rounds played; the configuration's `qualities` must tell what was drawn in them."""
+    """Rows of the rounds played.
+
+    Raises:
+        ValueError: the configuration's `qualities` do not tell what was drawn in each of them.
+    """
+    if len(config["qualities"] or ()) < len(moves) // 2:
+        raise ValueError("qualities: fewer than there are rounds")
     buyer = "the buyer" if config["buyer_type"] == "myopic" else "Bob"
     lines = []
     for turn, (role, move) in enumerate(moves):

@@ -59,7 +59,7 @@ def from_log(
     events = list(events)
     drawn = [event.data["value"] for event in events if event.kind == "draw" and event.data["name"] == "quality"]
     moves = tuple((event.data["role"], event.data["move"]) for event in events if event.kind == "move")
-    if drawn and not config.get("qualities"):
+    if len(drawn) > len(config.get("qualities") or ()):
         config = {**config, "qualities": drawn}
     return PublishedGame(game_id, family, config, players, moves)
 
@@ -69,7 +69,7 @@ def written(game: PublishedGame) -> Written:
 
     Raises:
         KeyError: the layout has no such family.
-        ValueError: an id that cannot name a folder.
+        ValueError: an id that cannot name a folder, or a persuasion that does not tell what was drawn.
         BadConfig: a configuration that no game has.
     """
     adapter = ADAPTERS[game.family]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exports import csvsafe
-from exports.glee import reading, writing
+from exports.glee import persuasion, reading, writing
 from exports.glee.playing import outcome
 from exports.glee.published import PublishedGame
-from exports.glee.tests.building import FAMILIES, read
+from exports.glee.tests.building import FAMILIES, needs_persuasion, read
 from games import registry
 from games.play import configure, script_move, start, submit
 
@@ -150,6 +150,28 @@ def test_a_horizon_is_written_so_that_others_read_it_and_we_lose_nothing(rounds,
     )["game_args"]
     assert args["max_rounds"] == most
     assert args.get("parley", {}).get("config") == ours
+
+
+@needs_persuasion
+@pytest.mark.parametrize(
+    ("rounds", "qualities", "kept"),
+    [(2, ["high", "low", "low", "high"], 4), (None, ["high"], 3), (None, ["low"] * 5, 5), (2, None, 2)],
+)
+def test_qualities_come_back_as_drawn_and_those_that_were_left_are_kept(rounds, qualities, kept):
+    config = {"rounds": rounds, "cap": 3, "qualities": qualities}
+    _game, play, log = played("persuasion", config, 1, "random", [])
+    written = writing.written(writing.from_log("G1", "persuasion", config, {"alice": "human", "bob": "x"}, log))
+    again = outcome(reading.read("G1", written.files["config.json"], written.files["game.csv"]))
+    assert len(again.game.config["qualities"]) == kept
+    assert again.game.config["qualities"][: len(qualities or ())] == (qualities or [])
+    assert again.metrics == play.metrics()
+    assert (again.game.config["rounds"], again.game.config["cap"]) == (rounds, 3)
+
+
+def test_a_persuasion_that_does_not_tell_what_was_drawn_is_refused():
+    game = read("persuasion")
+    with pytest.raises(ValueError, match="fewer than there are rounds"):
+        persuasion.write({**game.config, "qualities": None}, game.moves)
 
 
 @pytest.mark.parametrize("family", ["bargaining", "negotiation"])
