@@ -332,7 +332,8 @@ def _sentence(words: str) -> str:
 
 def plain_move(move: Move) -> dict[str, Json]:
     """A checked move as logged: plain data without what was left at its default."""
-    return move.model_dump(mode="json", exclude_defaults=True)
+    # A move that was kept beyond its limits need not be what its model expects.
+    return move.model_dump(mode="json", exclude_defaults=True, warnings=False)
 
 
 def use_tool(play: Play, role: Role, name: str, arguments: MoveData) -> Json:

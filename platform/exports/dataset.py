@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from collecting.models import Collection
-from exports import codebook, gate, manifest, sources
+from exports import codebook, gate, glee_files, manifest, sources
 from exports import tables as tables_of
 from exports.collected import collected
 from exports.csvsafe import cell, compact_json, encoded
@@ -26,7 +26,9 @@ from opponents.models import Call
 from studies import freezing
 from studies.models import Study
 
-FORMATS = ("csv", "jsonl")
+FORMATS = ("csv", "jsonl", "glee")
+USUAL = ("csv", "jsonl")
+"""What is written if nothing is said."""
 TRANSCRIPTS = "transcripts.jsonl"
 VERSIONS = "versions.json"
 ALWAYS = ("excluded", "flow", "codebook")
@@ -34,12 +36,12 @@ ALWAYS = ("excluded", "flow", "codebook")
 
 
 def export(
-    made: Study | Collection | Source, folder: Path, formats: Iterable[str] = FORMATS, *, overwrite: bool = False
+    made: Study | Collection | Source, folder: Path, formats: Iterable[str] = USUAL, *, overwrite: bool = False
 ) -> Manifest:
     """Write the dataset of a study or collection, as of now, into `folder`.
 
     Args:
-        formats: of "csv" (the tables) and "jsonl" (the transcripts).
+        formats: of "csv" (the tables), "jsonl" (the transcripts) and "glee" (the published layout of its games).
         overwrite: replace the dataset that is there.
 
     Raises:
@@ -48,6 +50,8 @@ def export(
     """
     wanted = _checked(formats)
     reading = reading_of(made)
+    if "glee" in wanted:
+        glee_files.refuse_other_games(reading.shape.games)
     tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
         flow = _write_data(reading, tables, target, wanted).as_dict()
@@ -74,7 +78,8 @@ def _checked(formats: Iterable[str]) -> tuple[str, ...]:
 
 
 def _every_name(tables: dict[str, Table]) -> list[str]:
-    return [*(table.file for table in tables.values()), TRANSCRIPTS, "codebook.md", "flow.json", VERSIONS]
+    others = [TRANSCRIPTS, "codebook.md", "flow.json", VERSIONS, glee_files.TREE, glee_files.LISTING]
+    return [*(table.file for table in tables.values()), *others]
 
 
 def tables_for(reading: Reading) -> dict[str, Table]:
@@ -93,11 +98,19 @@ def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, form
         if name not in ("flow", "codebook") and ("csv" in formats or name in ALWAYS)
     }
     transcripts = target.open(TRANSCRIPTS, header=b"") if "jsonl" in formats else None
+    as_glee = "glee" in formats
+    if as_glee:
+        target.open(glee_files.LISTING, header=b"")
     flow = gate.Flow()
 
     def write(name: str, about: Any) -> None:
         if name in rows:
             rows[name].write_row(tables[name].row(about))
+
+    def keep(match: Played) -> None:
+        _write_match(match, write, transcripts)
+        if as_glee:
+            glee_files.write_game(match, target)
 
     for way in reading.ways():
         flow.count(stage=way.stage, reasons=way.reasons)
@@ -110,13 +123,13 @@ def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, form
             if match.reported_by(way.enrolment):
                 flow.count_match(reasons=match.reasons)
                 if not match.reasons:
-                    _write_match(match, write, transcripts)
+                    keep(match)
     if isinstance(reading.source, CollectionSource):
         for item, played in collected(reading, reading.source.collection):
             reasons = ("not_begun",) if played is None else played.reasons
             flow.count_match(reasons=reasons, unverified=bool(item.unverified))
             if played is not None and not reasons:
-                _write_match(played, write, transcripts)
+                keep(played)
     return flow
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -51,7 +52,10 @@ class Folder:
             if not overwrite:
                 raise FolderInUse(f"{path} is not empty; choose another folder, or overwrite it (--overwrite).")
             for name in [FILE, *names]:
-                (path / name).unlink(missing_ok=True)
+                if (path / name).is_dir():
+                    shutil.rmtree(path / name)
+                else:
+                    (path / name).unlink(missing_ok=True)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -70,6 +74,13 @@ class Folder:
     def write(self, name: str, text: str) -> None:
         """Write a whole small file."""
         self.open(name).write(encoded(text))
+
+    def write_below(self, name: str, data: bytes, *, listed_in: str) -> None:
+        """Write a whole file in a folder below, and add a line with its SHA-256 to the open file `listed_in`."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        self._open[listed_in].write_row(f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode())
 
     def close(self) -> None:
         """Close every file and remember its hash."""

@@ -16,10 +16,11 @@ from exports import codebook, gate, manifest
 from exports.csvsafe import cell, compact_json
 from exports.dataset import TRANSCRIPTS, VERSIONS
 from exports.errors import ExportError, Unreadable
+from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
 from exports.tables import move_column
 from games import registry
-from games.errors import GameError, LogMismatch
+from games.errors import GameError
 from games.interface import Event, Game
 from studies.freezing import sha256_of
 
@@ -62,7 +63,15 @@ def examine(folder: Path) -> Verification:
     present = _compare_files(folder, listed, found)
     if gate_problem := _flow_problem(listed):
         found.differ(f"{manifest.FILE}: {gate_problem}")
-    for compare in (_compare_flow, _compare_codebook, _compare_versions, _compare_people, _compare_matches):
+    comparisons = (
+        _compare_glee,
+        _compare_flow,
+        _compare_codebook,
+        _compare_versions,
+        _compare_people,
+        _compare_matches,
+    )
+    for compare in comparisons:
         try:
             compare(folder, listed, present, found)
         except _MALFORMED as error:
@@ -105,6 +114,25 @@ def _compare_files(folder: Path, listed: Manifest, found: Verification) -> set[s
         if digest.hexdigest() != entry.sha256:
             found.differ(f"{name}: the SHA-256 is {digest.hexdigest()}, the manifest has {entry.sha256}.")
     return present
+
+
+def _compare_glee(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+    """The files of the published layout are those of the list, no more and no fewer."""
+    if LISTING not in present:
+        return
+    named = set()
+    for line in (folder / LISTING).read_text("utf-8").splitlines():
+        digest, _blank, name = line.partition("  ")
+        named.add(name)
+        path = folder / name
+        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            found.differ(f"{name}: the file is missing or was changed.")
+    there = {path.relative_to(folder).as_posix() for path in (folder / TREE).rglob("*") if path.is_file()}
+    for name in sorted(there - named):
+        found.differ(f"{name}: the file is not in the list.")
+    if len(named) != 2 * listed.flow["matches_in_dataset"]:
+        found.differ(f"{LISTING}: it has {len(named)} files for {listed.flow['matches_in_dataset']} matches.")
+    found.files += len(named)
 
 
 # ---- tables that describe ------------------------------------------------------------------------------
@@ -248,7 +276,7 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
 
 
 def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
-    """The play that the log makes by the rules; an unverified one is written down again, and must still be none.
+    """The play that the log makes by the rules; an unverified one is written down again as it stands.
 
     Raises:
         GameError: it does not make one.
@@ -256,10 +284,7 @@ def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: l
     if transcript["unverified"] is None:
         return games.play.replay_events(game, events)
     moves = [(event.data["role"], event.data["move"]) for event in events if event.kind == "move"]
-    play, _events, refusal = games.play.record_moves(game, transcript["seed"], moves)
-    if refusal is None:
-        raise LogMismatch("it is marked as unverified, but every move is legal.")
-    return play
+    return games.play.record_moves(game, transcript["seed"], moves)[0]
 
 
 def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], found: Verification) -> None:

@@ -18,13 +18,18 @@ LEVELS = 3
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
+def is_id(text: str) -> bool:
+    """Whether this can name a game's folder."""
+    return _ID.fullmatch(text) is not None
+
+
 def folder_of(family: str, game_id: str) -> PurePosixPath:
     """Where a game belongs, below the root.
 
     Raises:
         ValueError: an id that cannot name a folder.
     """
-    if not _ID.fullmatch(game_id):
+    if not is_id(game_id):
         raise ValueError(f"not the name of a folder: {game_id!r}")
     return PurePosixPath(family, *game_id[:LEVELS].upper().replace(".", "_"), game_id)
 

@@ -19,6 +19,7 @@ from exports.glee.cells import table
 from exports.glee.families import ADAPTERS
 from exports.glee.published import ALICE, ROLES, PublishedGame
 from games import registry
+from games.grids import published
 from games.interface import Json
 from games.play import configure, script_move, start, submit
 
@@ -28,33 +29,6 @@ PLAYS = 150
 _MODELS = ("gpt-4o", "vertex_ai/gemini-1.5-flash", "xai/grok-2-1212", "mistral/large", "human")
 _NAMES = ("Maya", "Jürgen", "Ana Lucía", "李娜", "O'Neil")
 _ID = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-_GRIDS: Mapping[str, Mapping[str, tuple[Json, ...]]] = {
-    "bargaining": {
-        "money": (100, 10_000, 1_000_000),
-        "delta_alice": (0.8, 0.9, 0.95, 1.0),
-        "delta_bob": (0.8, 0.9, 0.95, 1.0),
-        "rounds": (12, None),
-        "complete_information": (True, False),
-        "messages_allowed": (True, False),
-    },
-    "negotiation": {
-        "scale": (100, 10_000, 1_000_000),
-        "seller_factor": (0.8, 1.0, 1.2, 1.5),
-        "buyer_factor": (0.8, 1.0, 1.2, 1.5),
-        "rounds": (1, 10, None),
-        "complete_information": (True, False),
-        "messages_allowed": (True, False),
-    },
-    "persuasion": {
-        "price": (100, 10_000, 1_000_000),
-        "prior": (0.3333333333333333, 0.5, 0.8),
-        "high_value": (1.2, 1.25, 2.0, 3.0, 4.0),
-        "complete_information": (True, False),
-        "message_type": ("text", "binary"),
-        "buyer_type": ("long_living", "myopic"),
-    },
-}
 
 
 def write_sample(
@@ -93,7 +67,7 @@ def write_sample(
 
 def _played(family: str, rng: random.Random) -> PublishedGame:
     rules = registry.get(family)
-    game = configure(rules, {key: rng.choice(values) for key, values in _GRIDS[family].items()})
+    game = configure(rules, {key: rng.choice(values) for key, values in published(family).TABLES["glee"].items()})
     scripts = {role: rng.choice(sorted(rules.scripts)) for role in ROLES}
     play, events = start(game, rng.getrandbits(32))
     log = list(events)

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from exports import sources
-from exports.dataset import FORMATS, export
+from exports.dataset import FORMATS, USUAL, export
 from exports.errors import ExportError
 from games.errors import GameError
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the short name of a study or collection")
         parser.add_argument("--to", required=True, metavar="DIR", type=Path, help="an empty or new folder")
-        parser.add_argument("--formats", default=",".join(FORMATS), help=f"of {', '.join(FORMATS)}, parted by commas")
+        parser.add_argument("--formats", default=",".join(USUAL), help=f"of {', '.join(FORMATS)}, parted by commas")
         parser.add_argument("--overwrite", action="store_true", help="replace the dataset that is in DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,0 +1,181 @@
+"""Published games become matches beside our own: one imported collection per family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from collecting.models import Collection, Item
+from exports.errors import AlreadyImported
+from exports.glee.playing import Outcome
+from exports.glee.reading import Unreadable, read_tree
+from games import registry
+from matches.models import Event, Match, Seat
+from studies.freezing import code_revision, sha256_of
+
+CHUNK = 500
+"""Games that are written together."""
+ROWS = 2000
+LUCK = ("qualities",)
+"""Parameters that hold what luck brought and not what was chosen; they stay with each match."""
+
+
+@dataclass
+class Imported:
+    """What came of an import: collections by family, and how many games were kept, and how."""
+
+    collections: dict[str, Collection] = field(default_factory=dict)
+    games: int = 0
+    unverified: int = 0
+    unreadable: list[Unreadable] = field(default_factory=list)
+
+
+@transaction.atomic
+def import_games(root: Path, *, name: str, each: Callable[[dict[str, Any]], None] = lambda line: None) -> Imported:
+    """Read a tree of published games and keep all that can be read, or nothing if this fails.
+
+    Args:
+        name: the collections are called NAME-FAMILY.
+        each: told a line for every game that was read.
+
+    Raises:
+        AlreadyImported: there are collections of that name.
+    """
+    if taken := Collection.objects.filter(slug__in=[_slug(name, key) for key in registry.keys()]).first():
+        raise AlreadyImported(f"There is “{taken.slug}” already: give another --name, or delete that first.")
+    kept = Imported()
+    configurations: dict[str, dict[str, Any]] = {}
+    for outcomes in _chunks(read_tree(root), kept):
+        by_family: dict[str, list[Outcome]] = {}
+        for outcome in outcomes:
+            each(outcome.as_line())
+            by_family.setdefault(outcome.game.family, []).append(outcome)
+        for family, of_family in by_family.items():
+            if family not in kept.collections:
+                kept.collections[family] = _collection(name, family)
+            _keep(kept.collections[family], of_family)
+            known = configurations.setdefault(family, {})
+            for outcome in of_family:
+                config = {key: value for key, value in outcome.game.config.items() if key not in LUCK}
+                known.setdefault(repr(config), config)
+    for family, collection in kept.collections.items():
+        _close(collection, list(configurations[family].values()))
+    return kept
+
+
+def _chunks(read: Iterable[Outcome | Unreadable], kept: Imported) -> Iterable[list[Outcome]]:
+    """The readable games in portions; counts everything on the way."""
+    portion: list[Outcome] = []
+    for one in read:
+        if isinstance(one, Unreadable):
+            kept.unreadable.append(one)
+            continue
+        kept.games += 1
+        kept.unverified += one.unverified is not None
+        portion.append(one)
+        if len(portion) == CHUNK:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
+
+def _collection(name: str, family: str) -> Collection:
+    return Collection.objects.create(
+        title=f"{registry.get(family).title}: published GLEE games",
+        slug=_slug(name, family),
+        source=Collection.Source.GLEE,
+        game=family,
+        status=Collection.Status.DONE,
+        content={},
+        sha256="",
+        planned=0,
+    )
+
+
+def _keep(collection: Collection, outcomes: list[Outcome]) -> None:
+    """Write matches, seats, events and items of one portion."""
+    now = timezone.now()
+    version = registry.get(collection.game).rules_version
+    matches = Match.objects.bulk_create(
+        Match(
+            game=collection.game,
+            config=dict(outcome.game.config),
+            rules_version=version,
+            seed=outcome.seed,
+            purpose=Match.Purpose.IMPORTED,
+            status=Match.Status.FINISHED,
+            ending="finished",
+            payoffs=dict(outcome.payoffs),
+            metrics=dict(outcome.metrics),
+            started_at=now,
+            ended_at=now,
+        )
+        for outcome in outcomes
+    )
+    pairs = list(zip(matches, outcomes, strict=True))
+    Seat.objects.bulk_create(
+        (
+            Seat(match=match, role=role, agent=player)
+            for match, outcome in pairs
+            for role, player in outcome.game.players.items()
+        ),
+        batch_size=ROWS,
+    )
+    Event.objects.bulk_create(
+        (
+            Event(
+                match=match,
+                number=event.number,
+                kind=event.kind,
+                role=event.data.get("role") or "",
+                data=dict(event.data),
+                at=now,
+            )
+            for match, outcome in pairs
+            for event in outcome.events
+        ),
+        batch_size=ROWS,
+    )
+    Item.objects.bulk_create(
+        (
+            Item(
+                collection=collection,
+                number=collection.planned + i,
+                name=outcome.game.game_id[:120],
+                names=list(outcome.game.names),
+                unverified=(outcome.unverified or "")[:500],
+                status=Item.Status.FINISHED,
+                match=match,
+                decisions=len(outcome.game.moves),
+                ended_at=now,
+            )
+            for i, (match, outcome) in enumerate(pairs, start=1)
+        ),
+        batch_size=ROWS,
+    )
+    collection.planned += len(outcomes)
+
+
+def _close(collection: Collection, configurations: list[dict[str, Any]]) -> None:
+    """Freeze what the collection holds."""
+    unverified = Item.objects.filter(collection=collection).exclude(unverified="").count()
+    collection.content = {
+        "game": collection.game,
+        "rules_version": registry.get(collection.game).rules_version,
+        "configurations": configurations,
+        "imported": {"layout": "glee", "games": collection.planned, "unverified": unverified},
+    }
+    collection.sha256 = sha256_of(collection.content)
+    collection.code_revision = code_revision()
+    collection.started_at = collection.ended_at = timezone.now()
+    collection.save()
+
+
+def _slug(name: str, family: str) -> str:
+    return f"{name}-{family.replace('_', '-')}"

@@ -1,0 +1,74 @@
+"""`manage.py import_glee DIR [--json] [--dry-run] [--name NAME]`: games in the published GLEE layout.
+
+One line per game; what cannot be read is named on stderr and counted, and the rest is imported.
+With --dry-run nothing is stored, and no database is needed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from exports.glee.reading import Unreadable, read_tree
+
+WRONG = 2
+
+
+class Command(BaseCommand):
+    help = "Imports games in the published GLEE layout; metrics are computed anew by the paper's formulas."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", metavar="DIR", type=Path)
+        parser.add_argument("--json", action="store_true", help="one JSON object a line for each game")
+        parser.add_argument("--dry-run", action="store_true", help="only read and compute")
+        parser.add_argument("--name", default="glee", help="the collections are called NAME-FAMILY (glee)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder: Path = options["folder"]
+        if not folder.is_dir():
+            raise CommandError(f"{folder} is no folder.", returncode=WRONG)
+        if options["dry_run"]:
+            self._read(folder, options["json"])
+        else:
+            self._import(folder, options)
+
+    def _read(self, folder: Path, as_json: bool) -> None:
+        games = unverified = unreadable = 0
+        for one in read_tree(folder):
+            if isinstance(one, Unreadable):
+                unreadable += 1
+                self.stderr.write(f"{one.path}: {one.reason}")
+                continue
+            games += 1
+            unverified += one.unverified is not None
+            self.stdout.write(json.dumps(one.as_line(), allow_nan=False) if as_json else _in_words(one.as_line()))
+        self._count(games, unverified, unreadable)
+
+    def _import(self, folder: Path, options: dict[str, Any]) -> None:
+        from exports.errors import ExportError
+        from exports.importing import import_games
+
+        def told(line: dict[str, Any]) -> None:
+            self.stdout.write(json.dumps(line, allow_nan=False) if options["json"] else _in_words(line))
+
+        try:
+            kept = import_games(folder, name=options["name"], each=told)
+        except ExportError as error:
+            raise CommandError(str(error), returncode=WRONG) from None
+        for one in kept.unreadable:
+            self.stderr.write(f"{one.path}: {one.reason}")
+        self._count(kept.games, kept.unverified, len(kept.unreadable))
+        for collection in kept.collections.values():
+            self.stderr.write(f"{collection.slug}: {collection.planned} games")
+
+    def _count(self, games: int, unverified: int, unreadable: int) -> None:
+        self.stderr.write(f"{games} games read, {unverified} of them unverified; {unreadable} unreadable")
+
+
+def _in_words(line: dict[str, Any]) -> str:
+    mark = f" (unverified: {line['unverified']})" if line.get("unverified") else ""
+    return f"{line['family']} {line['game_id']}: {json.dumps(line['payoffs'])}{mark}"

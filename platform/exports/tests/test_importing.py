@@ -1,0 +1,157 @@
+"""Published games in the database: kept beside our own, recomputed, exported, and imported again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from collecting.models import Collection, Item
+from exports import glee_files
+from exports.dataset import export
+from exports.errors import UnknownFormat
+from exports.glee.sample import BROKEN, write_sample
+from exports.importing import import_games
+from exports.tests import building
+from exports.verify import verify
+from games.play import replay_events
+from matches.models import Event, Match
+
+pytestmark = pytest.mark.django_db
+FAMILIES = ["bargaining", "negotiation", "persuasion"]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory) -> Path:
+    """Sixty whole games, and one of every broken kind."""
+    root = tmp_path_factory.mktemp("published")
+    write_sample(root, 60, seed=4, broken=BROKEN)
+    return root
+
+
+def lines(capsys, *arguments: str) -> tuple[list[dict[str, Any]], str]:
+    """What `import_glee` says on both streams."""
+    call_command("import_glee", *arguments)
+    out, err = capsys.readouterr()
+    return [json.loads(line) for line in out.splitlines()], err
+
+
+def results(games: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """What must stay the same from one import to the next, whatever the games are called."""
+    keys = ("family", "config", "payoffs", "metrics", "players", "unverified")
+    return sorted((json.dumps([game[key] for key in keys], sort_keys=True),) for game in games)
+
+
+def test_a_dry_run_says_the_same_and_keeps_nothing(tree, capsys):
+    looked, looked_err = lines(capsys, str(tree), "--json", "--dry-run")
+    assert not Collection.objects.exists()
+    assert not Match.objects.exists()
+    kept, kept_err = lines(capsys, str(tree), "--json")
+    assert kept == looked
+    assert Match.objects.count() == len(looked)
+    count = next(line for line in looked_err.splitlines() if "games read" in line)
+    assert count in kept_err
+    assert set(looked[0]) == {"game_id", "family", "config", "payoffs", "metrics", "players", "unverified"}
+
+
+def test_what_cannot_be_read_is_named_and_counted_and_the_rest_is_kept(tree):
+    kept = import_games(tree, name="glee")
+    assert kept.games + len(kept.unreadable) == 60 + len(BROKEN)
+    assert kept.unverified == 2
+    assert all(one.path and one.reason for one in kept.unreadable)
+    assert {key: c.planned for key, c in kept.collections.items()} == {
+        key: Item.objects.filter(collection=kept.collections[key]).count() for key in FAMILIES
+    }
+
+
+def test_every_match_is_marked_and_its_log_is_what_the_rules_make_of_it(tree):
+    import_games(tree, name="glee")
+    for collection in Collection.objects.all():
+        assert (collection.source, collection.status) == ("glee", "done")
+    for item in Item.objects.select_related("match"):
+        match = item.match
+        assert (match.purpose, match.status) == ("imported", "finished")
+        if not item.unverified:
+            play = replay_events(match.configured(), match.log())
+            assert (play.payoffs(), play.metrics()) == (match.payoffs, match.metrics)
+        assert item.decisions == Event.objects.filter(match=match, kind="move").count()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_dataset_verifies_and_its_glee_layout_imports_to_the_same_figures(tree, tmp_path, family, capsys):
+    imported, _err = lines(capsys, str(tree), "--json")
+    target = tmp_path / "d"
+    call_command("export_dataset", f"glee-{family}", "--to", str(target), "--formats", "csv,jsonl,glee")
+    assert verify(target) == []
+    with (target / "matches.csv").open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert {(row["purpose"], row["source"], row["started_at"]) for row in rows} == {("imported", "glee", "")}
+    assert sum(bool(row["unverified"]) for row in rows) == sum(
+        game["unverified"] is not None for game in imported if game["family"] == family
+    )
+    capsys.readouterr()
+    again, _err = lines(capsys, str(target), "--json", "--dry-run")
+    assert results(again) == results([game for game in imported if game["family"] == family])
+    assert {game["game_id"] for game in again} == {row["name"] for row in rows}
+
+
+def test_no_name_of_a_person_leaves(tree, tmp_path):
+    import_games(tree, name="glee")
+    names = {name for item in Item.objects.all() for name in item.names}
+    assert names
+    for family in FAMILIES:
+        export(Collection.objects.get(game=family), tmp_path / family, ["csv", "jsonl", "glee"])
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            text = path.read_text("utf-8")
+            assert not [name for name in names if name in text], path.name
+
+
+def test_a_changed_file_of_the_layout_is_found(tree, tmp_path):
+    import_games(tree, name="glee")
+    target = tmp_path / "d"
+    export(Collection.objects.get(game="bargaining"), target, ["glee"])
+    assert verify(target) == []
+    one, other, *_rest = sorted((target / "glee").rglob("game.csv"))
+    one.write_text(one.read_text() + "\n")
+    other.unlink()
+    (target / "glee" / "more.txt").write_text("more")
+    assert len(verify(target)) == 3
+
+
+def test_our_own_matches_are_written_in_the_layout_and_import_to_the_same_figures(tmp_path, capsys):
+    study = building.new_study()
+    building.complete(study, worker="A1")
+    (match,) = Match.objects.all()
+    export(study, tmp_path / "d", ["glee"])
+    (game,), _err = lines(capsys, str(tmp_path / "d"), "--json", "--dry-run")
+    assert (game["payoffs"], game["metrics"], game["config"]) == (match.payoffs, match.metrics, match.config)
+    assert game["players"] == {"alice": "human", "bob": "script:fair"}
+
+
+def test_importing_twice_under_one_name_is_refused_and_another_name_is_not(tree, capsys):
+    call_command("import_glee", str(tree))
+    before = Match.objects.count()
+    with pytest.raises(CommandError, match="another --name") as refused:
+        call_command("import_glee", str(tree))
+    assert refused.value.returncode == 2
+    assert Match.objects.count() == before
+    call_command("import_glee", str(tree), "--name", "glee-2")
+    assert Match.objects.count() == 2 * before
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    with pytest.raises(CommandError, match="is no folder"):
+        call_command("import_glee", str(tmp_path / "nowhere"), "--dry-run")
+
+
+def test_a_game_that_the_layout_does_not_hold_is_refused(tmp_path, monkeypatch):
+
+    monkeypatch.setattr(glee_files, "ADAPTERS", {"negotiation": None})
+    with pytest.raises(UnknownFormat, match="not bargaining"):
+        export(building.new_study(), tmp_path / "d", ["glee"])
+    assert not (tmp_path / "d").exists()
