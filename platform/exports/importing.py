@@ -15,7 +15,8 @@ from exports.errors import AlreadyImported
 from exports.glee.playing import Outcome
 from exports.glee.reading import Unreadable, read_tree
 from games import registry
-from matches.models import Event, Match, Seat
+from matches.bulk import write_logs
+from matches.models import Match, Seat
 from studies.freezing import code_revision, sha256_of
 
 CHUNK = 500
@@ -127,21 +128,7 @@ def _keep(collection: Collection, outcomes: list[Outcome]) -> None:
         ),
         batch_size=ROWS,
     )
-    Event.objects.bulk_create(
-        (
-            Event(
-                match=match,
-                number=event.number,
-                kind=event.kind,
-                role=event.data.get("role") or "",
-                data=dict(event.data),
-                at=now,
-            )
-            for match, outcome in pairs
-            for event in outcome.events
-        ),
-        batch_size=ROWS,
-    )
+    write_logs(((match.pk, outcome.events) for match, outcome in pairs), at=now)
     Item.objects.bulk_create(
         (
             Item(

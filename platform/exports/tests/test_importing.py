@@ -21,7 +21,7 @@ from exports.verify import verify
 from games.play import replay_events
 from matches.models import Event, Match
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
 FAMILIES = ["bargaining", "negotiation", "persuasion"]
 
 
