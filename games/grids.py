@@ -37,9 +37,6 @@ def expand(game: type[Game[Any, Any]], grid: Grid, fixed: Mapping[str, Json] | N
     """
     values = {**{key: [value] for key, value in (fixed or {}).items()}, **grid}
     _refuse_unreadable(game, values)
-    for key, options in values.items():
-        for option in options:
-            _refuse_value(game, key, option)
     size = math.prod(len(options) for options in values.values())
     if size > MOST:
         raise BadConfig(
@@ -48,8 +45,7 @@ def expand(game: type[Game[Any, Any]], grid: Grid, fixed: Mapping[str, Json] | N
             )
         )
     return [
-        configure(game, dict(zip(values, combination, strict=True))).config.model_dump(mode="json")
-        for combination in product(*values.values())
+        _configuration(game, dict(zip(values, combination, strict=True))) for combination in product(*values.values())
     ]
 
 
@@ -84,14 +80,27 @@ def _refuse_unreadable(game: type[Game[Any, Any]], values: Mapping[str, Any]) ->
             raise BadConfig(_("The grid names a value of “{key}” twice.").format(key=key))
 
 
-def _refuse_value(game: type[Game[Any, Any]], key: str, value: Json) -> None:
-    """Try the value alone first: what is wrong with it then names it and not a combination."""
+def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configuration:
+    """One combination, complete.
+
+    Raises:
+        BadConfig: naming the value that cannot be, or the combination where each of its values could.
+    """
     try:
-        configure(game, {key: value})
+        return configure(game, values).config.model_dump(mode="json")
     except BadConfig as error:
-        raise BadConfig(
-            _("“{key}” cannot be {value}. {reason}").format(key=key, value=json.dumps(value), reason=error)
-        ) from None
+        reason = str(error)
+    for key, value in values.items():
+        try:
+            configure(game, {key: value})
+        except BadConfig as error:
+            if str(error) == reason:
+                shown = json.dumps(value)
+                raise BadConfig(
+                    _("“{key}” cannot be {value}. {reason}").format(key=key, value=shown, reason=reason)
+                ) from None
+    shown = json.dumps(values)
+    raise BadConfig(_("This combination cannot be played: {values}. {reason}").format(values=shown, reason=reason))
 
 
 # ---- what was published --------------------------------------------------------------------------

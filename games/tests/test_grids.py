@@ -47,6 +47,13 @@ def test_a_grid_that_cannot_be_played_is_refused_naming_what_is_wrong(grid, name
         expand(get("bargaining"), grid)
 
 
+def test_values_that_do_not_go_together_are_refused_as_a_combination():
+    fits = expand(get("persuasion"), {"rounds": [1, 2]}, {"qualities": ["high", "low"]})
+    assert [config["rounds"] for config in fits] == [1, 2]
+    with pytest.raises(BadConfig, match=r"combination cannot be played.*2 for 3 rounds"):
+        expand(get("persuasion"), {"rounds": [2, 3]}, {"qualities": ["high", "low"]})
+
+
 def test_configurations_written_by_hand_are_filled_in():
     assert [c["money"] for c in listed(get("bargaining"), [{"money": 5}, {}])] == [5, 10_000]
 

@@ -1,0 +1,103 @@
+"""A person sells and a person buys in the persuasion game, in words and by recommendations, in a browser."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualities": ["low", "high", "low"]}
+
+
+def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
+    """Walk to the game in this role."""
+    given = {"title": "Products", "game": "persuasion", "roles": [role], "agent": agent, "entry": "codes"}
+    stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **given})
+    walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
+    walking.consent_and_name(page)
+    walking.read_instructions(page)
+    return slug
+
+
+def finish(stack, page: Page, slug: str, folder: Path) -> dict[str, str]:
+    """Answer the quiz, reach the last page; the match's row of the verified dataset."""
+    walking.expect_over(page)
+    walking.go_on(page)
+    walking.answer_quiz(page, option="$100")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+    stack.manage("export_dataset", slug, "--to", str(folder))
+    stack.manage("verify_dataset", str(folder))
+    with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    return row
+
+
+def wait_for_round(page: Page, number: int) -> None:
+    expect(page.locator(".fact-round strong")).to_contain_text(f"{number} of 3", timeout=walking.TURN)
+
+
+def test_a_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path):
+    slug = sit_down(stack, page, "alice", "words-sold", "script:trusting")
+    for number, (quality, words) in enumerate(
+        [("Low quality", "A fine <i>thing</i>"), ("High quality", "Do not take it"), ("Low quality", "=SUM(1)")],
+        start=1,
+    ):
+        wait_for_round(page, number)
+        expect(page.locator(".persuasion-product")).to_contain_text(quality)
+        page.locator('textarea[name="message"]').fill(words)
+        page.locator("form.move button[type=submit]").click()
+    row = finish(stack, page, slug, tmp_path / "d")
+    assert (row["sold"], row["sold_low"], row["high_quality_rounds"]) == ("2", "2", "1")
+    assert (float(row["payoffs_alice"]), float(row["payoffs_bob"])) == (200, -200)
+    assert (float(row["efficiency"]), float(row["fairness"])) == (0, 0)
+    assert "<i>thing</i>" in (tmp_path / "d" / "transcripts.jsonl").read_text()
+
+
+def test_a_seller_recommends_or_not(stack, page: Page, tmp_path: Path):
+    slug = sit_down(stack, page, "alice", "yes-and-no", "script:trusting", message_type="binary")
+    for number, advice in enumerate(["no", "yes", "no"], start=1):
+        wait_for_round(page, number)
+        page.locator(f'button[name="recommendation"][value="{advice}"]').click()
+    row = finish(stack, page, slug, tmp_path / "d")
+    assert (float(row["efficiency"]), float(row["fairness"])) == (1, 1)
+    assert (float(row["payoffs_alice"]), float(row["payoffs_bob"])) == (100, 25)
+
+
+def buy(page: Page, decisions: list[str], hears: str) -> None:
+    for number, decision in enumerate(decisions, start=1):
+        wait_for_round(page, number)
+        expect(page.locator('button[name="decision"]').first).to_be_visible(timeout=walking.TURN)
+        expect(page.locator(".persuasion-pitch")).to_contain_text(hears)
+        assert page.locator(".persuasion-product").count() == 0
+        page.locator(f'button[name="decision"][value="{decision}"]').click()
+
+
+def test_a_buyer_reads_buys_and_learns_what_it_was(stack, page: Page, tmp_path: Path):
+    slug = sit_down(stack, page, "bob", "words-bought", "script:always_yes")
+    buy(page, ["yes", "yes", "no"], "Alice writes")
+    expect(page.locator("#screen")).to_contain_text("-$75")
+    walking.expect_over(page)
+    history = page.locator("table").inner_text()
+    assert history.count("low") == 2
+    row = finish(stack, page, slug, tmp_path / "d")
+    assert (float(row["payoffs_alice"]), float(row["payoffs_bob"])) == (200, -75)
+    assert (float(row["efficiency"]), float(row["fairness"])) == (1, 0.5)
+
+
+def test_a_buyer_hears_a_recommendation_and_learns_only_of_what_was_bought(stack, page: Page, tmp_path: Path):
+    slug = sit_down(
+        stack, page, "bob", "advice-bought", "script:always_yes", message_type="binary", reveal_quality="if_bought"
+    )
+    buy(page, ["no", "yes", "no"], "yes, buy it")
+    walking.expect_over(page)
+    history = page.locator("table").inner_text()
+    assert history.count("not known") == 2
+    assert "low" not in history
+    row = finish(stack, page, slug, tmp_path / "d")
+    assert (row["sold"], row["sold_high"]) == ("1", "1")
