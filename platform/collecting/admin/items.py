@@ -36,7 +36,18 @@ class ItemAdmin(ReadOnlyAdmin):
     list_display_links = None
     list_filter = ["status", OfCollection]
     show_full_result_count = False
-    fields = ["collection", "number", "name", "status", "match", "decisions", "cost", "problem", "unverified", "ended_at"]
+    fields = [
+        "collection",
+        "number",
+        "name",
+        "status",
+        "match",
+        "decisions",
+        "cost",
+        "problem",
+        "unverified",
+        "ended_at",
+    ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Item]:
         found = super().get_queryset(request).select_related("collection", "match")

@@ -65,16 +65,20 @@ class Standing:
         return self.now.finished + self.now.failed
 
     @property
-    def percent(self) -> str:
-        return percent(self.now.share)
+    def headline(self) -> str:
+        """ "45%: 2,074 of 4,608 matches"."""
+        planned = self.now.planned
+        says = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
+        return says.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
 
     @property
-    def finished_width(self) -> float:
-        return round(100 * self.now.finished / self.now.planned, 2) if self.now.planned else 0
-
-    @property
-    def failed_width(self) -> float:
-        return round(100 * self.now.failed / self.now.planned, 2) if self.now.planned else 0
+    def widths(self) -> dict[str, float]:
+        """Percent of the bar that finished and failed matches take."""
+        planned = max(1, self.now.planned)
+        return {
+            "finished": round(100 * self.now.finished / planned, 2),
+            "failed": round(100 * self.now.failed / planned, 2),
+        }
 
     @property
     def counts(self) -> list[tuple[str, str]]:
@@ -118,10 +122,20 @@ class Standing:
         return self.now.budget is None or self.now.cost < self.now.budget
 
     @property
-    def budget_is_short(self) -> bool:
-        """Whether more is likely to be needed than may be spent."""
+    def notice(self) -> str:
+        """What a researcher should know or do now; empty where the figures say everything."""
         now = self.now
-        return now.budget is not None and now.cost_left is not None and now.cost + now.cost_left > now.budget
+        if now.status == Status.READY:
+            return _("Nothing has been played yet.")
+        if self.running and not self.driven:
+            return _("Waiting for a worker that plays collections. This takes a few seconds.")
+        if now.status == Status.PAUSED and self.driven:
+            return _("Matches under way make their present move, then it stands still.")
+        if now.status == Status.OVER_BUDGET and not self.in_budget:
+            return _("The budget is spent, so no model is asked any more. Raise it to go on.")
+        if now.budget is not None and now.cost_left and now.cost + now.cost_left > now.budget:
+            return _("At this cost the budget will not be enough for all matches.")
+        return ""
 
 
 def standing_of(collection: Collection) -> Standing:
@@ -219,12 +233,12 @@ def plan_of(collection: Collection) -> Plan:
 def _size(collection: Collection) -> str:
     """ "384 configurations × 4 pairs of agents × 3 repetitions = 4,608 matches"; the matches alone where imported."""
     content = collection.content
-    matches = ngettext("{number} match", "{number} matches", collection.planned).format(number=f"{collection.planned:,}")
+    matches = ngettext("{number} match", "{number} matches", collection.planned).format(
+        number=f"{collection.planned:,}"
+    )
     if collection.source != Collection.Source.PLAYED:
         return matches
-    return size(
-        len(content["configurations"]), len(content["assignments"]), content["repetitions"], collection.planned
-    )
+    return size(len(content["configurations"]), len(content["assignments"]), content["repetitions"], collection.planned)
 
 
 def size(configurations: int, pairs: int, repetitions: int, matches: int) -> str:
