@@ -27,7 +27,7 @@ from unfold.widgets import (
 from collecting.errors import BadPlan
 from collecting.models import Collection
 from collecting.planning import MOST_ITEMS, Plan, content_of
-from games import grids, registry
+from games import grids
 from games.errors import BadText, GameError
 from games.interface import Game
 from games.play import configure

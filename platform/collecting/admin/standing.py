@@ -250,8 +250,11 @@ def size(configurations: int, pairs: int, repetitions: int, matches: int) -> str
         ngettext("{number} pair of agents", "{number} pairs of agents", pairs).format(number=f"{pairs:,}"),
         ngettext("{number} repetition", "{number} repetitions", repetitions).format(number=f"{repetitions:,}"),
     ]
-    product = ngettext("{number} match", "{number} matches", matches).format(number=f"{matches:,}")
-    return f"{' × '.join(factors)} = {product}"
+    return f"{' × '.join(factors)} = {_matches(matches)}"
+
+
+def _matches(number: int) -> str:
+    return ngettext("{number} match", "{number} matches", number).format(number=f"{number:,}")
 
 
 def _parameters(
