@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from decimal import Decimal
@@ -42,11 +43,15 @@ def staff(client: Client, *permissions: str) -> User:
     return user
 
 
-def add(client: Client, **changes):
+def add(client: Client, *, to: str = "bargaining", **changes):
     """What a browser posts from the form, with some fields typed over."""
-    form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
+    form = client.get(ADD, {"game": to}).context["adminform"].form
     shown = {bound.html_name: bound.value() for bound in form}
-    data = {name: "on" if value is True else value for name, value in shown.items() if value not in (None, False)}
+    data = {
+        name: "on" if value is True else value
+        for name, value in shown.items()
+        if value is not None and value is not False
+    }
     typed = {
         "title": "Scripts",
         "slug": "scripts",
@@ -55,7 +60,7 @@ def add(client: Client, **changes):
         "agents": "script:fair",
     }
     data |= {**typed, **changes}
-    return client.post(f"{ADD}?game=bargaining", {name: value for name, value in data.items() if value is not None})
+    return client.post(f"{ADD}?game={to}", {name: value for name, value in data.items() if value is not None})
 
 
 def page_of(collection: Collection) -> str:
@@ -247,18 +252,17 @@ def test_the_example_of_a_grid_can_be_played(client, boss):
         form = client.get(ADD, {"game": key}).context["adminform"].form
         for name in ("grid", "listed"):
             (example,) = re.findall(r"<code>([\[{].*?)</code>", form.fields[name].help_text)
-            Collection.objects.all().delete()
-            add_to = {"way": "list" if name == "listed" else "grid", name: example.replace("&quot;", '"')}
-            typed = {"title": "x", "slug": "x", "agents": "script:random", "same": "on", "repetitions": "1",
-                     "concurrency": "1", "delay": "0", "tries_after_first": "0", "call_seconds": "1", **add_to}  # fmt: skip
-            assert client.post(f"{ADD}?game={key}", typed).status_code == 302
+            example = html.unescape(example)
+            way = "list" if name == "listed" else name
+            response = add(client, to=key, slug=f"{key}-{name}", agents="script:random", way=way, **{name: example})
+            assert response.status_code == 302
 
 
 def test_the_size_is_said_while_typing(client, boss):
     def said(**typed) -> str:
-        given = {"way": "grid", "grid": '{"rounds": [2, 4]}', "agents": "script:fair\nscript:random", "same": "on",
-                 "repetitions": "5", "instructions": "", **typed}  # fmt: skip
-        return client.post("/admin/collecting/collection/add/size/?game=bargaining", given).json()["size"]
+        given = {"way": "grid", "grid": '{"rounds": [2, 4]}', "agents": "script:fair\nscript:random", "same": "on"}
+        url = reverse("admin:collecting_collection_size")
+        return client.post(f"{url}?game=bargaining", {**given, "repetitions": "5", **typed}).json()["size"]
 
     assert said() == "2 configurations × 4 pairs of agents × 5 repetitions = 40 matches"
     assert (
