@@ -328,8 +328,7 @@ def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     return type("PlanForm", (PlanForm,), {"game_class": game})
 
 
-FIELDSETS = [
-    (None, {"fields": ["title", "slug", "game"]}),
+SECTIONS = [
     (gettext_lazy("What is played"), {"fields": ["way", "table", "grid", "listed"]}),
     (gettext_lazy("Who plays"), {"fields": ["agents", "same", "repetitions"]}),
     (gettext_lazy("Pace and cost"), {"fields": ["concurrency", "budget", "prices"]}),
@@ -346,9 +345,15 @@ FIELDSETS = [
         },
     ),
 ]
-"""The form's sections, in the order in which one thinks about a collection."""
+"""The form's sections after the first, in the order in which one thinks about a collection."""
 
 SHOWN_WHERE = {"table": "way == 'table'", "grid": "way == 'grid'", "listed": "way == 'list'"}
+
+
+def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
+    """The form's sections for a collection of `game`."""
+    of_game = _("Game: {title}").format(title=game.title)
+    return [(of_game, {"fields": ["title", "slug", "game"], "description": game.summary}), *SECTIONS]
 
 
 # ---- what the fields say about a game ------------------------------------------------------------
@@ -448,8 +453,11 @@ def _read_json(text: str, kind: type) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_named_once, parse_float=_float, parse_constant=_float)
     except json.JSONDecodeError as error:
-        says = _("This cannot be read from line {line}, character {column} on: {reason}.")
-        raise ValidationError(says.format(line=error.lineno, column=error.colno, reason=error.msg)) from None
+        says = _(
+            "This cannot be read from line {line}, character {column} on. Names stand in double quotes, values are "
+            "parted by commas, and every bracket is closed."
+        )
+        raise ValidationError(says.format(line=error.lineno, column=error.colno)) from None
     except (ValueError, RecursionError):
         raise ValidationError(_("This cannot be read: a number too long, or too many brackets in brackets.")) from None
     if not isinstance(value, kind):

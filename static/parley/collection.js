@@ -43,16 +43,20 @@ const size = document.querySelector("[data-size]");
 if (size) {
   const form = size.closest("form");
   let waiting;
-  let asked = 0;
+  let asking = false;
   const ask = async () => {
-    const number = ++asked;
+    // A large plan takes a while to count: one question at a time.
+    if (asking) return soon();
+    asking = true;
+    let said = "";
     try {
       const answer = await fetch(size.dataset.size + location.search, { method: "POST", body: new FormData(form) });
-      const said = answer.ok ? (await answer.json()).size : "";
-      if (number === asked && size.textContent !== said) size.textContent = said;
+      if (answer.ok) said = (await answer.json()).size;
     } catch {
-      size.textContent = "";
+      // Said again when something else is typed.
     }
+    asking = false;
+    if (size.textContent !== said) size.textContent = said;
   };
   const soon = () => {
     clearTimeout(waiting);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib import admin, messages
@@ -19,7 +18,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from collecting import forms, services
-from collecting.admin.standing import COLOURS, deeds, dollars, percent, plan_of, size, standing_of
+from collecting.admin.standing import COLOURS, as_text, deeds, dollars, percent, plan_of, size, standing_of
 from collecting.errors import BadPlan, WrongMoment
 from collecting.models import Collection, Item
 from collecting.planning import make_collection
@@ -90,7 +89,7 @@ class CollectionAdmin(ModelAdmin):
         return super().get_form(request, obj, change=change, form=forms.plan_form(_game(request)), **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: Collection | None = None) -> Any:
-        return forms.FIELDSETS
+        return forms.fieldsets(_game(request))
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """The game first, since everything else depends on it; then the form."""
@@ -104,9 +103,8 @@ class CollectionAdmin(ModelAdmin):
             }
             return TemplateResponse(request, "admin/collecting/collection/choose_game.html", context)
         only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        own = {**only_save, "title": _("New collection: {game}").format(game=_game(request).title)}
         try:
-            return super().add_view(request, form_url, {**(extra_context or {}), **own})
+            return super().add_view(request, form_url, {**(extra_context or {}), **only_save})
         except (BadPlan, IntegrityError) as error:
             # Somebody took the short name while this one was being made.
             self.message_user(request, _("Not made: {reason}").format(reason=error), messages.ERROR)
@@ -168,9 +166,7 @@ class CollectionAdmin(ModelAdmin):
     def content(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The frozen content as a file."""
         collection = self._visible(request, object_id)
-        response = HttpResponse(
-            json.dumps(collection.content, indent=2, ensure_ascii=False), content_type="application/json"
-        )
+        response = HttpResponse(as_text(collection.content), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
         return response
 

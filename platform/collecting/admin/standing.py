@@ -29,8 +29,8 @@ COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_bud
 ITEM_COLOURS = {"waiting": "info", "playing": "primary", "finished": "success", "failed": "danger"}
 LATEST = 20
 VALUES_SHOWN = 12
-MOST_CONTENT_SHOWN = 200_000
-"""Characters of content that the page itself shows; the file holds the rest."""
+MOST_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
+"""Configurations and characters of content up to which the page itself shows it; the file holds all of it."""
 
 
 # ---- the part that is alive -------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def deeds(collection: Collection, standing: Standing) -> set[str]:
         offered.add("resume")
     if status in (Status.PAUSED, Status.OVER_BUDGET, Status.DONE) and standing.now.failed:
         offered.add("retry")
-    if collection.budget is not None and (status != Status.DONE or "retry" in offered):
+    if collection.budget is not None and (status != Status.DONE or ("retry" in offered and not standing.in_budget)):
         offered.add("budget")
     return offered
 
@@ -214,7 +214,7 @@ def plan_of(collection: Collection) -> Plan:
     varied, fixed, complete = _parameters(collection.game, configurations)
     agents = _agents(collection)
     texts = content.get("texts", {})
-    pretty = json.dumps(content, indent=2, ensure_ascii=False)
+    pretty = as_text(content) if len(configurations) <= MOST_SHOWN else ""
     return Plan(
         size=_size(collection),
         configurations=len(configurations),
@@ -226,8 +226,13 @@ def plan_of(collection: Collection) -> Plan:
         facts=_facts(collection, agents),
         instructions=texts.get("instructions", ""),
         edited=bool(content.get("edited")),
-        content=pretty if len(pretty) <= MOST_CONTENT_SHOWN else "",
+        content=pretty if len(pretty) <= MOST_CHARACTERS_SHOWN else "",
     )
+
+
+def as_text(content: Mapping[str, Any]) -> str:
+    """Frozen content as people read it."""
+    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def _size(collection: Collection) -> str:
@@ -328,7 +333,6 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
             (_("Scripted players wait"), f"{content['delay']:g} s"),
         ]
     facts.append((_("Rules version"), str(content.get("rules_version", "–"))))
-    facts.append((_("Code revision"), collection.code_revision or "–"))
     return facts
 
 
