@@ -18,7 +18,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from collecting import forms, services
-from collecting.admin.standing import COLOURS, as_text, deeds, dollars, percent, plan_of, size, standing_of
+from collecting.admin.standing import COLOURS, as_text, deeds, dollars, game_title, percent, plan_of, size, standing_of
 from collecting.errors import BadPlan, WrongMoment
 from collecting.models import Collection, Item
 from collecting.planning import make_collection
@@ -65,7 +65,7 @@ class CollectionAdmin(ModelAdmin):
 
     @display(description=gettext_lazy("game"), ordering="game")
     def game_title(self, collection: Collection) -> str:
-        return str(registry.get(collection.game).title) if collection.game in registry.keys() else collection.game
+        return game_title(collection.game)
 
     @display(description=gettext_lazy("matches ended"))
     def ended(self, collection: Any) -> str:

@@ -194,8 +194,8 @@ class Plan:
         content: as JSON; empty where it is too long to be shown.
     """
 
+    game: str
     size: str
-    configurations: int
     varied: list[Varied]
     fixed: list[tuple[str, str]]
     complete: bool
@@ -216,8 +216,8 @@ def plan_of(collection: Collection) -> Plan:
     texts = content.get("texts", {})
     pretty = as_text(content) if len(configurations) <= MOST_SHOWN else ""
     return Plan(
+        game=game_title(collection.game),
         size=_size(collection),
-        configurations=len(configurations),
         varied=varied,
         fixed=fixed,
         complete=complete,
@@ -228,6 +228,11 @@ def plan_of(collection: Collection) -> Plan:
         edited=bool(content.get("edited")),
         content=pretty if len(pretty) <= MOST_CHARACTERS_SHOWN else "",
     )
+
+
+def game_title(key: str) -> str:
+    """A game's title; its key where it is no longer there."""
+    return str(registry.get(key).title) if key in registry.keys() else key
 
 
 def as_text(content: Mapping[str, Any]) -> str:
