@@ -52,6 +52,7 @@ UNFOLD: dict[str, Any] = {
                 "title": _("Run"),
                 "items": [
                     _item(_("Studies"), "science", "studies_study", "studies.view_study"),
+                    _item(_("Collections"), "stacks", "collecting_collection", "collecting.view_collection"),
                     _item(_("Matches"), "forum", "matches_match", "matches.view_match"),
                     _item(_("Participants"), "group", "participants_enrolment", "participants.view_enrolment"),
                     _item(

@@ -1,0 +1,295 @@
+"""Collections: planned, started, watched; once made, their plan is never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_GET, require_POST
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from collecting import forms, services
+from collecting.admin.standing import COLOURS, as_text, deeds, dollars, game_title, percent, plan_of, size, standing_of
+from collecting.errors import BadPlan, WrongMoment
+from collecting.models import Collection, Item
+from collecting.planning import make_collection
+from collecting.progress import progress
+from games import registry
+from games.interface import Game
+
+ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
+
+
+@admin.register(Collection)
+class CollectionAdmin(ModelAdmin):
+    list_display = ["title", "standing", "game_title", "source", "ended", "decisions", "cost", "created_at"]
+    list_filter = ["status", "game", "source"]
+    search_fields = ["title", "slug"]
+    prepopulated_fields = {"slug": ["title"]}
+    conditional_fields = forms.SHOWN_WHERE
+    change_form_outer_before_template = "admin/collecting/collection/add_before.html"
+    change_form_after_template = "admin/collecting/collection/size.html"
+    list_fullwidth = True
+    warn_unsaved_form = True
+    actions = None
+    view_on_site = False
+
+    # ---- the list ------------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
+        items = Item.objects.filter(collection=OuterRef("pk")).order_by().values("collection")
+        return (
+            super()
+            .get_queryset(request)
+            .defer("content")
+            .select_related("created_by")
+            .annotate(
+                ended_count=Subquery(items.filter(ENDED).annotate(all=Count("pk")).values("all")),
+                decision_count=Subquery(items.annotate(all=Sum("decisions")).values("all")),
+                spent=Subquery(items.annotate(all=Sum("cost")).values("all")),
+            )
+        )
+
+    @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
+    def standing(self, collection: Collection) -> tuple[str, str]:
+        return collection.status, collection.get_status_display()
+
+    @display(description=gettext_lazy("game"), ordering="game")
+    def game_title(self, collection: Collection) -> str:
+        return game_title(collection.game)
+
+    @display(description=gettext_lazy("matches ended"))
+    def ended(self, collection: Any) -> str:
+        ended = collection.ended_count or 0
+        share = percent(ended / collection.planned) if collection.planned else "–"
+        return _("{ended} of {planned} ({share})").format(
+            ended=f"{ended:,}", planned=f"{collection.planned:,}", share=share
+        )
+
+    @display(description=gettext_lazy("decisions"))
+    def decisions(self, collection: Any) -> str:
+        return f"{collection.decision_count or 0:,}"
+
+    @display(description=gettext_lazy("cost"))
+    def cost(self, collection: Any) -> str:
+        return dollars(collection.spent) if collection.spent else "–"
+
+    # ---- making one ----------------------------------------------------------------------------------
+
+    def get_form(self, request: HttpRequest, obj: Collection | None = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change=change, form=forms.plan_form(_game(request)), **kwargs)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Collection | None = None) -> Any:
+        return forms.fieldsets(_game(request))
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """The game first, since everything else depends on it; then the form."""
+        if _chosen(request) is None and self.has_add_permission(request):
+            games = [registry.get(key) for key in registry.keys()]
+            context = {
+                **self.admin_site.each_context(request),
+                "opts": self.opts,
+                "title": _("Which game?"),
+                "games": [{"key": game.key, "title": game.title, "summary": game.summary} for game in games],
+            }
+            return TemplateResponse(request, "admin/collecting/collection/choose_game.html", context)
+        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        try:
+            return super().add_view(request, form_url, {**(extra_context or {}), **only_save})
+        except (BadPlan, IntegrityError) as error:
+            # Somebody took the short name while this one was being made.
+            self.message_user(request, _("Not made: {reason}").format(reason=error), messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:collecting_collection_changelist"))
+
+    def save_form(self, request: HttpRequest, form: Any, change: bool) -> Collection:
+        return make_collection(form.plan, by=request.user)
+
+    def save_model(self, request: HttpRequest, obj: Collection, form: Any, change: bool) -> None:
+        """It was made whole by then."""
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Its matches too."""
+
+    def response_add(self, request: HttpRequest, obj: Collection, post_url_continue: str | None = None) -> HttpResponse:
+        says = _("Made: {size}. Look it over, then start it.").format(size=plan_of(obj).size)
+        self.message_user(request, says, messages.SUCCESS)
+        return _page_of(obj)
+
+    def size(self, request: HttpRequest) -> HttpResponse:
+        """How many matches the form as it is typed now would make: {"size": sentence}, empty while unknown."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = self.get_form(request)(request.POST)
+        form.is_valid()
+        of = form.size
+        return JsonResponse({"size": size(of.configurations, of.pairs, of.repetitions, of.matches) if of else ""})
+
+    # ---- its page ------------------------------------------------------------------------------------
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """How far it is and what one may do; below, what it consists of."""
+        collection = self._visible(request, object_id)
+        standing = standing_of(collection)
+        may_change = self.has_change_permission(request, collection)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": collection,
+            "collection": collection,
+            "title": collection.title,
+            "colour": COLOURS[collection.status],
+            "deeds": deeds(collection, standing) if may_change else set(),
+            "plan": plan_of(collection),
+            **_live(request, collection, standing),
+        }
+        return TemplateResponse(request, "admin/collecting/collection/page.html", context)
+
+    def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The part of the page that changes while matches are played."""
+        collection = self._visible(request, object_id)
+        context = _live(request, collection, standing_of(collection))
+        return TemplateResponse(
+            request, "admin/collecting/collection/progress.html", context, headers={"Cache-Control": "no-store"}
+        )
+
+    def content(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The frozen content as a file."""
+        collection = self._visible(request, object_id)
+        response = HttpResponse(as_text(collection.content), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
+        return response
+
+    def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
+        """Collections are evidence."""
+        return False
+
+    def _visible(self, request: HttpRequest, object_id: str) -> Collection:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return self._found(request, object_id)
+
+    def _found(self, request: HttpRequest, object_id: str) -> Collection:
+        collection = self.get_object(request, object_id)
+        if collection is None:
+            raise Http404
+        return collection
+
+    # ---- deeds ---------------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        views = {
+            "add/size/": ("size", require_POST(self.size)),
+            "<path:object_id>/start/": ("start", require_POST(self.start)),
+            "<path:object_id>/pause/": ("pause", require_POST(self.pause)),
+            "<path:object_id>/retry/": ("retry", require_POST(self.retry)),
+            "<path:object_id>/budget/": ("budget", require_POST(self.raise_budget)),
+            "<path:object_id>/progress/": ("progress", require_GET(self.progress)),
+            "<path:object_id>/content.json": ("content", require_GET(self.content)),
+        }
+        own = [
+            path(route, self.admin_site.admin_view(view), name=f"collecting_collection_{name}")
+            for route, (name, view) in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def start(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Play it, or go on with it."""
+        collection = self._changeable(request, object_id)
+        begun = collection.started_at is not None
+        try:
+            services.start(collection)
+        except WrongMoment as error:
+            return self._refused(request, collection, error)
+        says = _("It goes on: matches are taken up where they stood.") if begun else _("Started.")
+        return self._done(request, collection, says)
+
+    def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Begin nothing new; matches under way keep where they stand."""
+        collection = self._changeable(request, object_id)
+        try:
+            services.pause(collection)
+        except WrongMoment as error:
+            return self._refused(request, collection, error)
+        return self._done(request, collection, _("Paused: matches under way keep where they stand."))
+
+    def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Play the failed matches again, at once where the budget allows it."""
+        collection = self._changeable(request, object_id)
+        try:
+            again = services.retry_failed(collection)
+            now = progress(collection)
+            if again and (now.budget is None or now.cost < now.budget):
+                services.start(collection)
+        except WrongMoment as error:
+            return self._refused(request, collection, error)
+        if not again:
+            self.message_user(request, _("No match has failed, so there is none to play again."), messages.WARNING)
+            return _page_of(collection)
+        says = ngettext(
+            "{number} failed match is played again from its start.",
+            "{number} failed matches are played again from their start.",
+            again,
+        )
+        return self._done(request, collection, says.format(number=f"{again:,}"))
+
+    def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Allow more to be spent."""
+        collection = self._changeable(request, object_id)
+        budget = forms.dollars(request.POST.get("budget", ""))
+        if budget is None:
+            self.message_user(request, _("Please give the new budget in dollars, such as 25.00."), messages.ERROR)
+            return _page_of(collection)
+        try:
+            collection = services.raise_budget(collection, budget)
+        except WrongMoment as error:
+            return self._refused(request, collection, error)
+        return self._done(request, collection, _("The budget is {budget} now.").format(budget=dollars(budget)))
+
+    def _changeable(self, request: HttpRequest, object_id: str) -> Collection:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        return self._found(request, object_id)
+
+    def _done(self, request: HttpRequest, collection: Collection, says: str) -> HttpResponseRedirect:
+        self.log_change(request, collection, says)
+        self.message_user(request, says, messages.SUCCESS)
+        return _page_of(collection)
+
+    def _refused(self, request: HttpRequest, collection: Collection, error: WrongMoment) -> HttpResponseRedirect:
+        self.message_user(request, str(error), messages.ERROR)
+        return _page_of(collection)
+
+
+def _live(request: HttpRequest, collection: Collection, standing: Any) -> dict[str, Any]:
+    return {
+        "collection": collection,
+        "standing": standing,
+        "may_see_matches": request.user.has_perm("matches.view_match"),
+        "may_see_items": request.user.has_perm("collecting.view_item"),
+    }
+
+
+def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
+    """The game that a new collection is for: the one asked for, or the only one there is."""
+    keys = registry.keys()
+    asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
+    return registry.get(asked) if asked in keys else None
+
+
+def _game(request: HttpRequest) -> type[Game[Any, Any]]:
+    return _chosen(request) or registry.get(registry.keys()[0])
+
+
+def _page_of(collection: Collection) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:collecting_collection_change", args=[collection.pk]))

@@ -1,0 +1,366 @@
+"""How a collection stands and what it consists of, as its page shows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Prefetch
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from collecting import planning
+from collecting.models import Collection, Item
+from collecting.progress import Progress, duration, failures, progress
+from games import registry
+from games.errors import UnknownGame
+from llm_agents.agent import parse_spec
+from llm_agents.errors import AgentError
+from llm_agents.pricing import Price, PriceList
+from matches.forms import fields_of
+from matches.models import Match, Seat
+
+Status = Collection.Status
+COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
+ITEM_COLOURS = {"waiting": "info", "playing": "primary", "finished": "success", "failed": "danger"}
+LATEST = 20
+VALUES_SHOWN = 12
+MOST_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
+"""Configurations and characters of content up to which the page itself shows it; the file holds all of it."""
+
+
+# ---- the part that is alive -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a collection stands now.
+
+    Attributes:
+        driven: somebody plays it at this moment.
+        problems: why matches failed, as [(reason, how many)].
+        latest: those that ended last.
+    """
+
+    now: Progress
+    driven: bool
+    problems: list[tuple[str, int]]
+    latest: list[Item]
+
+    @property
+    def running(self) -> bool:
+        return self.now.status == Status.RUNNING
+
+    @property
+    def alive(self) -> bool:
+        """Whether the figures may change by themselves."""
+        return self.running or self.driven
+
+    @property
+    def ended(self) -> int:
+        return self.now.finished + self.now.failed
+
+    @property
+    def headline(self) -> str:
+        """ "45%: 2,074 of 4,608 matches"."""
+        planned = self.now.planned
+        says = ngettext("{share}: {ended} of {planned} match", "{share}: {ended} of {planned} matches", planned)
+        return says.format(share=percent(self.now.share), ended=f"{self.ended:,}", planned=f"{planned:,}")
+
+    @property
+    def widths(self) -> dict[str, float]:
+        """Percent of the bar that finished and failed matches take."""
+        planned = max(1, self.now.planned)
+        return {
+            "finished": round(100 * self.now.finished / planned, 2),
+            "failed": round(100 * self.now.failed / planned, 2),
+        }
+
+    @property
+    def counts(self) -> list[tuple[str, str]]:
+        now = self.now
+        return [
+            (_("finished"), f"{now.finished:,}"),
+            (_("failed"), f"{now.failed:,}"),
+            (_("under way"), f"{now.playing:,}"),
+            (_("waiting"), f"{now.waiting:,}"),
+        ]
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """What it takes and has taken, as (title, value)."""
+        now = self.now
+        facts = [(_("Decisions"), f"{now.decisions:,}"), (_("Cost"), self.cost)]
+        if self.running:
+            facts += [
+                (_("Matches a minute"), rate(now.matches_per_minute)),
+                (_("Decisions a second"), rate(now.decisions_per_second)),
+                (_("Time left"), self.time_left),
+            ]
+        if now.cost_left and now.status != Status.DONE:
+            facts.append((_("Still to be spent"), _("about {amount}").format(amount=dollars(now.cost_left))))
+        return facts
+
+    @property
+    def cost(self) -> str:
+        if self.now.budget is None:
+            return dollars(self.now.cost)
+        return _("{spent} of {budget}").format(spent=dollars(self.now.cost), budget=dollars(self.now.budget))
+
+    @property
+    def time_left(self) -> str:
+        if self.now.seconds_left is None:
+            return _("not known yet")
+        return _("about {time}").format(time=duration(self.now.seconds_left))
+
+    @property
+    def in_budget(self) -> bool:
+        return self.now.budget is None or self.now.cost < self.now.budget
+
+    @property
+    def notice(self) -> str:
+        """What a researcher should know or do now; empty where the figures say everything."""
+        now = self.now
+        if now.status == Status.READY:
+            return _("Nothing has been played yet.")
+        if self.running and not self.driven:
+            return _("Waiting for a worker that plays collections. This takes a few seconds.")
+        if now.status == Status.PAUSED and self.driven:
+            return _("Matches under way make their present move, then it stands still.")
+        if now.status == Status.OVER_BUDGET and not self.in_budget:
+            return _("The budget is spent, so no model is asked any more. Raise it to go on.")
+        if now.budget is not None and now.cost_left and now.cost + now.cost_left > now.budget:
+            return _("At this cost the budget will not be enough for all matches.")
+        return ""
+
+
+def standing_of(collection: Collection) -> Standing:
+    """How the collection stands now."""
+    seats = Prefetch("match__seats", Seat.objects.order_by("pk"))
+    matches = Prefetch("match", Match.objects.only("uid", "status", "payoffs"))
+    ended = collection.items.filter(ended_at__isnull=False, match__isnull=False).order_by("-ended_at")
+    return Standing(
+        now=progress(collection),
+        driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
+        problems=failures(collection),
+        latest=list(ended.prefetch_related(matches, seats)[:LATEST]),
+    )
+
+
+def deeds(collection: Collection, standing: Standing) -> set[str]:
+    """What makes sense now: of "start", "resume", "pause", "retry", "budget"."""
+    if collection.source != Collection.Source.PLAYED:
+        return set()
+    status = collection.status
+    offered = set()
+    if status == Status.READY:
+        offered.add("start")
+    if status == Status.RUNNING:
+        offered.add("pause")
+    if status in (Status.PAUSED, Status.OVER_BUDGET) and standing.in_budget:
+        offered.add("resume")
+    if status in (Status.PAUSED, Status.OVER_BUDGET, Status.DONE) and standing.now.failed:
+        offered.add("retry")
+    if collection.budget is not None and (status != Status.DONE or ("retry" in offered and not standing.in_budget)):
+        offered.add("budget")
+    return offered
+
+
+# ---- the part that is frozen -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A parameter that takes several values: the first of them, and how many more there are."""
+
+    name: str
+    title: str
+    values: list[str]
+    more: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the collection consists of.
+
+    Attributes:
+        fixed: parameters with one value throughout, as [(title, value)].
+        complete: the configurations are all the combinations of the varied values.
+        facts: everything else that matters, as [(title, value)].
+        content: as JSON; empty where it is too long to be shown.
+    """
+
+    game: str
+    size: str
+    varied: list[Varied]
+    fixed: list[tuple[str, str]]
+    complete: bool
+    agents: list[tuple[str, Price | None]]
+    with_prices: bool
+    facts: list[tuple[str, str]]
+    instructions: str
+    edited: bool
+    content: str
+
+
+def plan_of(collection: Collection) -> Plan:
+    """The frozen plan in the words and tables of its page."""
+    content = collection.content
+    configurations = content.get("configurations", [])
+    varied, fixed, complete = _parameters(collection.game, configurations)
+    agents = _agents(collection)
+    texts = content.get("texts", {})
+    pretty = as_text(content) if len(configurations) <= MOST_SHOWN else ""
+    return Plan(
+        game=game_title(collection.game),
+        size=_size(collection),
+        varied=varied,
+        fixed=fixed,
+        complete=complete,
+        agents=agents,
+        with_prices=any(price for _agent, price in agents),
+        facts=_facts(collection, agents),
+        instructions=texts.get("instructions", ""),
+        edited=bool(content.get("edited")),
+        content=pretty if len(pretty) <= MOST_CHARACTERS_SHOWN else "",
+    )
+
+
+def game_title(key: str) -> str:
+    """A game's title; its key where it is no longer there."""
+    return str(registry.get(key).title) if key in registry.keys() else key
+
+
+def as_text(content: Mapping[str, Any]) -> str:
+    """Frozen content as people read it."""
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _size(collection: Collection) -> str:
+    """ "384 configurations × 4 pairs of agents × 3 repetitions = 4,608 matches"; the matches alone where imported."""
+    content = collection.content
+    matches = ngettext("{number} match", "{number} matches", collection.planned).format(
+        number=f"{collection.planned:,}"
+    )
+    if collection.source != Collection.Source.PLAYED:
+        return matches
+    return size(len(content["configurations"]), len(content["assignments"]), content["repetitions"], collection.planned)
+
+
+def size(configurations: int, pairs: int, repetitions: int, matches: int) -> str:
+    """How many matches there are, and why."""
+    factors = [
+        ngettext("{number} configuration", "{number} configurations", configurations).format(
+            number=f"{configurations:,}"
+        ),
+        ngettext("{number} pair of agents", "{number} pairs of agents", pairs).format(number=f"{pairs:,}"),
+        ngettext("{number} repetition", "{number} repetitions", repetitions).format(number=f"{repetitions:,}"),
+    ]
+    return f"{' × '.join(factors)} = {_matches(matches)}"
+
+
+def _matches(number: int) -> str:
+    return ngettext("{number} match", "{number} matches", number).format(number=f"{number:,}")
+
+
+def _parameters(
+    key: str, configurations: Sequence[Mapping[str, Any]]
+) -> tuple[list[Varied], list[tuple[str, str]], bool]:
+    """The varied parameters, the fixed ones, and whether every combination of the varied values is there."""
+    titles = _titles(key)
+    names = dict.fromkeys(name for configuration in configurations for name in configuration)
+    varied, fixed, combinations = [], [], 1
+    for name in names:
+        values = list(dict.fromkeys(json.dumps(configuration.get(name)) for configuration in configurations))
+        title = titles.get(name, name)
+        if len(values) == 1:
+            fixed.append((title, _value(values[0])))
+            continue
+        combinations *= len(values)
+        shown = [_value(value) for value in values[:VALUES_SHOWN]]
+        varied.append(Varied(name, title, shown, len(values) - len(shown)))
+    distinct = {json.dumps(configuration, sort_keys=True) for configuration in configurations}
+    return varied, fixed, combinations == len(distinct) == len(configurations)
+
+
+def _titles(key: str) -> dict[str, str]:
+    try:
+        return {blank.name: blank.label for blank in fields_of(registry.get(key).Config)}
+    except UnknownGame:
+        return {}
+
+
+def _value(text: str) -> str:
+    """A parameter's value as people read it."""
+    value = json.loads(text)
+    if value is None:
+        return _("none")
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, (int, float)):
+        return f"{value:,.10g}"
+    return value.replace("_", " ") if isinstance(value, str) else text
+
+
+def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
+    """Who plays, each with the price of its calls; scripted players have none."""
+    named = (agent for seats in collection.content.get("assignments", []) for agent in seats.values())
+    if collection.source != Collection.Source.PLAYED:
+        return [(agent, None) for agent in dict.fromkeys(named)]
+    prices = planning.prices(collection)
+    return [(agent, _price(prices, agent)) for agent in dict.fromkeys(named)]
+
+
+def _price(prices: PriceList, agent: str) -> Price | None:
+    try:
+        return None if parse_spec(agent).scripted else prices.of(agent)
+    except AgentError:
+        return None
+
+
+def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -> list[tuple[str, str]]:
+    content = collection.content
+    facts = [(_("Made"), _when(collection.created_at, collection.created_by))]
+    if collection.started_at:
+        facts.append((_("Started"), _when(collection.started_at)))
+    if collection.ended_at:
+        facts.append((_("Ended"), _when(collection.ended_at)))
+    if collection.source == Collection.Source.PLAYED:
+        facts += [
+            (_("Matches at once"), f"{collection.concurrency:,}"),
+            (_("Seed"), str(collection.seed)),
+            (_("Tries after the first"), str(content["tries_after_first"])),
+            (_("Time for a call"), duration(content["call_seconds"])),
+            (_("Scripted players wait"), f"{content['delay']:g} s"),
+        ]
+    facts.append((_("Rules version"), str(content.get("rules_version", "–"))))
+    return facts
+
+
+def _when(at: Any, by: Any = None) -> str:
+    when = timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
+    return _("{when} by {who}").format(when=when, who=by) if by else when
+
+
+# ---- figures in words ----------------------------------------------------------------------------------
+
+
+def dollars(amount: Decimal) -> str:
+    """An amount with as many places as it takes to see it: "$12.30", "$0.0042"."""
+    return f"${amount:,.4f}" if 0 < amount < Decimal("0.1") else f"${amount:,.2f}"
+
+
+def percent(share: float) -> str:
+    """ "12%"; not "100%" before the last match, and not "0%" after the first."""
+    if 0 < share < 0.01:
+        return _("under 1%")
+    return f"{int(share * 100)}%"
+
+
+def rate(number: float) -> str:
+    """A rate in two or three figures."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.1f}"

@@ -1,0 +1,554 @@
+"""Researchers plan collections, start and watch them in the admin."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from collecting import driver, services
+from collecting.admin.standing import percent
+from collecting.models import Collection, Driver, Item
+from collecting.planning import Plan, make_collection
+from collecting.progress import progress
+from games import registry
+from games.grids import table
+from matches.models import Match
+
+pytestmark = pytest.mark.django_db
+Status = Collection.Status
+
+ADD = "/admin/collecting/collection/add/"
+DEEDS = ["start", "pause", "retry", "budget"]
+
+
+@pytest.fixture
+def boss(client: Client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def staff(client: Client, *permissions: str) -> User:
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(user)
+    return user
+
+
+def add(client: Client, *, to: str = "bargaining", **changes):
+    """What a browser posts from the form, with some fields typed over."""
+    form = client.get(ADD, {"game": to}).context["adminform"].form
+    shown = {bound.html_name: bound.value() for bound in form}
+    data = {
+        name: "on" if value is True else value
+        for name, value in shown.items()
+        if value is not None and value is not False
+    }
+    typed = {
+        "title": "Scripts",
+        "slug": "scripts",
+        "way": "grid",
+        "grid": '{"rounds": [2, 4]}',
+        "agents": "script:fair",
+    }
+    data |= {**typed, **changes}
+    return client.post(f"{ADD}?game={to}", {name: value for name, value in data.items() if value is not None})
+
+
+def page_of(collection: Collection) -> str:
+    return reverse("admin:collecting_collection_change", args=[collection.pk])
+
+
+def deed(collection: Collection, name: str) -> str:
+    return reverse(f"admin:collecting_collection_{name}", args=[collection.pk])
+
+
+def a_collection(**changes) -> Collection:
+    plan = {
+        "title": "A collection",
+        "slug": "a-collection",
+        "game": "bargaining",
+        "configurations": [{"rounds": 2}, {"rounds": 4}],
+        "agents": ["script:fair", "script:haggler"],
+        "repetitions": 3,
+        "seed": 3,
+    }
+    return make_collection(Plan(**{**plan, **changes}))
+
+
+def standing_at(status: str, *, failed: int = 0, **changes) -> Collection:
+    """A collection in some state, some of its matches failed."""
+    collection = a_collection(**changes)
+    Collection.objects.update(status=status, started_at=None if status == Status.READY else timezone.now())
+    few = collection.items.filter(number__lte=failed)
+    few.update(status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now())
+    return Collection.objects.get()
+
+
+# ---- making ----------------------------------------------------------------------------------------------
+
+
+def test_a_collection_is_made_from_a_published_table(client, boss):
+    response = add(
+        client, way="table", table="glee", agents="script:fair\n\n script:haggler \n", repetitions="2", seed="7"
+    )
+    collection = Collection.objects.get()
+    assert response.status_code == 302 and response["Location"] == page_of(collection)
+    assert collection.content["configurations"] == table("bargaining", "glee")
+    assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 384 * 4 * 2)
+    assert (collection.status, collection.seed, collection.created_by) == (Status.READY, 7, boss)
+    assert (
+        "384 configurations × 4 pairs of agents × 2 repetitions = 3,072 matches"
+        in client.get(page_of(collection)).content.decode()
+    )
+
+
+def test_a_collection_is_made_from_a_grid(client, boss):
+    add(client, grid='{"delta_alice": [0.8, 0.9], "rounds": [1, null]}')
+    configurations = Collection.objects.get().content["configurations"]
+    assert [(one["delta_alice"], one["rounds"]) for one in configurations] == [
+        (0.8, 1),
+        (0.8, None),
+        (0.9, 1),
+        (0.9, None),
+    ]
+
+
+def test_a_collection_is_made_from_a_list_written_by_hand(client, boss):
+    add(client, way="list", listed='[{"rounds": 3, "money": 500}, {}]')
+    configurations = Collection.objects.get().content["configurations"]
+    assert [(one["rounds"], one["money"]) for one in configurations] == [(3, 500), (12, 10_000)]
+
+
+def test_everything_that_was_typed_is_in_the_plan(client, boss):
+    add(
+        client,
+        agents="openai:my-model\nscript:fair",
+        same=None,
+        concurrency="20",
+        budget="12.50",
+        prices='{"openai:my-model": {"input": 0.15, "output": 0.6}}',
+        delay="0.5",
+        tries_after_first="1",
+        call_seconds="30",
+        instructions="You are {{ you }}.\r\nPlay.",
+    )
+    collection = Collection.objects.get()
+    content = collection.content
+    assert len(content["assignments"]) == 2, "no agent plays against itself"
+    assert (collection.concurrency, collection.budget) == (20, Decimal("12.50"))
+    assert content["prices"] == {"openai:my-model": {"input": "0.15", "output": "0.6"}}
+    assert (content["delay"], content["tries_after_first"], content["call_seconds"]) == (0.5, 1, 30)
+    assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
+
+
+def test_instructions_left_as_they_are_stay_the_games_own(client, boss):
+    add(client)
+    content = Collection.objects.get().content
+    assert not content["edited"]
+    assert content["texts"]["instructions"] == registry.get("bargaining").instruction_template()
+
+
+def test_without_a_seed_each_collection_has_its_own_luck(client, boss):
+    add(client)
+    add(client, slug="other")
+    one, other = Collection.objects.all()
+    assert one.seed != other.seed
+
+
+MANY = json.dumps({"money": list(range(1, 1001)), "rounds": list(range(1, 102))})
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "says"),
+    [
+        ({"title": ""}, "title", "required"),
+        ({"slug": "not a slug"}, "slug", "valid"),
+        ({"grid": '{"colour": ["red"]}'}, "grid", "no parameter “colour”"),
+        ({"grid": '{"delta_alice": [0.9, 7]}'}, "grid", "“delta_alice” cannot be 7"),
+        ({"grid": '{"rounds": 3}'}, "grid", "list of at least one value"),
+        ({"grid": '{"rounds": [3], "rounds": [4]}'}, "grid", "“rounds” is named twice"),
+        ({"grid": '{"rounds": [3}'}, "grid", "cannot be read from line 1"),
+        ({"grid": '{"money": [1e999]}'}, "grid", "no number"),
+        ({"grid": '{"money": [NaN]}'}, "grid", "no number"),
+        ({"grid": '{"money": [' + "1" * 5000 + "]}"}, "grid", "cannot be read"),
+        ({"grid": "[1, 2]"}, "grid", "must stand in braces"),
+        ({"grid": ""}, "grid", "fill this in"),
+        ({"grid": MANY}, "grid", "100000 are the most"),
+        ({"way": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
+        ({"way": "list", "listed": "[]"}, "listed", "A list of configurations is needed"),
+        ({"way": "list", "listed": "[3]"}, "listed", "A list of configurations is needed"),
+        ({"way": "list", "listed": "{}"}, "listed", "square brackets"),
+        ({"way": "table", "table": "nobody's"}, "table", "valid choice"),
+        ({"way": "dice"}, "way", "valid choice"),
+        ({"agents": ""}, "agents", "required"),
+        ({"agents": "robot"}, "agents", "is no agent"),
+        ({"agents": "script:nobody"}, "agents", "no scripted player “nobody”"),
+        ({"agents": "script:fair\nscript:fair"}, "agents", "named twice"),
+        ({"agents": "openai:" + "m" * 300}, "agents", "at most 200 characters"),
+        ({"same": None}, "same", "nothing to play"),
+        ({"repetitions": "0"}, "repetitions", "greater than or equal to 1"),
+        ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; 1,000,000 are the most"),
+        ({"concurrency": "0"}, "concurrency", "greater than or equal to 1"),
+        ({"delay": "-1"}, "delay", "greater than or equal to 0"),
+        ({"tries_after_first": "-1"}, "tries_after_first", "greater than or equal to 0"),
+        ({"call_seconds": "0"}, "call_seconds", "greater than or equal to 1"),
+        ({"budget": "-1"}, "budget", "greater than or equal to 0"),
+        ({"agents": "openai:unheard-of", "budget": "5"}, "prices", "the price of openai:unheard-of"),
+        ({"prices": '{"openai:m": {"input": -1, "output": 1}}'}, "prices", "dollars per million tokens"),
+        ({"prices": '{"openai:m": 3}'}, "prices", "dollars per million tokens"),
+        ({"prices": '{"robot": {"input": 1, "output": 1}}'}, "prices", "is no agent"),
+        ({"seed": "-4"}, "seed", "greater than or equal to 0"),
+        ({"seed": str(2**70)}, "seed", "less than or equal"),
+        ({"instructions": "Hello {{ nobody }}"}, "instructions", "nobody"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, boss, changes, field, says):
+    response = add(client, **changes)
+    assert response.status_code == 200
+    errors = response.context["adminform"].form.errors
+    assert list(errors) == [field]
+    assert says in " ".join(errors[field])
+    assert not Collection.objects.exists()
+
+
+def test_everything_that_is_wrong_is_said_at_once(client, boss):
+    response = add(client, title="", grid="{", agents="robot", prices="[]", budget="x")
+    assert set(response.context["adminform"].form.errors) == {"title", "grid", "agents", "prices", "budget"}
+
+
+def test_what_was_typed_in_a_way_that_was_not_chosen_does_not_matter(client, boss):
+    add(client, grid="{", listed="[", way="table", table="glee")
+    assert Collection.objects.get().planned == 384
+
+
+def test_a_short_name_is_taken_once(client, boss):
+    add(client)
+    response = add(client)
+    assert list(response.context["adminform"].form.errors) == ["slug"]
+    assert Collection.objects.count() == 1
+
+
+def test_the_game_is_chosen_first_and_its_parameters_and_players_explained(client, boss):
+    choice = client.get(ADD).content.decode()
+    for key in registry.keys():
+        game = registry.get(key)
+        assert f'href="?game={key}"' in choice
+        page = client.get(ADD, {"game": key}).content.decode()
+        assert all(f"<code>{name}</code>" in page for name in game.Config.model_fields)
+        assert all(f"<code>script:{name}</code>" in page for name in game.scripts)
+
+
+def test_the_example_of_a_grid_can_be_played(client, boss):
+    for key in registry.keys():
+        form = client.get(ADD, {"game": key}).context["adminform"].form
+        for name in ("grid", "listed"):
+            (example,) = re.findall(r"<code>([\[{].*?)</code>", form.fields[name].help_text)
+            example = html.unescape(example)
+            way = "list" if name == "listed" else name
+            response = add(client, to=key, slug=f"{key}-{name}", agents="script:random", way=way, **{name: example})
+            assert response.status_code == 302
+
+
+def test_the_size_is_said_while_typing(client, boss):
+    def said(**typed) -> str:
+        given = {"way": "grid", "grid": '{"rounds": [2, 4]}', "agents": "script:fair\nscript:random", "same": "on"}
+        url = reverse("admin:collecting_collection_size")
+        return client.post(f"{url}?game=bargaining", {**given, "repetitions": "5", **typed}).json()["size"]
+
+    assert said() == "2 configurations × 4 pairs of agents × 5 repetitions = 40 matches"
+    assert (
+        said(agents="script:fair", repetitions="1") == "2 configurations × 1 pair of agents × 1 repetition = 2 matches"
+    )
+    assert said(grid="{") == ""
+    assert not Collection.objects.exists()
+
+
+# ---- the list --------------------------------------------------------------------------------------------
+
+
+def test_the_list_says_how_far_each_is(client, boss):
+    collection = standing_at(Status.RUNNING, failed=6)
+    collection.items.filter(number__in=(7, 8)).update(cost=Decimal("0.25"), decisions=600)
+    page = client.get(reverse("admin:collecting_collection_changelist")).content.decode()
+    for figure in ("A collection", "Bargaining", "running", "played here", "6 of 24 (25%)", "1,200", "$0.50"):
+        assert figure in page
+
+
+# ---- its page --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "failed", "budget", "buttons"),
+    [
+        (Status.READY, 0, None, {"start"}),
+        (Status.RUNNING, 1, None, {"pause"}),
+        (Status.PAUSED, 0, None, {"start"}),
+        (Status.PAUSED, 2, None, {"start", "retry"}),
+        (Status.PAUSED, 0, Decimal(5), {"start", "budget"}),
+        (Status.OVER_BUDGET, 0, Decimal(5), {"start", "budget"}),
+        (Status.OVER_BUDGET, 0, Decimal(0), {"budget"}),
+        (Status.DONE, 0, None, set()),
+        (Status.DONE, 3, None, {"retry"}),
+        (Status.DONE, 3, Decimal(5), {"retry"}),
+        (Status.DONE, 3, Decimal(0), {"retry", "budget"}),
+    ],
+)
+def test_each_status_offers_what_makes_sense(client, boss, status, failed, budget, buttons):
+    collection = standing_at(status, failed=failed, budget=budget)
+    page = client.get(page_of(collection)).content.decode()
+    assert {name for name in DEEDS if f'action="{deed(collection, name)}"' in page} == buttons
+    assert page.count("csrfmiddlewaretoken") >= len(buttons)
+
+
+def test_started_paused_and_gone_on_with(client, boss):
+    collection = a_collection()
+    for name, status in [("start", Status.RUNNING), ("pause", Status.PAUSED), ("start", Status.RUNNING)]:
+        assert client.post(deed(collection, name))["Location"] == page_of(collection)
+        collection.refresh_from_db()
+        assert collection.status == status
+    assert (
+        "Started." in client.get(reverse("admin:collecting_collection_history", args=[collection.pk])).content.decode()
+    )
+
+
+def test_what_makes_no_sense_now_is_refused_with_a_reason(client, boss):
+    collection = a_collection()
+    page = client.post(deed(collection, "pause"), follow=True).content.decode()
+    assert "One cannot pause a collection that is ready." in page
+    collection.refresh_from_db()
+    assert collection.status == Status.READY
+
+
+def test_failed_matches_are_played_again_at_once(client, boss):
+    collection = standing_at(Status.DONE, failed=2)
+    page = client.post(deed(collection, "retry"), follow=True).content.decode()
+    assert "2 failed matches are played again" in page
+    assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
+
+
+def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
+    collection = standing_at(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
+    client.post(deed(collection, "retry"))
+    assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.OVER_BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("typed", "budget", "says"),
+    [
+        ("25.50", Decimal("25.50"), "The budget is $25.50 now."),
+        ("1", Decimal(5), "A budget can only be raised."),
+        ("much", Decimal(5), "Please give the new budget"),
+        ("", Decimal(5), "Please give the new budget"),
+        ("NaN", Decimal(5), "Please give the new budget"),
+        ("1e9", Decimal(5), "Please give the new budget"),
+    ],
+)
+def test_a_budget_is_raised_and_never_lowered(client, boss, typed, budget, says):
+    collection = a_collection(budget=Decimal(5))
+    page = client.post(deed(collection, "budget"), {"budget": typed}, follow=True).content.decode()
+    assert says in page
+    assert Collection.objects.get().budget == budget
+
+
+def test_the_page_shows_the_plan_and_cannot_change_it(client, boss):
+    collection = a_collection(agents=["openai:gpt-4o-mini", "script:fair"])
+    page = client.get(page_of(collection)).content.decode()
+    assert collection.sha256 in page
+    assert "2 configurations × 4 pairs of agents × 3 repetitions = 24 matches" in page
+    assert "Every combination of these values." in page
+    for shown in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;assignments&quot;"):
+        assert shown in page
+    before = Collection.objects.values().get()
+    client.post(page_of(collection), {"title": "Other", "slug": "other", "budget": "9"})
+    assert Collection.objects.values().get() == before
+
+
+def test_configurations_that_are_no_grid_are_not_called_one(client, boss):
+    collection = a_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
+    assert "Not every combination" in client.get(page_of(collection)).content.decode()
+
+
+def test_the_content_can_be_taken_away_as_a_file(client, boss):
+    collection = a_collection()
+    response = client.get(deed(collection, "content"))
+    assert response.json() == collection.content
+    assert response["Content-Disposition"] == 'attachment; filename="a-collection-content.json"'
+
+
+def test_why_matches_failed_is_counted_and_never_markup(client, boss):
+    collection = standing_at(Status.DONE, failed=5)
+    collection.items.filter(number=1).update(problem="<script>alert(1)</script>")
+    page = client.get(page_of(collection)).content.decode()
+    assert "<td>4</td><td>It would rather not.</td>" in page
+    assert "&lt;script&gt;alert(1)" in page and "<script>alert(1)" not in page
+
+
+def figures(page: str) -> dict[str, str]:
+    """What stands beside each title of the progress part."""
+    return {title: figure for title, figure in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_fragments_figures_are_those_of_the_collection(client, boss):
+    collection = services.start(a_collection())
+    collection.items.filter(number__lte=3).update(
+        status=Item.Status.FAILED, problem="It would rather not.", ended_at=timezone.now()
+    )
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    now = progress(collection)
+    page = client.get(deed(collection, "progress")).content.decode()
+    shown = figures(page)
+    assert (now.finished, now.failed) == (21, 3)
+    assert [int(shown[title]) for title in ("finished", "failed", "under way", "waiting")] == [21, 3, 0, 0]
+    assert int(shown["Decisions"]) == now.decisions > 0
+    assert shown["Cost"] == "$0.00"
+    assert "100%: 24 of 24 matches" in page
+    assert "data-alive" not in page
+    latest = Match.objects.latest("ended_at")
+    assert reverse("admin:matches_match_change", args=[latest.pk]) in page
+    assert "<html" not in page
+
+
+def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
+    collection = a_collection(agents=["openai:gpt-4o-mini"], repetitions=50, budget=Decimal(2))
+    began = timezone.now() - timezone.timedelta(seconds=30)
+    Collection.objects.update(status=Status.RUNNING, started_at=began)
+    collection.items.filter(number__lte=20).update(
+        status=Item.Status.FINISHED, ended_at=timezone.now(), decisions=15, cost=Decimal("0.05")
+    )
+    page = client.get(deed(collection, "progress")).content.decode()
+    shown = figures(page)
+    assert "20%: 20 of 100 matches" in page and "data-alive" in page
+    assert shown["Cost"] == "$1.00 of $2.00"
+    assert shown["Still to be spent"] == "about $4.00"
+    assert "budget will not be enough" not in page, "what matters more is said: nobody plays it"
+    assert "Waiting for a worker" in page
+    assert 38 <= float(shown["Matches a minute"]) <= 40
+    assert 9 <= float(shown["Decisions a second"]) <= 10
+    assert shown["Time left"] == "about 2 min"
+    Driver.objects.create(
+        collection=collection, slot=0, holder="x", until=timezone.now() + timezone.timedelta(seconds=60)
+    )
+    assert "budget will not be enough" in client.get(deed(collection, "progress")).content.decode()
+
+
+def test_an_imported_collection_is_only_looked_at(client, boss):
+    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
+    page = client.get(page_of(collection)).content.decode()
+    assert "imported: published GLEE layout" in page
+    assert not [name for name in DEEDS if deed(collection, name) in page]
+    assert "there is nothing to play" in client.post(deed(collection, "retry"), follow=True).content.decode()
+
+
+def test_its_matches_are_listed_with_their_transcripts(client, boss):
+    collection = standing_at(Status.DONE, failed=2)
+    other = make_collection(
+        Plan(title="Other", slug="other", game="bargaining", configurations=[{}], agents=["script:fair"])
+    )
+    found = client.get(
+        reverse("admin:collecting_item_changelist"), {"collection": collection.pk, "status__exact": "failed"}
+    )
+    assert [item.number for item in found.context["cl"].result_list] == [1, 2]
+    assert other.items.get().collection_id != collection.pk
+    item = collection.items.first()
+    assert client.get(reverse("admin:collecting_item_change", args=[item.pk])).status_code == 200
+    assert client.get(reverse("admin:collecting_item_add")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0, "0%"), (0.0001, "under 1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")]
+)
+def test_nothing_is_rounded_to_all_or_none(share, shown):
+    assert percent(share) == shown
+
+
+# ---- who may ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DEEDS)
+def test_nothing_happens_on_a_get(client, boss, name):
+    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    before = Collection.objects.values().get()
+    assert client.get(deed(collection, name), {"budget": "9"}).status_code == 405
+    assert Collection.objects.values().get() == before
+    assert progress(collection).failed == 1
+
+
+@pytest.mark.parametrize("name", DEEDS)
+def test_a_form_from_elsewhere_does_nothing(boss, name):
+    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(boss)
+    assert strict.post(deed(collection, name), {"budget": "9"}).status_code == 403
+    assert progress(collection).failed == 1
+
+
+def test_staff_without_permission_are_refused(client):
+    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    staff(client)
+    for url in (
+        page_of(collection),
+        deed(collection, "progress"),
+        deed(collection, "content"),
+        ADD,
+        f"{ADD}?game=bargaining",
+    ):
+        assert client.get(url).status_code == 403
+    for name in DEEDS:
+        assert client.post(deed(collection, name), {"budget": "9"}).status_code == 403
+    assert client.post("/admin/collecting/collection/add/size/?game=bargaining").status_code == 403
+    assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
+
+
+def test_who_may_only_look_sees_no_buttons_and_changes_nothing(client):
+    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    staff(client, "view_collection")
+    page = client.get(page_of(collection)).content.decode()
+    assert "A collection" in page
+    assert not [name for name in DEEDS if deed(collection, name) in page]
+    assert client.get(deed(collection, "progress")).status_code == 200
+    for name in DEEDS:
+        assert client.post(deed(collection, name), {"budget": "9"}).status_code == 403
+    assert client.get(f"{ADD}?game=bargaining").status_code == 403
+    assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
+
+
+def test_who_may_change_starts_and_who_may_add_makes(client):
+    collection = a_collection()
+    staff(client, "change_collection", "add_collection")
+    client.post(deed(collection, "start"))
+    assert Collection.objects.get().status == Status.RUNNING
+    assert add(client).status_code == 302
+    assert Collection.objects.count() == 2
+
+
+def test_collections_are_evidence_and_not_deleted(client, boss):
+    collection = a_collection()
+    url = reverse("admin:collecting_collection_delete", args=[collection.pk])
+    assert client.post(url, {"post": "yes"}).status_code == 403
+    assert Collection.objects.exists()
+
+
+def test_what_does_not_exist_is_not_found(client, boss):
+    for pk in ("99", "nothing"):
+        assert client.get(f"/admin/collecting/collection/{pk}/change/").status_code == 404
+        assert client.get(f"/admin/collecting/collection/{pk}/progress/").status_code == 404
+        assert client.post(f"/admin/collecting/collection/{pk}/start/").status_code == 404
+
+
+def test_strangers_are_sent_to_the_login(client):
+    collection = a_collection()
+    for response in (client.get(page_of(collection)), client.post(deed(collection, "start"))):
+        assert response.status_code == 302 and "/admin/login/" in response["Location"]
+    assert Collection.objects.get().status == Status.READY
