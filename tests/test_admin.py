@@ -18,7 +18,7 @@ from participants.models import Enrolment, ProblemReport
 from recruiters.models import LabCode
 from studies.models import Study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
 ADD = "/admin/studies/study/add/"
 READ_ONLY = [

@@ -15,12 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from django.db import close_old_connections, connections
-from django.db.models import Sum
 
-from collecting import leases, playing
+from collecting import leases, playing, services
 from collecting.errors import LeaseLost
 from collecting.models import Collection, Item
-from collecting.services import finish_if_played
 from games.errors import GameError
 from games.interface import Role
 from games.play import Play
@@ -47,7 +45,7 @@ def drive(collection: Collection, slot: int) -> None:
             asyncio.run(_Driver(collection, slot, holder).run())
         finally:
             leases.leave_slot(collection, slot, holder)
-        finish_if_played(collection)
+        services.finish_if_played(collection)
 
 
 class _Driver:
@@ -123,14 +121,13 @@ class _Driver:
         if not leases.renew(self.collection, self.slot, self.holder):
             return False
         fresh = Collection.objects.get(pk=self.collection.pk)
-        if fresh.status == Collection.Status.RUNNING and fresh.budget is not None:
-            spent = Item.objects.filter(collection=fresh).aggregate(spent=Sum("cost"))["spent"]
-            if spent >= fresh.budget:
-                running = Collection.objects.filter(pk=fresh.pk, status=Collection.Status.RUNNING)
-                running.update(status=Collection.Status.OVER_BUDGET)
-                return False
+        running = fresh.status == Collection.Status.RUNNING
+        if running and fresh.budget is not None and services.spent(fresh) >= fresh.budget:
+            still = Collection.objects.filter(pk=fresh.pk, status=Collection.Status.RUNNING)
+            still.update(status=Collection.Status.OVER_BUDGET)
+            return False
         self.collection.concurrency = fresh.concurrency
-        return fresh.status == Collection.Status.RUNNING
+        return running
 
     # ---- one item ----------------------------------------------------------------------------------
 

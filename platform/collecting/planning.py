@@ -24,8 +24,10 @@ from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from matches.services import Player
 from studies.freezing import code_revision, sha256_of
+from studies.models import Study
 
 MOST_ITEMS = 1_000_000
+LONGEST_AGENT = 200
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
         created_by=by,
         **({} if plan.seed is None else {"seed": plan.seed}),
     )
+    if Study.objects.filter(slug=plan.slug).exists():
+        raise BadPlan(f"slug: there is a study called “{plan.slug}” already.")
     try:
         collection.full_clean(exclude=["content", "created_by"])
     except ValidationError as error:
@@ -116,6 +120,13 @@ def content_of(plan: Plan) -> dict[str, Any]:
         configurations = grids.listed(game, plan.configurations)
         for agent in plan.agents:
             parse_spec(agent, game)
+            if len(agent) > LONGEST_AGENT:
+                raise BadPlan(f"The name of an agent has at most {LONGEST_AGENT} characters.")
+        if plan.instructions:
+            for configuration in configurations:
+                configured = configure(game, configuration)
+                for role in configured.roles():
+                    configured.instructions(role, plan.instructions)
         prices = {agent: Price.model_validate(price).model_dump(mode="json") for agent, price in plan.prices.items()}
     except (GameError, AgentError) as error:
         raise BadPlan(str(error)) from None

@@ -6,6 +6,7 @@ from collections.abc import Collection as Some
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 
 from collecting.errors import WrongMoment
@@ -23,6 +24,8 @@ def start(collection: Collection) -> Collection:
     """
     with transaction.atomic():
         collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
+        if collection.budget is not None and spent(collection) >= collection.budget:
+            raise WrongMoment("The budget is spent. Raise it first.")
         collection.status = Status.RUNNING
         collection.started_at = collection.started_at or timezone.now()
         collection.ended_at = None
@@ -74,6 +77,11 @@ def retry_failed(collection: Collection) -> int:
             collection.status = Status.PAUSED
             collection.save(update_fields=["status"])
     return again
+
+
+def spent(collection: Collection) -> Decimal:
+    """US dollars that the collection's calls have cost so far."""
+    return Item.objects.filter(collection=collection).aggregate(all=Sum("cost"))["all"] or Decimal(0)
 
 
 def finish_if_played(collection: Collection) -> None:

@@ -17,6 +17,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from collecting.models import Collection
 from exports.dataset import export
 from studies.models import Study
 
@@ -28,9 +29,20 @@ _BLOCK = 256 * 1024
 @permission_required("studies.view_study", raise_exception=True)
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     """Export a study and send it as a zip."""
-    study = get_object_or_404(Study, slug=slug)
-    name = f"{study.slug}-{timezone.now():%Y%m%d-%H%M}"
-    packed = _packed(study, name)
+    return _sent(request, get_object_or_404(Study, slug=slug))
+
+
+@require_POST
+@staff_member_required
+@permission_required("collecting.view_collection", raise_exception=True)
+def dataset_of_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """Export a collection and send it as a zip."""
+    return _sent(request, get_object_or_404(Collection, slug=slug))
+
+
+def _sent(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+    name = f"{made.slug}-{timezone.now():%Y%m%d-%H%M}"
+    packed = _packed(made, name)
     size = packed.seek(0, 2)
     packed.seek(0)
     pieces = _pieces_async(packed) if isinstance(request, ASGIRequest) else _pieces(packed)
@@ -42,13 +54,13 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _packed(study: Study, name: str) -> BinaryIO:
+def _packed(made: Study | Collection, name: str) -> BinaryIO:
     """The dataset as a zip in a nameless temporary file, which whoever sends it closes."""
     packed = tempfile.TemporaryFile()  # noqa: SIM115
     try:
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / name
-            export(study, target)
+            export(made, target)
             with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
                 for path in sorted(target.iterdir()):
                     archive.write(path, f"{name}/{path.name}")

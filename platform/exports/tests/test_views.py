@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import AsyncClient
 from django.urls import reverse
 
+from collecting.planning import Plan, make_collection
 from exports.tests import building
 from exports.verify import verify
 
@@ -75,3 +77,17 @@ def test_strangers_are_sent_to_the_login(client, study):
 def test_an_unknown_study_is_not_found(client, study):
     client.force_login(researcher("view_study"))
     assert client.post("/admin/exports/nonsense/dataset.zip").status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_collection_is_sent_to_who_may_see_collections(client):
+    make_collection(Plan(title="C", slug="c", game="bargaining", configurations=[{}], agents=["script:fair"]))
+    address = reverse("exports:dataset_of_collection", args=["c"])
+    client.force_login(researcher("view_study"))
+    assert client.post(address).status_code == 403
+    User.objects.all().delete()
+    client.force_login(researcher("view_collection"))
+    assert client.get(address).status_code == 405
+    packed = io.BytesIO(b"".join(client.post(address).streaming_content))
+    names = {Path(name).name for name in zipfile.ZipFile(packed).namelist()}
+    assert {"matches.csv", "manifest.json"} <= names

@@ -27,7 +27,9 @@ class MatchOfStudy(OfStudy):
     lookup = "seats__enrolment__placement__cell__version__study"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return super().queryset(request, queryset).distinct()
+        """Matches of the study, each once, however many of its people sit in it."""
+        found = super().queryset(request, queryset)
+        return found if found is queryset else queryset.filter(pk__in=found.values("pk"))
 
 
 @admin.register(Match)
