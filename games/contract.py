@@ -309,7 +309,8 @@ def notices_tell_what_others_did(case: Case) -> None:
 
 @_promise
 def texts_are_complete(case: Case) -> None:
-    """Instructions for every role; quiz questions that can be answered."""
+    """Instructions for every role; quiz questions that can be answered; somebody to play with."""
+    hold(case.game.sparring in case.game.scripts, f"there is no scripted player “{case.game.sparring}” to play with")
     for role in case.game.roles():
         hold(case.game.instructions(role).strip(), f"there are no instructions for {role}")
         questions = case.game.quiz(role)

@@ -251,6 +251,8 @@ class Game(ABC, Generic[C, S]):
     State: ClassVar[type]
     scripts: ClassVar[Mapping[str, Script]]
     """Scripted players by name; there is always a "random" one."""
+    sparring: ClassVar[str] = "random"
+    """The scripted player that people meet where nobody chose another: in demonstrations, in a new study."""
     own_words: ClassVar[tuple[str, ...]] = ()
     """Words of the game that nobody may take as a name: names are cut out of everything that is exported."""
     metric_meanings: ClassVar[Mapping[str, str]] = {}

@@ -171,6 +171,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     Config: ClassVar[type[Config]] = NegotiationConfig
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "haggler"
     own_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",

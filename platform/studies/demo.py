@@ -38,6 +38,7 @@ def create_demo() -> Demo:
                 "game": key,
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
+                "agent": f"script:{game.sparring}",
                 "quota": 100_000,
                 "agent_delay": 1.5,
             },

@@ -84,7 +84,7 @@ class StudyForm(forms.ModelForm):
         if provider in PROVIDERS:
             self.initial.update(opponent=provider, model_name=model)
         else:
-            self.initial["opponent"] = agent if agent in scripts else scripts[0]
+            self.initial["opponent"] = agent if agent in scripts else f"{SCRIPT}{self.game_class.sparring}"
 
     def clean_game(self) -> str:
         return self.game_class.key
