@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from llm_agents.errors import Unavailable
+from llm_agents.errors import CircuitOpen
 
 log = logging.getLogger(__name__)
 
@@ -63,19 +63,27 @@ class Breakers:
             circuit = self._circuits.get(name)
             return "closed" if circuit is None else self._state(circuit)
 
-    def enter(self, name: str) -> None:
-        """Before a call; `succeeded`, `failed` or `left` must follow.
+    def check(self, name: str) -> None:
+        """Before waiting for a place.
 
         Raises:
-            Unavailable: the circuit is open, or half-open and its trial call under way.
+            CircuitOpen: the circuit is open, or half-open and its trial call under way.
         """
         with self._lock:
-            circuit = self._circuits.setdefault(name, _Circuit())
-            state = self._state(circuit)
-            if state == "half-open" and not circuit.trial:
-                circuit.trial = True
-            elif state != "closed":
-                raise Unavailable("The endpoint has been failing and is left alone for a while.")
+            self._refuse(name)
+
+    def enter(self, name: str) -> bool:
+        """Before a call; `succeeded`, `failed` or `left` must follow. True if it is a trial call.
+
+        Raises:
+            CircuitOpen: the circuit is open, or half-open and its trial call under way.
+        """
+        with self._lock:
+            circuit = self._refuse(name)
+            if circuit is None or circuit.open_until is None:
+                return False
+            circuit.trial = True
+            return True
 
     def succeeded(self, name: str) -> None:
         """The endpoint answered, be it with a refusal."""
@@ -96,10 +104,11 @@ class Breakers:
         if opens:
             self._tell(name, "open")
 
-    def left(self, name: str) -> None:
-        """The call ended without telling anything about the endpoint."""
+    def left(self, name: str, *, trial: bool) -> None:
+        """The call ended without telling anything about the endpoint: another one may be the trial."""
         with self._lock:
-            if circuit := self._circuits.get(name):
+            circuit = self._circuits.get(name)
+            if circuit is not None and trial:
                 circuit.trial = False
 
     def trip(self, name: str, seconds: float | None = None) -> None:
@@ -116,6 +125,12 @@ class Breakers:
                 self._circuits.clear()
             else:
                 self._circuits.pop(name, None)
+
+    def _refuse(self, name: str) -> _Circuit | None:
+        circuit = self._circuits.get(name)
+        if circuit is not None and (circuit.trial or self._state(circuit) == "open"):
+            raise CircuitOpen("The endpoint has been failing and is left alone for a while.")
+        return circuit
 
     def _state(self, circuit: _Circuit) -> State:
         if circuit.open_until is None:

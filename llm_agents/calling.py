@@ -1,4 +1,4 @@
-"""One question to one endpoint: within its limits, with patience for failures that pass, and never for longer than said.
+"""One question to one endpoint: within its limits, and with patience for failures that pass.
 
 A call that fails with 429, 5xx, 408, 409 or a lost connection is made again after a wait that doubles
 from try to try, between half and all of it by lot ("equal jitter", M. Brooker, Exponential Backoff
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from llm_agents.breaker import BREAKERS
 from llm_agents.endpoints import Endpoint, endpoint
-from llm_agents.errors import ProviderError, RateLimited, TimedOut, Unavailable
+from llm_agents.errors import CircuitOpen, NotConfigured, ProviderError, RateLimited, TimedOut, Unavailable
 from llm_agents.limits import limit_of
 from llm_agents.providers import provider_of
 from llm_agents.providers.base import Completion, Provider, Request
@@ -75,7 +75,7 @@ async def call(
         provider: who makes the call; None: the endpoint's own.
 
     Raises:
-        ProviderError: that of the last attempt; Unavailable at once while the endpoint's circuit is open.
+        ProviderError: that of the last attempt; CircuitOpen at once while the endpoint's circuit is.
     """
     place = endpoint(endpoint_name)
     asked = provider or provider_of(place)
@@ -85,7 +85,7 @@ async def call(
             return await _attempt(place, asked, request, policy, number, keep)
         except ProviderError as error:
             wait = _wait(error, number, policy)
-            if wait is None:
+            if wait is None or BREAKERS.state(place.name) == "open":
                 raise
         await asyncio.sleep(wait)
         number += 1
@@ -94,13 +94,12 @@ async def call(
 async def _attempt(
     place: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, keep: Keep
 ) -> Completion:
-    if BREAKERS.state(place.name) == "open":
-        BREAKERS.enter(place.name)
+    BREAKERS.check(place.name)
     async with limit_of(place).place(policy.deadline):
         seconds = min(policy.call_seconds, policy.remaining())
         if seconds <= 0:
             raise TimedOut("The time for the decision is over.")
-        BREAKERS.enter(place.name)
+        trial = BREAKERS.enter(place.name)
         began = time.monotonic()
         known = False
         try:
@@ -114,17 +113,17 @@ async def _attempt(
             BREAKERS.succeeded(place.name)
         finally:
             if not known:
-                BREAKERS.left(place.name)
+                BREAKERS.left(place.name, trial=trial)
     keep(Attempt(number, time.monotonic() - began, completion))
     return completion
 
 
 def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
-    """Count a failure where it says whether the endpoint is up; False where it does not."""
+    """Count what a failure says about whether the endpoint is up; False where it says nothing."""
     if isinstance(error, Unavailable) or (isinstance(error, TimedOut) and not cut_short):
         BREAKERS.failed(name)
         return True
-    if isinstance(error, TimedOut):
+    if isinstance(error, TimedOut | NotConfigured):
         return False
     BREAKERS.succeeded(name)
     return True
@@ -133,7 +132,7 @@ def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
 def _wait(error: ProviderError, number: int, policy: Policy) -> float | None:
     """Seconds until the next attempt; None where there is none."""
     passing = isinstance(error, RateLimited | Unavailable) or (isinstance(error, TimedOut) and policy.retry_timeouts)
-    if not passing or number > policy.retries:
+    if not passing or isinstance(error, CircuitOpen) or number > policy.retries:
         return None
     if error.retry_after is None:
         wait = policy.first_wait * 2 ** (number - 1) * random.uniform(0.5, 1)

@@ -19,7 +19,7 @@ from llm_agents.errors import NotConfigured
 
 Protocol = Literal["openai", "anthropic"]
 Structured = Literal["json_schema", "json_object", "tool", "none"]
-"""How an answer is held to a schema: by the schema, to be any JSON object, as arguments of a forced tool, not at all."""
+"""How an answer is held to a schema: by it, to be any JSON object, as the arguments of a forced tool, not at all."""
 
 OFFICIAL: Mapping[Protocol, tuple[str, str]] = {
     "openai": ("OPENAI_BASE_URL", "https://api.openai.com/v1"),

@@ -61,6 +61,10 @@ class Unavailable(ProviderError):
     """The provider cannot be reached or is failing (HTTP 5xx)."""
 
 
+class CircuitOpen(Unavailable):
+    """The endpoint has been failing and is not even asked for a while; nothing was sent."""
+
+
 class Rejected(ProviderError):
     """The provider will not take this request (HTTP 4xx): a wrong key, model or parameter."""
 
