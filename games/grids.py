@@ -87,9 +87,11 @@ def _configuration(game: type[Game[Any, Any]], values: Configuration) -> Configu
         BadConfig: naming the value that cannot be, or the combination where each of its values could.
     """
     try:
-        return configure(game, values).config.model_dump(mode="json")
+        complete: Configuration = configure(game, values).config.model_dump(mode="json")
     except BadConfig as error:
         reason = str(error)
+    else:
+        return complete
     for key, value in values.items():
         try:
             configure(game, {key: value})

@@ -43,14 +43,14 @@ def test_killed_every_few_seconds_it_ends_with_every_match_whole(stack):
 
 
 def test_from_the_shell_it_starts_waits_pauses_and_goes_on(stack):
-    plan = ["--game", "bargaining", "--agents", "script:haggler", "--repetitions", "10", "--delay", "0.4"]
-    collect(stack, "paused", *plan, "--no-wait")
-    time.sleep(3)
+    short = json.dumps({"rounds": 2})
+    plan = ["--game", "bargaining", "--config", short, "--agents", "script:haggler", "--repetitions", "8"]
+    collect(stack, "paused", *plan, "--delay", "2", "--concurrency", "2", "--no-wait")
     assert collect(stack, "paused", "--pause")["status"] == "paused"
     standing = collect(stack, "paused")
-    assert standing["finished"] < 10
+    assert standing["finished"] < 8
     now = collect(stack, "paused", "--resume")
-    assert (now["status"], now["finished"]) == ("done", 10)
+    assert (now["status"], now["finished"]) == ("done", 8)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_nothing_outlives_the_supervisor(tmp_path: Path, how: signal.Signals):
     try:
         assert supervisor.stdout is not None
         pids = json.loads(supervisor.stdout.readline())
-        assert set(pids) == {"redis", "web", "worker", "beat"}
+        assert set(pids) == {"redis", "web", "worker", "collector", "beat"}
         assert all(alive(pid) for pid in pids.values())
         supervisor.send_signal(how)
         supervisor.wait(WITHIN)
