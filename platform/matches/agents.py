@@ -6,20 +6,20 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from games.errors import GameError
-from games.interface import MoveData
+from games.interface import Event, MoveData
 from games.play import Play, script_move
-from llm_agents.agent import AgentSpec, decide, parse_spec
+from llm_agents.agent import Decision, decide, parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.record import CallRecord
 from matches import leases, services
 from matches.announce import background_loop
 from matches.errors import Stale
 from matches.models import Agent, Match, seated_agents
-from opponents.services import keep_calls
+from opponents.services import keep_calls, raw_answers
 from participants.states import State
 
 MOST_ATTEMPTS = 5
@@ -35,26 +35,46 @@ def answer_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> None:
     spec = parse_spec(agent.spec)
     try:
         if spec.scripted and not agent.delay:
-            _move_at_once(match_id, role, spec, answering)
+            _move_at_once(match_id, role, spec.name, answering)
         else:
-            _think_and_move(match_id, role, agent, spec, answering)
+            _think_and_move(match_id, role, agent, answering)
     except Stale:
         return
     except (AgentError, GameError) as failure:
         log.warning("agent %s failed in match %s: %s", agent.spec, match_id, type(failure).__name__)
-        services.abandon_match(match_id=match_id, reason=State.OPPONENT_FAILED, role=role)
+        _give_up(match_id, role, agent, answering)
 
 
-def _move_at_once(match_id: int, role: str, spec: AgentSpec, answering: int) -> None:
+def _move_at_once(match_id: int, role: str, script: str, answering: int) -> None:
     """A scripted player has nothing to wait for: it chooses under the match's own lock."""
 
     def choose(play: Play) -> MoveData:
-        return script_move(play, role, spec.name)
+        return script_move(play, role, script)
 
     services.submit_move(match_id=match_id, role=role, answering=answering, move=choose, keeps_moving=True)
 
 
-def _think_and_move(match_id: int, role: str, agent: Agent, spec: AgentSpec, answering: int) -> None:
+def _give_up(match_id: int, role: str, agent: Agent, answering: int) -> None:
+    """Nothing came of the ladder either: the study's scripted player moves, or the match ends."""
+    script = agent.settings.script
+    try:
+        if script:
+            services.submit_move(
+                match_id=match_id,
+                role=role,
+                answering=answering,
+                move=lambda play: script_move(play, role, script),
+                by=f"script:{script}",
+            )
+            return
+    except Stale:
+        return
+    except GameError:
+        log.warning("scripted player %s made no legal move in match %s", script, match_id)
+    services.abandon_match(match_id=match_id, reason=State.OPPONENT_FAILED, role=role)
+
+
+def _think_and_move(match_id: int, role: str, agent: Agent, answering: int) -> None:
     """Ask the agent while holding the turn's lease, then move."""
     with leases.lease(match_id=match_id, role=role, answering=answering) as held:
         if held is None:
@@ -66,14 +86,40 @@ def _think_and_move(match_id: int, role: str, agent: Agent, spec: AgentSpec, ans
         if play.opened.get(role) != answering:
             return
         began = time.monotonic()
-        calls: list[CallRecord] = []
-        try:
-            template = match.texts.get("instructions")
-            decision = _run(decide(spec, play, role, match.log(), calls=calls, template=template))
-        finally:
-            keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls)
+        decision = _decide(match, play, role, agent, answering)
         time.sleep(max(0.0, agent.delay - (time.monotonic() - began)))
-        services.submit_move(match_id=match_id, role=role, answering=answering, move=decision.move)
+        services.submit_move(match_id=match_id, role=role, answering=answering, move=decision.move, by=decision.by)
+
+
+def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -> Decision:
+    """What the agent, or whoever stands in for it, decides; its calls are kept whatever comes of them."""
+    settings, events = agent.settings, match.log()
+    calls: list[CallRecord] = []
+    asked = decide(
+        settings.spec(agent.spec),
+        play,
+        role,
+        events,
+        calls=calls,
+        template=match.texts.get("instructions"),
+        answers=earlier_answers(match, role, events),
+        ladder=settings.ladder(agent.spec),
+    )
+    try:
+        return _run(asked)
+    finally:
+        keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls)
+
+
+def earlier_answers(match: Match, role: str, events: Sequence[Event]) -> dict[int, str]:
+    """The role's accepted raw answers, by number of the move that each led to."""
+    moves = [event.number for event in events if event.kind == "move" and event.data["role"] == role]
+    answers = {}
+    for answering, raw in raw_answers(match.uid, role):
+        number = next((move for move in moves if move > answering), None)
+        if number is not None:
+            answers[number] = raw
+    return answers
 
 
 def _run(thinking: Coroutine[Any, Any, T]) -> T:

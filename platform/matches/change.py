@@ -14,12 +14,14 @@ import games.play
 from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
 from matches import announce
+from matches.agent_settings import GRACE_SECONDS
 from matches.models import Agent, Event, Match
 from matches.turns import OpenTurn, dump
 
 TURN_SECONDS = 180
 EXTENSION_SECONDS = 60
-AGENT_SECONDS = 180
+SLOWEST_PACE = 25.0
+"""Seconds that an answer which appears at a person's pace is held back at most."""
 REQUEUE_SECONDS = 4
 """How long an agent's turn may go without anybody thinking about it before it is queued again."""
 
@@ -107,8 +109,9 @@ class Change:
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
             return replace(clock_of, answering=answering, shown_at=None)
-        by_agent = role in self.agents
-        seconds = self.match.timers.get("agent_seconds", AGENT_SECONDS) if by_agent else turn_seconds(self.match)
+        agent = self.agents.get(role)
+        by_agent = agent is not None
+        seconds = turn_seconds(self.match) if agent is None else agent_seconds(agent)
         return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
@@ -155,6 +158,11 @@ def _locking_query() -> str:
     columns = ", ".join(field.column for field in Match._meta.concrete_fields if field.name not in left_out)
     lock = " FOR UPDATE" if connection.features.has_select_for_update else ""
     return f"SELECT {columns} FROM {Match._meta.db_table} WHERE id = %s{lock}"
+
+
+def agent_seconds(agent: Agent) -> float:
+    """How long an agent's turn may last before the clock itself acts."""
+    return agent.settings.limit_seconds + agent.delay + SLOWEST_PACE + GRACE_SECONDS
 
 
 def turn_seconds(match: Match) -> float:

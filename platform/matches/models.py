@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
 from matches import turns
+from matches.agent_settings import DEFAULT, AgentSettings, settings_of
 from matches.turns import OpenTurn
 from participants.models import Enrolment
 
@@ -102,10 +103,11 @@ class Match(models.Model):
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent in a seat: its specification, and the seconds it waits before it answers."""
+    """An agent in a seat: its specification, the seconds it waits before it answers, and its study's settings."""
 
     spec: str
     delay: float
+    settings: AgentSettings = DEFAULT
 
 
 # What never changes in a match is asked for at every move: kept in the process, by the match's identifier.
@@ -122,7 +124,8 @@ def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     """A match's key in the database, and its agents by the role they play."""
     match_id = Match.objects.values_list("pk", flat=True).get(uid=match)
     seats = Seat.objects.filter(match_id=match_id, enrolment=None)
-    return match_id, {role: Agent(spec, delay) for role, spec, delay in seats.values_list("role", "agent", "delay")}
+    rows = seats.values_list("role", "agent", "delay", "settings")
+    return match_id, {role: Agent(spec, delay, settings_of(settings)) for role, spec, delay, settings in rows}
 
 
 class Seat(models.Model):
@@ -134,6 +137,7 @@ class Seat(models.Model):
     step = models.PositiveSmallIntegerField(null=True, help_text=_("which step of the enrolment's way this match is"))
     agent = models.CharField(_("agent"), max_length=200, blank=True)
     delay = models.FloatField(_("delay"), default=0, help_text=_("seconds an agent waits before it answers"))
+    settings = models.JSONField(default=dict, help_text=_("how an agent is asked, see matches.agent_settings"))
 
     class Meta:
         constraints = [

@@ -22,6 +22,7 @@ from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import parse_spec
 from llm_agents.match import asked
+from matches.agent_settings import DEFAULT, AgentSettings
 from matches.change import Change, extension_seconds
 from matches.errors import Stale
 from matches.models import Agent, Match, Seat
@@ -56,12 +57,13 @@ class Taken:
 
 @dataclass(frozen=True)
 class Player:
-    """Who takes a seat: an enrolment (at a step of its way), or an agent's specification and delay in seconds."""
+    """Who takes a seat: an enrolment (at a step of its way), or an agent's specification, delay and settings."""
 
     enrolment: Enrolment | None = None
     step: int | None = None
     agent: str = ""
     delay: float = 0
+    settings: AgentSettings = DEFAULT
 
 
 @transaction.atomic
@@ -103,10 +105,13 @@ def open_match(
             step=player.step,
             agent=player.agent,
             delay=player.delay,
+            settings=player.settings.model_dump(mode="json", exclude_defaults=True),
         )
         for role, player in players.items()
     )
-    agents = {role: Agent(player.agent, player.delay) for role, player in players.items() if player.agent}
+    agents = {
+        role: Agent(player.agent, player.delay, player.settings) for role, player in players.items() if player.agent
+    }
     change = Change.opening(match, play, events, agents)
     if match.driven:
         _let_scripts_play(change)
@@ -178,7 +183,7 @@ def let_time_run_out(*, match_id: int) -> None:
 
 def _run_out(change: Change, turn: OpenTurn) -> None:
     if turn.by_agent:
-        _abandon(change, State.OPPONENT_FAILED, turn.role)
+        _replace_agent(change, turn.role)
     elif not turn.extended and extension_seconds(change.match) > 0:
         change.extend(turn.role)
     elif change.match.timers.get("on_timeout", ON_TIMEOUT) == "default":
@@ -187,6 +192,18 @@ def _run_out(change: Change, turn: OpenTurn) -> None:
         enrolment = Seat.objects.select_related("enrolment").get(match=change.match, role=turn.role).enrolment
         here = enrolment is not None and enrolment.recently_seen()
         _abandon(change, State.TIMED_OUT if here else State.DROPPED_OUT, turn.role)
+
+
+def _replace_agent(change: Change, role: Role) -> None:
+    """Whoever should have asked this agent is gone: the study's scripted player moves, or the match ends."""
+    script = change.agents[role].settings.script
+    try:
+        if script:
+            change.move(role, script_move(change.play, role, script), by=f"script:{script}")
+            return
+    except GameError:
+        pass
+    _abandon(change, State.OPPONENT_FAILED, role)
 
 
 @transaction.atomic

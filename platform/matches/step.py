@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from matches import screens, services
+from matches.agent_settings import settings_of
 from matches.change import extension_seconds
 from matches.models import Match, Seat
 from participants.markdown import to_html
@@ -18,7 +19,7 @@ from participants.steps import Step, StepRefused, register
 
 @register
 class MatchStep(Step):
-    """step: {kind, game, config, role, agents: {role: {agent, delay}}, purpose, texts, timers}."""
+    """step: {kind, game, config, role, agents: {role: {agent, delay, settings}}, purpose, texts, timers}."""
 
     kind = "match"
     title = _("The game")
@@ -35,7 +36,9 @@ class MatchStep(Step):
         if self.seat() is not None:
             return
         players = {
-            role: services.Player(agent=player["agent"], delay=player.get("delay", 0))
+            role: services.Player(
+                agent=player["agent"], delay=player.get("delay", 0), settings=settings_of(player.get("settings", {}))
+            )
             for role, player in self.step["agents"].items()
         }
         players[self.step["role"]] = services.Player(enrolment=self.enrolment, step=self.enrolment.position)

@@ -25,3 +25,13 @@ def keep_calls(
         )
         for call in calls
     )
+
+
+def raw_answers(match_uid: uuid.UUID, role: str) -> list[tuple[int, str]]:
+    """(answering, text) of every answer of this role's models that became a move, in order."""
+    calls = Call.objects.filter(match_uid=match_uid, role=role).order_by("pk").values_list("answering", "record")
+    return [
+        (answering, record["answer"])
+        for answering, record in calls
+        if record.get("answer") is not None and record.get("problem") is None
+    ]

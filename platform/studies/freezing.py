@@ -14,6 +14,7 @@ from django.db import transaction
 
 import games.play
 from games import registry
+from matches.agent_settings import settings_of
 from studies import texts
 from studies.design import cells_wanted
 from studies.models import Cell, Study, Version
@@ -50,7 +51,8 @@ def launch(study: Study) -> Version:
 
 def content_of(study: Study) -> dict[str, Any]:
     """Everything that a participant's way, match and pay depend on, as plain data."""
-    agent = {"agent": study.agent, "delay": study.agent_delay}
+    settings = settings_of(study.asking).model_dump(mode="json")
+    agent = {"agent": study.agent, "delay": study.agent_delay, "settings": settings}
     game = registry.get(study.game)
     configurations: list[Mapping[str, Any]] = []
     cells = []

@@ -17,6 +17,7 @@ from games import registry
 from games.errors import BadText, GameError
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
+from matches.agent_settings import settings_of
 from matches.models import Match
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule
@@ -78,6 +79,10 @@ class Study(models.Model):
         default=0,
         validators=[MinValueValidator(0)],
         help_text=_("Seconds it waits before it answers."),
+    )
+
+    asking = models.JSONField(
+        _("how the opponent is asked"), default=dict, blank=True, help_text=_("see matches.agent_settings")
     )
 
     tells_opponent = models.BooleanField(
@@ -185,6 +190,10 @@ class Study(models.Model):
         except AgentError as error:
             errors["agent"] = str(error)
         try:
+            errors |= self._problems_of_asking(game)
+        except ValueError as error:
+            errors["asking"] = str(error).splitlines()[0]
+        try:
             for varied in {id(cell.config): cell.config for cell in cells}.values():
                 game = games.play.configure(registry.get(self.game), varied)
                 for role in game.roles():
@@ -197,6 +206,15 @@ class Study(models.Model):
             errors["currency"] = _("Pay needs a currency of three capital letters and amounts that are not negative.")
         if errors:
             raise ValidationError(errors)
+
+    def _problems_of_asking(self, game: games.play.Game) -> dict[str, str]:
+        """What is wrong with the opponent's settings.
+
+        Raises:
+            ValueError: they are no settings at all.
+        """
+        problems = settings_of(self.asking).check(game)
+        return {"asking": " ".join(f"{name}: {reason}" for name, reason in problems.items())} if problems else {}
 
 
 class Version(models.Model):

@@ -1,13 +1,15 @@
-"""A game's parameters as blanks of a form, made from the game's own description of them."""
+"""A model's parameters as blanks of a form, made from its own description of them: a game's, an opponent's."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from django import forms
 from django.utils.translation import gettext as _
+from pydantic import BaseModel
 from pydantic import ValidationError as BadValues
 from pydantic.fields import FieldInfo
 from unfold.widgets import (
@@ -19,73 +21,76 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from games.interface import Game
 from matches.forms import Field, fields_of
 
 PREFIX = "parameter_"
 NONE = "_none"
+LONG = 300
+"""Characters from which on a text gets several lines."""
 
 
-def blanks(game: type[Game[Any, Any]], config: Mapping[str, Any]) -> dict[str, forms.Field]:
-    """Form fields for every parameter of `game`, showing `config` or the game's defaults.
+@dataclass(frozen=True)
+class Parameters:
+    """The blanks of one model in a form; `prefix` begins the names of its fields there."""
 
-    A parameter that may have no value gets a second field, a box to tick for "none".
-    """
-    made: dict[str, forms.Field] = {}
-    for blank in fields_of(game.Config):
-        value = config.get(blank.name, blank.default)
-        made[PREFIX + blank.name] = _form_field(game, blank, value)
-        if blank.nullable:
-            made[PREFIX + blank.name + NONE] = forms.BooleanField(
-                label=_("{parameter}: none").format(parameter=_label(blank)),
-                required=False,
-                initial=value is None and (blank.name in config or not blank.required),
-                help_text=_("Tick this for no value: without limit, or not told, as the game's rules say."),
-                widget=UnfoldBooleanWidget(),
-            )
-    return made
+    model: type[BaseModel]
+    prefix: str = PREFIX
 
+    def blanks(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
+        """Form fields for every parameter, showing `config` or the model's defaults.
 
-def rows(game: type[Game[Any, Any]]) -> list[str | tuple[str, ...]]:
-    """The names of those fields as an admin's fieldset shows them: one line per parameter."""
-    return [
-        (PREFIX + blank.name, PREFIX + blank.name + NONE) if blank.nullable else PREFIX + blank.name
-        for blank in fields_of(game.Config)
-    ]
+        A parameter that may have no value gets a second field, a box to tick for "none".
+        """
+        made: dict[str, forms.Field] = {}
+        for blank in fields_of(self.model):
+            value = config.get(blank.name, blank.default)
+            made[self.prefix + blank.name] = _form_field(self.model, blank, value)
+            if blank.nullable:
+                made[self.prefix + blank.name + NONE] = forms.BooleanField(
+                    label=_("{parameter}: none").format(parameter=_label(blank)),
+                    required=False,
+                    initial=value is None and (blank.name in config or not blank.required),
+                    help_text=_("Tick this for no value: without limit, or not told, as the rules say."),
+                    widget=UnfoldBooleanWidget(),
+                )
+        return made
 
+    def rows(self) -> list[str | tuple[str, ...]]:
+        """The names of those fields as an admin's fieldset shows them: one line per parameter."""
+        names = [(self.prefix + blank.name, blank.nullable) for blank in fields_of(self.model)]
+        return [(name, name + NONE) if nullable else name for name, nullable in names]
 
-def values(game: type[Game[Any, Any]], cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The configuration that somebody typed in, and what is wrong with it by form field."""
-    config: dict[str, Any] = {}
-    errors: dict[str, str] = {}
-    for blank in fields_of(game.Config):
-        name = PREFIX + blank.name
-        value = cleaned.get(name)
-        if blank.nullable and cleaned.get(name + NONE):
-            config[blank.name] = None
-        elif value not in (None, ""):
-            config[blank.name] = _typed(blank, value)
-        elif name not in cleaned:
-            continue  # what was typed did not even read as the field's kind: said there already
-        elif blank.nullable:
-            errors[name] = _("Please fill this in, or tick “none”.")
-        elif blank.required or blank.kind in ("number", "integer", "choice"):
-            errors[name] = _("Please fill this in.")
-    return config, {**problems(game, config), **errors}
+    def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """The configuration that somebody typed in, and what is wrong with it by form field."""
+        config: dict[str, Any] = {}
+        errors: dict[str, str] = {}
+        for blank in fields_of(self.model):
+            name = self.prefix + blank.name
+            value = cleaned.get(name)
+            if blank.nullable and cleaned.get(name + NONE):
+                config[blank.name] = None
+            elif value not in (None, ""):
+                config[blank.name] = _typed(blank, value)
+            elif name not in cleaned:
+                continue  # what was typed did not even read as the field's kind: said there already
+            elif blank.nullable:
+                errors[name] = _("Please fill this in, or tick “none”.")
+            elif blank.required or blank.kind in ("number", "integer", "choice"):
+                errors[name] = _("Please fill this in.")
+        return config, {**self.problems(config), **errors}
 
-
-def problems(game: type[Game[Any, Any]], config: Mapping[str, Any]) -> dict[str, str]:
-    """What the game's own description finds wrong with values, by form field; "" is about them all."""
-    try:
-        game.Config.model_validate_json(json.dumps(config))
-    except BadValues as error:
-        found: dict[str, str] = {}
-        for problem in error.errors():
-            name = PREFIX + str(problem["loc"][0]) if problem["loc"] else ""
-            sentence = problem["msg"].removeprefix("Value error, ").replace("Input should", _("This should"), 1)
-            found.setdefault(name, sentence if sentence.endswith(".") else f"{sentence}.")
-        return found
-    return {}
+    def problems(self, config: Mapping[str, Any]) -> dict[str, str]:
+        """What the model's own description finds wrong with values, by form field; "" is about them all."""
+        try:
+            self.model.model_validate_json(json.dumps(config))
+        except BadValues as error:
+            found: dict[str, str] = {}
+            for problem in error.errors():
+                name = self.prefix + str(problem["loc"][0]) if problem["loc"] else ""
+                sentence = problem["msg"].removeprefix("Value error, ").replace("Input should", _("This should"), 1)
+                found.setdefault(name, sentence if sentence.endswith(".") else f"{sentence}.")
+            return found
+        return {}
 
 
 def _label(blank: Field) -> str:
@@ -98,12 +103,12 @@ def _typed(blank: Field, value: Any) -> Any:
     return value
 
 
-def _help(game: type[Game[Any, Any]], blank: Field) -> str:
+def _help(model: type[BaseModel], blank: Field) -> str:
     help_text = blank.help if not blank.help or blank.help.endswith((".", "!", "?")) else f"{blank.help}."
-    return f"{help_text} {_limits(game, blank)}".strip()
+    return f"{help_text} {_limits(model, blank)}".strip()
 
 
-def _limits(game: type[Game[Any, Any]], blank: Field) -> str:
+def _limits(model: type[BaseModel], blank: Field) -> str:
     """The least and the largest value in a sentence; empty without limits."""
     says = {
         "Ge": _("at least {limit}"),
@@ -113,7 +118,7 @@ def _limits(game: type[Game[Any, Any]], blank: Field) -> str:
     }
     found = [
         says[type(limit).__name__].format(limit=f"{getattr(limit, type(limit).__name__.lower()):,g}")
-        for limit in _metadata(game.Config.model_fields[blank.name])
+        for limit in _metadata(model.model_fields[blank.name])
         if type(limit).__name__ in says
     ]
     sentence = _(" and ").join(found)
@@ -128,10 +133,10 @@ def _metadata(field: FieldInfo) -> Iterator[Any]:
             yield from note.metadata if isinstance(note, FieldInfo) else [note]
 
 
-def _form_field(game: type[Game[Any, Any]], blank: Field, value: Any) -> forms.Field:
+def _form_field(model: type[BaseModel], blank: Field, value: Any) -> forms.Field:
     shared: dict[str, Any] = {
         "label": _label(blank),
-        "help_text": _help(game, blank),
+        "help_text": _help(model, blank),
         "initial": value,
         "required": False,
     }
@@ -145,6 +150,8 @@ def _form_field(game: type[Game[Any, Any]], blank: Field, value: Any) -> forms.F
         choices = [(str(choice), str(choice).replace("_", " ")) for choice in blank.choices]
         return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **shared)
     if blank.kind == "text":
-        return forms.CharField(widget=UnfoldAdminTextInputWidget(), **shared)
+        long = (blank.max_length or 0) > LONG
+        widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if long else UnfoldAdminTextInputWidget()
+        return forms.CharField(widget=widget, max_length=blank.max_length, **shared)
     shared["help_text"] = f"{shared['help_text']} {_('A list or object in JSON.')}".strip()
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

@@ -18,8 +18,9 @@ import games.play
 from games import registry
 from games.errors import GameError
 from games.interface import Game
+from matches.agent_settings import AgentSettings, settings_of
 from recruiters.models import LabCode
-from studies.admin import parameters
+from studies.admin.parameters import PREFIX, Parameters
 from studies.models import Study
 
 SCRIPT = "script:"
@@ -27,6 +28,13 @@ PROVIDERS = {
     "openai": gettext_lazy("Language model: OpenAI, or any server that speaks its protocol"),
     "anthropic": gettext_lazy("Language model: Anthropic"),
 }
+
+
+OF_OPPONENT = Parameters(AgentSettings, prefix="asking_")
+
+
+def _of_game(game: type[Game[Any, Any]]) -> Parameters:
+    return Parameters(game.Config)
 
 
 class StudyForm(forms.ModelForm):
@@ -55,7 +63,7 @@ class StudyForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        exclude = ["config", "agent", "status"]
+        exclude = ["config", "agent", "asking", "status"]
         widgets = {"game": forms.HiddenInput()}
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -65,7 +73,11 @@ class StudyForm(forms.ModelForm):
         ]
         self.fields["opponent"].choices = [*scripts, *((key, str(title)) for key, title in PROVIDERS.items())]
         self.fields["roles"].choices = _roles(self.game_class, self.instance.config)
-        for name, field in parameters.blanks(self.game_class, self.instance.config).items():
+        shown = {
+            **_of_game(self.game_class).blanks(self.instance.config),
+            **OF_OPPONENT.blanks(self.instance.asking),
+        }
+        for name, field in shown.items():
             self.fields[name].initial = field.initial
         self._show_agent(self.instance.agent, [key for key, _title in scripts])
         if "game" in self.fields:
@@ -99,10 +111,14 @@ class StudyForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        config, errors = parameters.values(self.game_class, cleaned)
-        for name, reason in errors.items():
+        config, errors = _of_game(self.game_class).values(cleaned)
+        settings, wrong = OF_OPPONENT.values(cleaned)
+        if not wrong:
+            found = settings_of(settings).check(self.game_class(self.game_class.Config()))
+            wrong = {OF_OPPONENT.prefix + name: reason for name, reason in found.items()}
+        for name, reason in {**errors, **wrong}.items():
             self.add_error(name if name in self.fields else None, reason)
-        self.instance.config = config
+        self.instance.config, self.instance.asking = config, settings
         opponent, model = cleaned.get("opponent", ""), cleaned.get("model_name", "").strip()
         if opponent in PROVIDERS:
             self.instance.agent = f"{opponent}:{model}"
@@ -117,8 +133,10 @@ class StudyForm(forms.ModelForm):
         stand_for = {"agent": "model_name" if self.cleaned_data.get("opponent") in PROVIDERS else "opponent"}
         found: dict[str, Any] = {}
         for name, problems in errors.update_error_dict({}).items():
+            if name == "asking" and any(field.startswith(OF_OPPONENT.prefix) for field in self.errors):
+                continue
             if name == "config":
-                if any(field.startswith(parameters.PREFIX) for field in self.errors):
+                if any(field.startswith(PREFIX) for field in self.errors):
                     continue
                 name = NON_FIELD_ERRORS
             name = stand_for.get(name, name)
@@ -130,7 +148,7 @@ class StudyForm(forms.ModelForm):
 
 def study_form(game: type[Game[Any, Any]]) -> type[StudyForm]:
     """The form for a study of `game`: one field per parameter of it."""
-    fields = parameters.blanks(game, {})
+    fields = {**_of_game(game).blanks({}), **OF_OPPONENT.blanks({})}
     return type("StudyForm", (StudyForm,), {**fields, "game_class": game})
 
 
@@ -140,7 +158,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
         (None, {"fields": ["title", "slug", "purpose"]}),
         (
             _("Game: {title}").format(title=game.title),
-            {"fields": ["game", *parameters.rows(game), "design"], "description": game.summary},
+            {"fields": ["game", *_of_game(game).rows(), "design"], "description": game.summary},
         ),
         (
             _("People"),
@@ -150,6 +168,18 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
         (_("Opponent"), {"fields": ["opponent", "model_name", "agent_delay", "tells_opponent"]}),
+        (
+            _("How a model is asked, and what if it fails"),
+            {
+                "classes": ["collapse"],
+                "fields": OF_OPPONENT.rows(),
+                "description": _(
+                    "A call that fails is made again; a move that is not legal is asked for again; then the "
+                    "replacements are asked, and in the end a scripted player moves or the game ends and people are "
+                    "paid. All of it is kept and counted."
+                ),
+            },
+        ),
         (
             _("Checks"),
             {

@@ -1,0 +1,148 @@
+"""How an agent in a seat is asked, what happens when it fails, and how its answer appears."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from games.interface import Game
+from llm_agents.agent import AgentSpec, Ladder, parse_spec
+from llm_agents.errors import AgentError
+
+GRACE_SECONDS = 20.0
+"""Beyond the limit of a decision, before the clock itself moves or ends the match: for workers that died."""
+
+
+class AgentSettings(BaseModel):
+    """A study's settings of its opponent; they travel with the seat and never change.
+
+    Titles and descriptions make the set-up form.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
+
+    strategy: Literal["plain", "chain_of_thought"] = Field(
+        "plain", title="How a model is asked", description="Plainly, or to think step by step first."
+    )
+    persona: Annotated[str, Field(max_length=4000)] = Field(
+        "", title="Persona", description="Whom a model is told to be. Empty: nobody in particular."
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        None, title="Temperature", description="How freely a model chooses its words. None: as its provider has it."
+    )
+    max_tokens: Annotated[int, Field(ge=16, le=100_000)] | None = Field(
+        None, title="Longest answer", description="In tokens. None: as the provider has it."
+    )
+    structured: bool = Field(
+        True,
+        title="Hold answers to a schema",
+        description="Where the endpoint can: an answer is then the JSON of a move, though perhaps not a legal one.",
+    )
+    short: bool = Field(
+        False,
+        title="Ask for the fewest numbers",
+        description="Where the game has such a form: a model says only what determines its move.",
+    )
+    tries_after_first: int = Field(
+        3,
+        ge=0,
+        le=10,
+        title="Tries after the first",
+        description="A model that makes no legal move is told what was wrong and asked again this often.",
+    )
+    call_seconds: float = Field(60, ge=1, le=600, title="Seconds for a call", description="Longer calls are cut off.")
+    retries: int = Field(
+        2, ge=0, le=10, title="Retries", description="Of a call that failed because the endpoint was busy or down."
+    )
+    limit_seconds: float = Field(
+        120,
+        ge=2,
+        le=1800,
+        title="Seconds for a move",
+        description="With all tries, retries and replacements. What happens then is said below.",
+    )
+    fallbacks: tuple[str, ...] = Field(
+        (),
+        title="Replacements",
+        description="Other models that are asked, in this order, when the opponent fails; as ENDPOINT:MODEL.",
+    )
+    script: Annotated[str, Field(max_length=60)] = Field(
+        "",
+        title="Scripted player in the end",
+        description="It moves when all have failed, flagged in the data. Empty: the game ends, and people are paid.",
+    )
+    appears: Literal["at_once", "typed", "delayed"] = Field(
+        "at_once",
+        title="How the answer appears",
+        description="At once; its words as the model types them; or after the time that a person would have taken.",
+    )
+    cap_match: Annotated[float, Field(gt=0)] | None = Field(
+        None, title="Spend per match", description="US dollars after which no model is asked in a match. None: no cap."
+    )
+    cap_study: Annotated[float, Field(gt=0)] | None = Field(
+        None, title="Spend per study", description="US dollars after which no model is asked. None: no cap."
+    )
+
+    def spec(self, agent: str) -> AgentSpec:
+        """The agent called `agent`, asked in this way.
+
+        Raises:
+            BadAgent
+        """
+        named = parse_spec(agent)
+        if named.scripted:
+            return named
+        parameters: dict[str, Any] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return AgentSpec(
+            kind=named.kind,
+            name=named.name,
+            strategy=None if self.strategy == "plain" else self.strategy,
+            parameters={name: value for name, value in parameters.items() if value is not None},
+            persona=self.persona or None,
+            structured=self.structured,
+            short=self.short,
+        )
+
+    def ladder(self, agent: str) -> Ladder:
+        """Who is asked in which order, and how patiently.
+
+        Raises:
+            BadAgent
+        """
+        return Ladder(
+            rungs=(self.spec(agent), *(self.spec(other) for other in self.fallbacks)),
+            tries_after_first=self.tries_after_first,
+            call_seconds=self.call_seconds,
+            retries=self.retries,
+            total_seconds=self.limit_seconds,
+            script=self.script or None,
+        )
+
+    def check(self, game: Game[Any, Any]) -> dict[str, str]:
+        """What cannot be in this game, by name of the setting.
+
+        Raises nothing: the caller shows every problem at its field.
+        """
+        problems = {}
+        for other in self.fallbacks:
+            try:
+                parse_spec(other, game)
+            except AgentError as error:
+                problems["fallbacks"] = str(error)
+        try:
+            if self.script:
+                parse_spec(f"script:{self.script}", game)
+        except AgentError as error:
+            problems["script"] = str(error)
+        return problems
+
+
+DEFAULT = AgentSettings()
+
+
+def settings_of(kept: Mapping[str, Any]) -> AgentSettings:
+    """The settings as a seat keeps them; defaults for what it does not name."""
+    return AgentSettings.model_validate_json(json.dumps(kept)) if kept else DEFAULT
