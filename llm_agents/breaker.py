@@ -51,6 +51,7 @@ class Breakers:
     ):
         self._failures, self._window, self._pause, self._clock = failures, window, pause, clock
         self._circuits: dict[str, _Circuit] = {}
+        self._addresses: dict[str, str] = {}
         self._hooks: list[Hook] = []
         self._lock = threading.Lock()
 
@@ -63,14 +64,19 @@ class Breakers:
             circuit = self._circuits.get(name)
             return "closed" if circuit is None else self._state(circuit)
 
-    def check(self, name: str) -> None:
-        """Before waiting for a place.
+    def check(self, name: str, address: str = "") -> None:
+        """Before waiting for a place. An endpoint that has moved to another `address` begins anew.
 
         Raises:
             CircuitOpen: the circuit is open, or half-open and its trial call under way.
         """
         with self._lock:
-            self._refuse(name)
+            moved = self._addresses.get(name, address) != address
+            self._addresses[name] = address
+            if not moved:
+                self._refuse(name)
+        if moved:
+            self.succeeded(name)
 
     def enter(self, name: str) -> bool:
         """Before a call; `succeeded`, `failed` or `left` must follow. True if it is a trial call.
@@ -86,7 +92,7 @@ class Breakers:
             return True
 
     def succeeded(self, name: str) -> None:
-        """The endpoint answered, be it with a refusal."""
+        """The endpoint answered, be it with a refusal: its circuit closes."""
         with self._lock:
             was = self._circuits.pop(name, None)
         if was is not None and was.open_until is not None:
@@ -123,8 +129,10 @@ class Breakers:
         with self._lock:
             if name is None:
                 self._circuits.clear()
+                self._addresses.clear()
             else:
                 self._circuits.pop(name, None)
+                self._addresses.pop(name, None)
 
     def _refuse(self, name: str) -> _Circuit | None:
         circuit = self._circuits.get(name)

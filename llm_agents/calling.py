@@ -94,7 +94,7 @@ async def call(
 async def _attempt(
     place: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, keep: Keep
 ) -> Completion:
-    BREAKERS.check(place.name)
+    BREAKERS.check(place.name, place.address)
     async with limit_of(place).place(policy.deadline):
         seconds = min(policy.call_seconds, policy.remaining())
         if seconds <= 0:

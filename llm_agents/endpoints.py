@@ -75,14 +75,16 @@ class Endpoint:
         """The key that calls are made with; None where none is needed.
 
         Raises:
-            NotConfigured: one is needed and there is none.
+            NotConfigured: one is needed and there is none, or it cannot be a key.
         """
-        if self.key or self.key_variable is None:
-            return self.key or None
-        found = os.environ.get(self.key_variable)
-        if not found:
+        found = (self.key or os.environ.get(self.key_variable or "") or "").strip()
+        if not found and self.key_variable is not None:
             raise NotConfigured(_("{variable} is not set.").format(variable=self.key_variable))
-        return found
+        if not (found.isascii() and found.isprintable()):
+            raise NotConfigured(
+                _("The key of endpoint “{name}” holds characters that no key has.").format(name=self.name)
+            )
+        return found or None
 
 
 def _compatible(name: str, title: str, base_url: str, structured: Structured, *, concurrency: int = 64) -> Endpoint:

@@ -40,11 +40,11 @@ sys.stdin.read()
 """
 
 
-async def measure(protocol: Protocol, address: str, *, at_once: int, seconds: float) -> str:
-    """Keep `at_once` calls under way for `seconds`; returns the line of the table."""
+async def measure(protocol: Protocol, address: str, twin: int, *, at_once: int, seconds: float) -> str:
+    """Keep `at_once` calls under way for `seconds`; returns the line of the table. `twin` is the twin's process."""
     place = Endpoint(NAME, protocol, address, "sk-bench", structured="none", concurrency=at_once)
     use_endpoints({NAME: place}.get)
-    process = psutil.Process()
+    process, other = psutil.Process(), psutil.Process(twin)
     before = process.memory_info().rss
     request = Request("m", [{"role": "user", "content": "What do you offer? " * 50}])
     times: list[float] = []
@@ -65,9 +65,11 @@ async def measure(protocol: Protocol, address: str, *, at_once: int, seconds: fl
     asking = asyncio.gather(*(ask() for _number in range(at_once)))
     await asyncio.sleep(WARM_UP)
     times.clear()
-    cpu, began = sum(process.cpu_times()[:2]), time.monotonic()
+    psutil.cpu_percent()
+    cpu, twins_cpu, began = _cpu(process), _cpu(other), time.monotonic()
     await asyncio.sleep(seconds)
-    took, spent, ordered = time.monotonic() - began, sum(process.cpu_times()[:2]) - cpu, sorted(times)
+    took, ordered = time.monotonic() - began, sorted(times)
+    spent, twins_spent = _cpu(process) - cpu, _cpu(other) - twins_cpu
     over = True
     await asking
     after = process.memory_info().rss
@@ -75,8 +77,14 @@ async def measure(protocol: Protocol, address: str, *, at_once: int, seconds: fl
     return (
         f"{protocol:<10}{at_once:>8}{len(ordered) / took:>10.1f}{statistics.median(ordered):>10.2f}"
         f"{ordered[int(len(ordered) * 0.95)]:>8.2f}{1000 * spent / len(ordered):>13.2f}"
+        f"{1000 * twins_spent / len(ordered):>9.2f}{psutil.cpu_percent():>12.0f}"
         f"{before / 2**20:>12.0f}{after / 2**20:>11.0f}{failures:>10}"
     )
+
+
+def _cpu(process: psutil.Process) -> float:
+    user, system = process.cpu_times()[:2]
+    return float(user + system)
 
 
 def main() -> None:
@@ -85,7 +93,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--latency", type=float, default=1.0, help="seconds that the twin takes for a call")
     arguments = parser.parse_args()
-    print("protocol   at once   calls/s  median s   p95 s  CPU ms/call  MB before   MB after  failures")
+    print(
+        "protocol   at once   calls/s  median s   p95 s ms CPU/call  twin's  machine %   MB before   MB after    failed"
+    )
     protocols: tuple[Protocol, ...] = ("openai", "anthropic")
     for protocol in protocols:
         command = [sys.executable, "-c", TWIN, protocol, str(arguments.latency)]
@@ -94,7 +104,7 @@ def main() -> None:
             address = twin.stdout.readline().strip()
             try:
                 for at_once in arguments.at_once:
-                    print(asyncio.run(measure(protocol, address, at_once=at_once, seconds=arguments.seconds)))
+                    print(asyncio.run(measure(protocol, address, twin.pid, at_once=at_once, seconds=arguments.seconds)))
             finally:
                 twin.terminate()
 

@@ -76,6 +76,8 @@ class Anthropic:
             failure = Unavailable(CUT)
         except (anthropic.AnthropicError, json.JSONDecodeError, UnicodeDecodeError):
             failure = Unreadable(UNREADABLE)
+        except ValueError:
+            failure = Rejected("The request cannot be written as JSON.")
         # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
         raise failure
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
+import httpx2
+
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import ProviderError, RateLimited, Rejected, Unavailable
+from llm_agents.errors import NotConfigured, ProviderError, RateLimited, Rejected, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -110,7 +112,7 @@ class Clients(Generic[T]):
         """The running loop's client.
 
         Raises:
-            NotConfigured: the endpoint's key is not set.
+            NotConfigured: the endpoint's key is not set, or its address is none.
         """
         made_for = (endpoint.address, endpoint.secret(), endpoint.concurrency)
         loop = asyncio.get_running_loop()
@@ -118,7 +120,11 @@ class Clients(Generic[T]):
             clients = self._loops.setdefault(loop, {})
         kept = clients.get(endpoint.name)
         if kept is None or kept[0] != made_for:
-            kept = clients[endpoint.name] = (made_for, self._make(endpoint))
+            try:
+                made = self._make(endpoint)
+            except (ValueError, httpx2.InvalidURL):
+                raise NotConfigured(f"The address of endpoint “{endpoint.name}” is none.") from None
+            kept = clients[endpoint.name] = (made_for, made)
         return kept[1]
 
     async def close(self, endpoint: Endpoint) -> None:
@@ -131,14 +137,14 @@ class Clients(Generic[T]):
 
 
 class Draft:
-    """A streamed answer as it grows.
+    """A streamed answer as it grows; that it cannot be shown does no harm to it.
 
     Attributes:
         first: seconds from the beginning to the first piece; None before it.
     """
 
     def __init__(self, on_text: Callable[[str], None]):
-        self._on_text = on_text
+        self._on_text: Callable[[str], None] | None = on_text
         self._began = time.monotonic()
         self._pieces: list[str] = []
         self.first: float | None = None
@@ -148,7 +154,16 @@ class Draft:
             if self.first is None:
                 self.first = time.monotonic() - self._began
             self._pieces.append(piece)
+            self._show(piece)
+
+    def _show(self, piece: str) -> None:
+        if self._on_text is None:
+            return
+        try:
             self._on_text(piece)
+        except Exception as error:  # noqa: BLE001 - whoever shows it may fail in any way
+            self._on_text = None
+            log.warning("a draft could not be shown: %s", type(error).__name__)
 
     @property
     def text(self) -> str:

@@ -11,7 +11,7 @@ import httpx2
 import openai
 
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import ProviderError, TimedOut, Unavailable, Unreadable
+from llm_agents.errors import ProviderError, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
     UNKNOWN,
@@ -80,6 +80,8 @@ class OpenAI:
             failure = Unavailable(CUT)
         except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError):
             failure = Unreadable(UNREADABLE)
+        except ValueError:
+            failure = Rejected("The request cannot be written as JSON.")
         # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
         raise failure
 

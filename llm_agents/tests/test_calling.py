@@ -335,6 +335,15 @@ async def test_it_comes_back_when_the_trial_is_answered(place, protocol):
     assert breaker.state("place") == "closed"
 
 
+async def test_an_endpoint_that_has_moved_is_asked_at_once(place, protocol):
+    place(protocol, error(500))
+    for _time in range(5):
+        with pytest.raises(errors.Unavailable):
+            await ask(retries=0)
+    place(protocol, answer(protocol, "yes"))
+    assert (await ask()).text == "yes"
+
+
 async def test_a_cancelled_trial_leaves_the_circuit_to_the_next_call(place, protocol):
     place(protocol, Says("{}", pause=3), answer(protocol, "yes"))
     BREAKERS.trip("place", 0)

@@ -10,6 +10,7 @@ import traceback
 import pytest
 
 from llm_agents import errors
+from llm_agents.endpoints import Endpoint
 from llm_agents.providers import provider_of
 from llm_agents.providers.base import Request, retry_after
 from llm_agents.tests.wire import KEY, Says, Wire, answer, error, stream
@@ -199,6 +200,32 @@ async def test_a_changed_key_is_used_from_the_next_call_on(serving, protocol):
     first, second = (json.dumps(headers) for headers, _body in wire.requests)
     assert "sk-first-key" in first and "sk-second-key" in second
     await provider_of(wire.endpoint(protocol)).close()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"key": "sk-“quoted”"}, {"key": "sk-1\nX-Other: 1"}, {"base_url": "http://nowhere:port"}],
+    ids=["quotes", "line break", "no address"],
+)
+async def test_an_endpoint_that_cannot_be_called_says_so(protocol, options):
+    endpoint = Endpoint(**{"name": "place", "protocol": protocol, "key": "sk-1", **options})
+    with pytest.raises(errors.NotConfigured, match="of endpoint “place”") as caught:
+        await ask(endpoint)
+    assert options.get("key", "nowhere") not in str(caught.value)
+
+
+async def test_parameters_that_are_no_json_are_refused(serving, protocol):
+    wire = serving(answer(protocol, GOOD))
+    with pytest.raises(errors.Rejected, match="as JSON"):
+        await ask(wire.endpoint(protocol), parameters={"temperature": float("nan")})
+
+
+async def test_a_draft_that_cannot_be_shown_does_no_harm(serving, protocol):
+    def broken(_piece):
+        raise ConnectionError
+
+    wire = serving(Says(stream(protocol, '{"answer"', ": 20}")))
+    assert (await ask(wire.endpoint(protocol), on_text=broken)).text == GOOD
 
 
 # ---- what is kept secret -----------------------------------------------------------------------
