@@ -31,7 +31,9 @@ WARNINGS: Sentences = (
     lambda: _("Not this time. It is not a good product."),
     lambda: _("Do not buy this one; the next may be better."),
 )
-_AGAINST = re.compile(r"\b(no|not|cannot|can't|don't|never|low|bad|poor|avoid|unfortunately|wait)\b", re.IGNORECASE)
+_AGAINST = re.compile(
+    r"\b(no|not|none|nothing|never|nor|\w+n['’]t|cannot|low|bad|poor|avoid|skip|unfortunately|wait)\b", re.IGNORECASE
+)
 
 
 def recommends(words: str) -> bool:
@@ -91,17 +93,20 @@ def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveDa
     """Buys when the product is expected to be worth its price, given how often the seller's words were true.
 
     It counts the qualities that followed the same recommendation, and begins with two imagined
-    products, of which the share that the prior says was high. A buyer who forgets knows the prior alone.
+    products, of which the share that the prior says was high. A buyer who forgets counts what the
+    statistics tell instead: how many products were bought, and how many of these were low.
     """
     if role != BUYER:
         return commitment(game, state, role, rng)
     now = state.rounds[-1]
     high, count = 2 * game.config.prior, 2.0
-    if not game.myopic:
-        for past in state.played:
-            known = past.bought or game.config.reveal_quality == "always"
-            if known and spoke_for(past) == spoke_for(now):
-                high, count = high + (past.quality == HIGH), count + 1
+    for past in state.played:
+        if game.myopic:
+            counts = past.bought
+        else:
+            counts = game.revealed(past) and spoke_for(past) == spoke_for(now)
+        if counts:
+            high, count = high + (past.quality == HIGH), count + 1
     chance = high / count
     return _buy(chance * game.gain(HIGH) + (1 - chance) * game.gain(LOW) >= 0)
 

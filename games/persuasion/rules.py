@@ -128,7 +128,9 @@ class Recommendation(Move):
 class Purchase(Move):
     """What the buyer does."""
 
-    decision: Literal["yes", "no"] = Field(title="Do you buy?", description="yes buys the product at its price.")
+    decision: Literal["yes", "no"] = Field(
+        title="Your decision", description="“yes” buys the product at its price, “no” does not."
+    )
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
         if not self.knows_values(role):
             hidden |= {"high_value", "low_value"}
         return frozenset(hidden)
+
+    def revealed(self, past: Round) -> bool:
+        """Whether the buyer of a round that is over has learnt its quality."""
+        return past.bought or self.config.reveal_quality == "always"
 
     def gain(self, quality: Quality) -> float:
         """What buying a product of this quality earns the buyer, in dollars."""

@@ -21,15 +21,23 @@ if TYPE_CHECKING:
 def view(game: Persuasion, state: Market, role: Role) -> View:
     """Everything that `role` may know now."""
     forgets = not game.remembers(role)
-    blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
+    blocks: list[Block] = [_status(game, state, role)]
+    if state.played and not forgets:
+        blocks.append(_outcome(game, state.played[-1], len(state.played), role))
+    blocks.append(_situation(game, state, role))
     if state.now is None:
         blocks.append(_result(game, state, role))
     elif role == SELLER:
         blocks.append(_product(game, state.now))
+        if state.now.offered:
+            blocks.append(_own_words(game, state.now))
     elif state.now.offered:
         blocks.append(_pitch(game, state.now, len(state.rounds)))
-    blocks.append(_statistics(game, state) if forgets else _history(game, state, role))
-    return tuple(blocks)
+    if forgets:
+        return (*blocks, _statistics(game, state))
+    if state.played and state.now is not None:
+        blocks.append(_tally(game, state, role))
+    return (*blocks, _history(game, state, role))
 
 
 def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: Market, role: Role) -> View:
@@ -38,7 +46,7 @@ def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: 
         return (_pitch(game, after.now, len(after.rounds)),) if role == BUYER else ()
     if not game.remembers(role):
         return ()
-    told: list[Block] = [Text("outcome", _outcome(game, after.played[-1], role))]
+    told: list[Block] = [_outcome(game, after.played[-1], len(after.played), role)]
     if after.now is None:
         told.append(_result(game, after, role))
     else:
@@ -113,35 +121,61 @@ def _pitch(game: Persuasion, now: Round, number: int) -> Facts:
     if now.message is not None:
         said = Fact("message", _("{name} writes").format(name=name), Said(name, now.message), "")
     else:
-        words = _("yes, buy it") if now.recommendation == "yes" else _("no, do not buy it")
-        said = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, words)
+        said = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, _advice(now))
     title = _("The product of round {number}").format(number=number)
     return Facts("pitch", title, (said, Fact("price", _("Price"), game.config.price, money(game.config.price))))
 
 
-def _revealed(game: Persuasion, past: Round) -> bool:
-    """Whether the buyer has learnt the quality of a round that is over."""
-    return past.bought or game.config.reveal_quality == "always"
+def _own_words(game: Persuasion, now: Round) -> Facts:
+    """What the seller has said of the product, while the buyer thinks."""
+    if now.message is not None:
+        said = Fact("message", _("You wrote"), Said(game.role_title(SELLER), now.message), "")
+    else:
+        said = Fact("recommendation", _("You recommended"), now.recommendation, _advice(now))
+    return Facts("own_words", _("What you said"), (said,))
 
 
-def _outcome(game: Persuasion, past: Round, role: Role) -> str:
-    """How the round ended that has just been played, for one who remembers."""
-    name = game.role_title(BUYER)
+def _advice(said: Round) -> str:
+    return _("yes, buy it") if said.recommendation == "yes" else _("no, do not buy it")
+
+
+def _outcome(game: Persuasion, past: Round, number: int, role: Role) -> Text:
+    """How round `number` ended, for one who remembers."""
+    return Text("outcome", _("Round {number}: {outcome}").format(number=number, outcome=_ending(game, past, role)))
+
+
+def _ending(game: Persuasion, past: Round, role: Role) -> str:
     if role == SELLER:
-        words = _("{name} bought the product.") if past.bought else _("{name} did not buy the product.")
-        return words.format(name=name)
-    if not _revealed(game, past):
-        return _("You did not buy the product, and do not learn its quality.")
+        name = game.role_title(BUYER)
+        if not past.bought:
+            return _("{name} did not buy the product, and you earned nothing.").format(name=name)
+        earned = money(game.config.price)
+        return _("{name} bought the product, and you earned {earned}.").format(name=name, earned=earned)
+    if not game.revealed(past):
+        return _("you did not buy the product, and do not learn its quality.")
     quality = _quality(past.quality)
     if not past.bought:
-        return _("You did not buy the product. It was of {quality} quality.").format(quality=quality)
+        return _("you did not buy the product. It was of {quality} quality.").format(quality=quality)
     gain = game.gain(past.quality)
     words = (
-        _("The product that you bought was of {quality} quality: you earned {gain} with it.")
+        _("the product that you bought was of {quality} quality: you earned {gain} with it.")
         if gain > 0
-        else _("The product that you bought was of {quality} quality: you lost {gain} with it.")
+        else _("the product that you bought was of {quality} quality: you lost {gain} with it.")
     )
     return words.format(quality=quality, gain=money(abs(gain)))
+
+
+def _tally(game: Persuasion, state: Market, role: Role) -> Text:
+    """How many products were bought so far, and how many of these were low: for one who remembers."""
+    sold = sum(one.bought for one in state.played)
+    low = sum(one.bought and one.quality == LOW for one in state.played)
+    words = (
+        _("{name} has bought {sold} of {rounds} products; of low quality among these: {low}.")
+        if role == SELLER
+        else _("You have bought {sold} of {rounds} products; of low quality among these: {low}.")
+    )
+    name = game.role_title(BUYER)
+    return Text("tally", words.format(name=name, sold=sold, rounds=len(state.played), low=low))
 
 
 def _statistics(game: Persuasion, state: Market) -> Facts:
@@ -151,7 +185,7 @@ def _statistics(game: Persuasion, state: Market) -> Facts:
         none = Fact("rounds_before", _("Rounds before this one"), 0, _("none: this is the first"))
         return Facts("statistics", _("Earlier buyers"), (none,))
     bought = sum(one.bought for one in played) / len(played)
-    low = sum(one.bought and one.quality != HIGH for one in played) / len(played)
+    low = sum(one.bought and one.quality == LOW for one in played) / len(played)
     return Facts(
         "statistics",
         _("Earlier buyers"),
@@ -174,17 +208,17 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
             else (_("yes") if past.recommendation == "yes" else _("no"))
         )
         bought = _("yes") if past.bought else _("no")
-        quality = _quality(past.quality) if seller or _revealed(game, past) else _("not known")
+        quality = _quality(past.quality) if seller or game.revealed(past) else _("not known")
         earned = money(game.earned((past,), role))
         return (number, said, bought, quality, earned)
 
     words = game.config.message_type == "text"
     if seller:
-        said = _("You said") if words else _("You recommended")
+        said = _("You said") if words else _("Your advice")
         columns = (_("Round"), said, _("Bought"), _("Quality"), _("You earned"))
     else:
         name = game.role_title(SELLER)
-        said = (_("{name} said") if words else _("{name} recommended")).format(name=name)
+        said = (_("{name} said") if words else _("{name}'s advice")).format(name=name)
         columns = (_("Round"), said, _("You bought"), _("Quality"), _("You earned"))
     rows = tuple(row(number, past) for number, past in enumerate(state.played, start=1))
     return Table("history", _("Rounds so far"), columns, rows)
@@ -200,10 +234,10 @@ def _result(game: Persuasion, state: Market, role: Role) -> Facts:
         label = _("Products that you sold") if role == SELLER else _("Products that you bought")
         facts.append(Fact("sold", label, sold, of_all))
     if role == SELLER:
-        low = sum(one.bought and one.quality != HIGH for one in state.played)
+        low = sum(one.bought and one.quality == LOW for one in state.played)
         facts.append(Fact("sold_low", _("Of these, of low quality"), low, str(low)))
     elif game.remembers(role):
-        low = sum(one.bought and one.quality != HIGH for one in state.played)
+        low = sum(one.bought and one.quality == LOW for one in state.played)
         facts.append(Fact("bought_low", _("Of these, of low quality"), low, str(low)))
     earned = game.earned(state.played, role)
     label = _("You earned") if game.remembers(role) else _("All buyers together earned")
