@@ -329,12 +329,24 @@ def llm_calls() -> Table:
                 lambda c: c.call.at,
                 unit="UTC",
             ),
-            recorded("provider", "choice", "Whose interface was called.", values="openai, anthropic"),
+            recorded("provider", "choice", "The protocol that was spoken.", values="openai, anthropic"),
+            recorded("endpoint", "text", "The endpoint that was called, by its name in the admin."),
             recorded("model", "text", "The model that was asked for."),
             recorded("answered_by", "text", "The model that the provider says it was."),
             recorded(
                 "try_number", "integer", "1 for the first try of a turn; more after answers that were no legal move."
             ),
+            recorded("rung", "integer", "0 for the opponent itself, 1 for the first replacement, and so on."),
+            recorded("attempt", "integer", "1 for the first call of a try; more after calls that failed."),
+            recorded("strategy", "choice", "How the model was asked.", values="chain_of_thought; empty: plainly"),
+            recorded(
+                "structured",
+                "choice",
+                "How the answer was held to a schema.",
+                values="none, json_schema, json_object, tool",
+            ),
+            recorded("seed", "integer", "The sampling seed sent along."),
+            recorded("prompt_sha256", "identifier", "Hash of the study's own texts: instructions, persona, prompts."),
             recorded("messages", "json", "All that was sent, as [{role, content}]; names replaced by markers."),
             recorded("parameters", "json", "Parameters sent along."),
             recorded(
@@ -350,6 +362,9 @@ def llm_calls() -> Table:
             recorded("input_tokens", "integer", "As the provider counts them.", "tokens"),
             recorded("output_tokens", "integer", "As the provider counts them.", "tokens"),
             recorded("latency", "number", "Until the answer or the error.", "seconds"),
+            recorded("streamed", "boolean", "Whether the answer was read as it was written."),
+            recorded("first_text", "number", "Until the first words of a streamed answer.", "seconds"),
+            recorded("refused", "boolean", "Whether the provider says that the model would not answer."),
             Column(
                 "cost",
                 "number",

@@ -1,0 +1,149 @@
+"""Whatever a model's endpoint does, the person who waits gets an answer or the paid end, and all of it is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from llm_agents import breaker
+from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
+from matches import agents, announce, services
+from matches.agent_settings import AgentSettings
+from matches.models import Match
+from opponents.models import Call
+from participants.models import Enrolment
+from participants.services import lifetime
+from participants.states import State
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+QUICK = {"call_seconds": 1.0, "limit_seconds": 4.0, "retries": 1, "tries_after_first": 1}
+ACCEPT = '{"decision": "accept"}'
+MISBEHAVIOURS = {
+    "hung": [Hang(30)],
+    "busy": [Failure(429)],
+    "broken": [Failure(500)],
+    "not the protocol": [Malformed()],
+    "no move": ["I would rather talk about the weather."],
+    "an illegal move": ['{"decision": "maybe"}'],
+    "numbers as words": ['{"alice_gain": "six thousand", "bob_gain": "four"}'],
+    "empty": [""],
+    "unknown model": [Failure(404)],
+    "not let in": [Failure(401)],
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch) -> Iterator[None]:
+    """Nothing is queued: the tests play the worker. Circuits are closed."""
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+def waiting(**settings) -> Match:
+    """A match in which a person has made an offer to the model `openai:m`."""
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60))
+    match = services.open_match(
+        game="bargaining",
+        config={},
+        players={
+            "alice": services.Player(enrolment=person, step=0),
+            "bob": services.Player(agent="openai:m", settings=AgentSettings(**{**QUICK, **settings})),
+        },
+        seed=1,
+    )
+    offer = {"alice_gain": 6000, "bob_gain": 4000}
+    services.submit_move(match_id=match.pk, role="alice", move=offer, answering=match.open_turns()["alice"].answering)
+    match.refresh_from_db()
+    return match
+
+
+def think(match: Match) -> Match:
+    """What the worker does with bob's turn."""
+    answering = match.open_turns()["bob"].answering
+    agents.answer_turn(match_uid=match.uid, role="bob", answering=answering)
+    match.refresh_from_db()
+    return match
+
+
+def use(monkeypatch, *twins) -> None:
+    for twin in twins:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+
+
+@pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
+def test_without_a_replacement_the_person_gets_the_paid_end(monkeypatch, answers):
+    with OpenAITwin(answers) as twin:
+        use(monkeypatch, twin)
+        match = think(waiting())
+    assert (match.status, match.ending) == (Match.Status.ABANDONED, State.OPPONENT_FAILED)
+    assert Enrolment.objects.get().state == State.OPPONENT_FAILED
+    records = [call.record for call in Call.objects.order_by("pk")]
+    assert records
+    assert all(record["problem"] or record["error"] for record in records)
+
+
+@pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
+def test_a_scripted_player_may_move_in_the_end_and_is_flagged(monkeypatch, answers):
+    with OpenAITwin(answers) as twin:
+        use(monkeypatch, twin)
+        match = think(waiting(script="fair"))
+    assert match.status == Match.Status.LIVE
+    moves = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]
+    assert moves[0] == {"role": "bob", "move": {"decision": "reject"}, "by": "script:fair"}
+
+
+@pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
+def test_a_second_model_may_stand_in_and_is_flagged(monkeypatch, answers):
+    with OpenAITwin(answers) as failing, AnthropicTwin([ACCEPT]) as other:
+        use(monkeypatch, failing, other)
+        match = think(waiting(fallbacks=("anthropic:n",)))
+    assert match.status == Match.Status.FINISHED
+    (move,) = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]
+    assert move == {"role": "bob", "move": {"decision": "accept"}, "by": "anthropic:n"}
+    assert [call.record["rung"] for call in Call.objects.order_by("pk")][-1] == 1
+
+
+def test_every_refused_try_is_kept_with_what_was_wrong(monkeypatch):
+    with OpenAITwin(["Well…", '{"decision": "maybe"}', ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = think(waiting(tries_after_first=2))
+    assert match.status == Match.Status.FINISHED
+    problems = [call.record["problem"] for call in Call.objects.order_by("pk")]
+    assert [bool(problem) for problem in problems] == [True, True, False]
+    assert "maybe" in twin.requests[-1]["messages"][-2]["content"]
+
+
+def test_a_busy_endpoint_is_asked_again(monkeypatch):
+    with OpenAITwin([Failure(429), ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = think(waiting())
+    assert match.status == Match.Status.FINISHED
+    assert [call.record["attempt"] for call in Call.objects.order_by("pk")] == [1, 2]
+
+
+def test_a_model_is_reminded_of_its_own_earlier_words(monkeypatch):
+    first = 'Hm. {"decision": "reject"} That is my answer.'
+    offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
+    with OpenAITwin([first, offer]) as twin:
+        use(monkeypatch, twin)
+        match = think(think(waiting()))
+    assert match.status == Match.Status.LIVE
+    said = [message["content"] for message in twin.requests[-1]["messages"] if message["role"] == "assistant"]
+    assert said == [first]
+
+
+def test_the_clock_lets_the_scripted_player_move_where_every_worker_is_gone():
+    match = waiting(script="fair")
+    Match.objects.filter(pk=match.pk).update(turns=_overdue(match))
+    services.let_time_run_out(match_id=match.pk)
+    match.refresh_from_db()
+    assert match.log()[-1].data["by"] == "script:fair"
+
+
+def _overdue(match: Match) -> dict:
+    return {role: {**turn, "deadline": "2020-01-01T00:00:00+00:00"} for role, turn in match.turns.items()}
