@@ -330,6 +330,16 @@ def _sentence(words: str) -> str:
     return sentence if sentence.endswith(".") else sentence + "."
 
 
+def expand(form: Form, short: MoveData) -> MoveData:
+    """The full move that a filled-in short form stands for, as plain data; not yet checked.
+
+    Raises:
+        Refused: the short form is not filled in properly; with the reason, for the player.
+    """
+    assert form.short is not None and form.expand is not None
+    return form.expand(_parse(replace(form, model=form.short), short))
+
+
 def plain_move(move: Move) -> dict[str, Json]:
     """A checked move as logged: plain data without what was left at its default."""
     return move.model_dump(mode="json", exclude_defaults=True)
