@@ -83,15 +83,17 @@ def _form(forms: Sequence[Form], move: Mapping[str, Json]) -> Form:
 
 
 def _keys_are_known(move: Mapping[str, Json], form: Form) -> None:
+    """Refuse a key that is nearly a field's, and keys instead of those that are needed; the rules refuse other ones."""
     fields = form.model.model_fields
+    lacking = any(field.is_required() and name not in move for name, field in fields.items())
     for key in move:
         if key in fields:
             continue
         if meant := _meant(key, form):
             raise BadAnswer(f'There is no key “{key[:60]}”; the key is "{meant}", exactly as written here.')
-        names = [f'"{name}"' for name in form.model.model_json_schema().get("properties", {})]
-        known = f"the keys are {', '.join(names)}" if names else "the object must be empty: {}"
-        raise BadAnswer(f"There is no key “{key[:60]}”; {known}.")
+        if lacking:
+            names = ", ".join(f'"{name}"' for name in form.model.model_json_schema()["properties"])
+            raise BadAnswer(f"There is no key “{key[:60]}”; the keys are {names}.")
 
 
 def _meant(key: str, form: Form) -> str | None:

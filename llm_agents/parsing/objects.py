@@ -13,8 +13,9 @@ from llm_agents.errors import BadAnswer
 
 NO_OBJECT = "There is no complete JSON object in your answer"
 
+_MAY_BEGIN_ONE = re.compile(r"""\{(?=\s*["}'“‘„\w])""")
 _BEGINS_LIKE_ONE = re.compile(
-    r"""\{\s*(?:"(?:[^"\\]|\\.){0,200}"|'[^'{}]{0,200}'|[“‘„][^”’{}]{0,200}[”’“]|[^\W\d]\w{0,200})\s*[:=]"""
+    r"""\{\s{0,200}(?:"(?:[^"\\]|\\.){0,200}"|'[^'{}]{0,200}'|[“‘„][^”’{}]{0,200}[”’“]|[^\W\d]\w{0,200})\s{0,200}[:=]"""
 )
 _BRACES_OUTSIDE_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _THINKING_BEGINS = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
@@ -75,8 +76,9 @@ def _last(text: str) -> _Found | None:
     found: _Found | None = None
     unclosed: _Found | None = None
     drafts = 0
-    at = text.find("{")
-    while at >= 0:
+    end = 0
+    while begin := _MAY_BEGIN_ONE.search(text, end):
+        at = begin.start()
         try:
             value, end = _decoder.raw_decode(text, at)
             found = _Found(end, value)
@@ -96,7 +98,6 @@ def _last(text: str) -> _Found | None:
                 else:
                     end = max(end, getattr(error, "pos", end))
                     unclosed = _Found(end, wrong=f"{NO_OBJECT}: {_reason(error, text)}.")
-        at = text.find("{", end)
     return found or unclosed
 
 
