@@ -503,11 +503,12 @@ def _comparable(event: Event) -> Json:
 
 @dataclass(frozen=True)
 class Own:
-    """A role's own move in its story: the number of its event, and the forms that were open to it."""
+    """A role's own move in its story: the number of its event, the forms that were open to it, and what it knew."""
 
     number: int
     forms: tuple[Form, ...]
     move: MoveData
+    view: View = ()
 
 
 def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
@@ -521,7 +522,7 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            told.append(Own(event.number, current.forms(role), event.data["move"]))
+            told.append(Own(event.number, current.forms(role), event.data["move"], current.view(role)))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from games.errors import BadText
@@ -44,3 +45,36 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise BadText(_("This text cannot be shown: {reason}").format(reason=error)) from None
     return text.strip() + "\n"
+
+
+def check(template: str, sample: Mapping[str, Any]) -> None:
+    """Refuse a template that cannot be rendered, before anybody is to read it.
+
+    Args:
+        sample: a value for every variable that there is.
+
+    Raises:
+        BadText: naming the line, and the variable that there is not.
+    """
+    try:
+        parsed = _environment.parse(template)
+        unknown = meta.find_undeclared_variables(parsed) - sample.keys()
+        for name in parsed.find_all(nodes.Name):
+            if name.name in unknown and name.ctx == "load":
+                raise BadText(
+                    _("Line {line}: there is no variable “{name}”; there are {names}.").format(
+                        line=name.lineno, name=name.name, names=", ".join(sample)
+                    )
+                )
+        _compile(template).render(sample)
+    except TemplateSyntaxError as error:
+        raise BadText(_("Line {line}: {reason}").format(line=error.lineno, reason=error.message)) from None
+    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        line = max(
+            (frame.lineno or 0 for frame in extract_tb(error.__traceback__) if frame.filename == NAMELESS), default=1
+        )
+        raise BadText(_("Line {line}: {reason}").format(line=line, reason=error)) from None
+
+
+NAMELESS = "<template>"
+"""What Jinja calls a template without a file in tracebacks."""
