@@ -6,7 +6,7 @@ that the game gives for the reader's role.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from traceback import extract_tb
@@ -47,11 +47,12 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     return text.strip() + "\n"
 
 
-def check(template: str, sample: Mapping[str, Any]) -> None:
+def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection[str] = ()) -> None:
     """Refuse a template that cannot be rendered, before anybody is to read it.
 
     Args:
         sample: a value for every variable that there is.
+        as_they_stand: variables that may only be written out whole, or asked whether they are empty.
 
     Raises:
         BadText: naming the line, and the variable that there is not.
@@ -66,6 +67,14 @@ def check(template: str, sample: Mapping[str, Any]) -> None:
                         line=name.lineno, name=name.name, names=", ".join(sample)
                     )
                 )
+        whole = {id(name) for name in _written_or_asked(parsed)}
+        for name in parsed.find_all(nodes.Name):
+            if name.name in as_they_stand and id(name) not in whole:
+                raise BadText(
+                    _(
+                        "Line {line}: “{name}” can only be written out as it stands, or asked whether it is empty."
+                    ).format(line=name.lineno, name=name.name)
+                )
         _compile(template).render(sample)
     except TemplateSyntaxError as error:
         raise BadText(_("Line {line}: {reason}").format(line=error.lineno, reason=error.message)) from None
@@ -74,6 +83,14 @@ def check(template: str, sample: Mapping[str, Any]) -> None:
             (frame.lineno or 0 for frame in extract_tb(error.__traceback__) if frame.filename == NAMELESS), default=1
         )
         raise BadText(_("Line {line}: {reason}").format(line=line, reason=error)) from None
+
+
+def _written_or_asked(parsed: nodes.Template) -> Iterator[nodes.Node]:
+    """The names that stand alone in {{ … }}, or alone (perhaps negated) in an if."""
+    for output in parsed.find_all(nodes.Output):
+        yield from output.nodes
+    for branch in parsed.find_all(nodes.If):
+        yield branch.test.node if isinstance(branch.test, nodes.Not) else branch.test
 
 
 NAMELESS = "<template>"

@@ -17,7 +17,7 @@ from llm_agents.prompting import ABOUT_WORDS, WORDING
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies import conversation, fresh
 from llm_agents.strategies.asking import Asking
-from llm_agents.strategies.prompts import VARIABLES, Prompts, check_prompts
+from llm_agents.strategies.prompts import VARIABLES, Prompts, check_prompts, in_force
 
 __all__ = [
     "CHAIN_OF_THOUGHT", "STRATEGIES", "Preview", "Prompts", "Strategy", "check_prompts", "correction", "messages",
@@ -26,11 +26,9 @@ __all__ = [
 
 
 class Layout(Protocol):
-    """(play, role, events so far) → messages, in an order of its own."""
+    """(wording, events so far, raw answers by number of their move's event) → messages."""
 
-    def __call__(
-        self, play: Play, role: Role, events: Sequence[Event], *, asking: Asking, answers: Mapping[int, str]
-    ) -> list[ChatMessage]: ...
+    def __call__(self, asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]: ...
 
 
 @dataclass(frozen=True)
@@ -81,12 +79,11 @@ def messages(
         UnknownGame: the game has no such role.
         BadText: the instruction text or a prompt cannot be filled in.
     """
-    _has(play.game, role)
+    asking = _asking(play, role, strategy, template, persona, prompts, short)
     layout = _called(strategy).layout
     if layout is None:
         layout = conversation.messages if play.game.remembers(role) else fresh.messages
-    asking = _asking(strategy, template, persona, prompts, short)
-    return layout(play, role, events, asking=asking, answers=answers or {})
+    return layout(asking, events, answers or {})
 
 
 def correction(
@@ -101,13 +98,15 @@ def correction(
     short: bool = False,
 ) -> str:
     """What a model is told about an answer that was no legal move; arguments and errors as for `messages`."""
-    _has(play.game, role)
-    return _asking(strategy, template, persona, prompts, short).correction(play, role, reason)
+    return _asking(play, role, strategy, template, persona, prompts, short).correction(reason)
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a model is sent: `messages` now, `correction` after an answer without an object; `sha256` names the texts."""
+    """What a model is sent: `messages` now, and `correction` after an answer without an object.
+
+    `sha256` is the version of the texts.
+    """
 
     messages: list[ChatMessage]
     correction: str
@@ -142,14 +141,15 @@ def prompts_sha256(
 
     Two studies with the same hash, game and configuration send the same messages in the same situation.
     """
-    asking = _asking(strategy, template, persona, prompts, short)
+    texts = prompts or Prompts()
+    reasons = _called(strategy).reasons
     worded = {
         "game": game.key,
         "rules_version": game.rules_version,
         "strategy": strategy or "plain",
         "instructions": template or game.instruction_template(),
-        "persona": asking.persona.strip(),
-        "prompts": {name: asking.text(name) for name in VARIABLES},
+        "persona": (persona or "").strip(),
+        "prompts": {name: in_force(name, texts, reasons=reasons) for name in VARIABLES},
         "short": short,
         "house": [ABOUT_WORDS, WORDING],
     }
@@ -157,9 +157,17 @@ def prompts_sha256(
 
 
 def _asking(
-    strategy: str | None, template: str | None, persona: str | None, prompts: Prompts | None, short: bool
+    play: Play,
+    role: Role,
+    strategy: str | None,
+    template: str | None,
+    persona: str | None,
+    prompts: Prompts | None,
+    short: bool,
 ) -> Asking:
-    return Asking(template, persona or "", prompts or Prompts(), short, _called(strategy).reasons)
+    if role not in play.game.roles():
+        raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
+    return Asking(play, role, template, persona or "", prompts or Prompts(), short, _called(strategy).reasons)
 
 
 def _called(strategy: str | None) -> Strategy:
@@ -167,8 +175,3 @@ def _called(strategy: str | None) -> Strategy:
     if name not in STRATEGIES:
         raise BadAgent(f"There is no strategy “{name}”; there are {', '.join(STRATEGIES)}.")
     return STRATEGIES[name]
-
-
-def _has(game: Game[Any, Any], role: Role) -> None:
-    if role not in game.roles():
-        raise UnknownGame(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from games.interface import Fact, Facts, Form, Role, Text, View
@@ -11,13 +12,12 @@ from games.play import Play
 from llm_agents.parsing import as_asked
 from llm_agents.prompting import ABOUT_WORDS, format_help, render, task
 from llm_agents.strategies.prompts import (
-    PLAIN,
-    REASONED,
     CorrectionVariables,
     Prompts,
     QuestionVariables,
     SystemVariables,
     filled,
+    in_force,
 )
 
 COUNTERS = ("round", "period", "run")
@@ -26,7 +26,7 @@ COUNTERS = ("round", "period", "run")
 
 @dataclass(frozen=True)
 class Asking:
-    """The wording of one study.
+    """The wording for one role at one point of a match.
 
     Attributes:
         template: the study's own instruction text, or None.
@@ -36,47 +36,39 @@ class Asking:
         reasons: ask for step-by-step reasoning before the move.
     """
 
-    template: str | None = None
-    persona: str = ""
-    prompts: Prompts = field(default_factory=Prompts)
-    short: bool = False
-    reasons: bool = False
+    play: Play
+    role: Role
+    template: str | None
+    persona: str
+    prompts: Prompts
+    short: bool
+    reasons: bool
 
-    def text(self, name: str) -> str:
-        """The template in force: the study's own, or the strategy's."""
-        own: str | None = getattr(self.prompts, name)
-        if own is not None:
-            return own
-        usual: str = getattr(REASONED if self.reasons else PLAIN, name)
-        return usual
-
-    def system(self, play: Play, role: Role) -> str:
+    def system(self) -> str:
         """The rules, and what the marks around players' words mean."""
-        written = filled("system", self.text("system"), SystemVariables(**self._common(play, role)))
-        return f"{written}\n\n{ABOUT_WORDS}"
+        return f"{self._filled('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
 
-    def question(self, play: Play, role: Role, forms: Sequence[Form], view: View, news: str) -> str:
-        """What is asked now, after what is new."""
-        return filled(
-            "question",
-            self.text("question"),
-            QuestionVariables(**self._common(play, role), **self._now(forms, view), news=news),
-        )
+    def question(self, forms: Sequence[Form], view: View, news: str) -> str:
+        """What is asked when `forms` are open and `view` is known, after what is new."""
+        return self._filled("question", QuestionVariables(**self._common, **self._now(forms, view), news=news))
 
-    def correction(self, play: Play, role: Role, reason: str) -> str:
+    def correction(self, reason: str) -> str:
         """What is said about an answer that was no legal move."""
-        view = play.view(role)
-        variables = CorrectionVariables(
-            **self._common(play, role), **self._now(play.forms(role), view), news=render(view), reason=reason
-        )
-        return filled("correction", self.text("correction"), variables)
+        view, forms = self.play.view(self.role), self.play.forms(self.role)
+        now = self._now(forms, view)
+        return self._filled("correction", CorrectionVariables(**self._common, **now, news=now["known"], reason=reason))
 
-    def _common(self, play: Play, role: Role) -> dict[str, Any]:
+    def _filled(self, name: str, variables: SystemVariables) -> str:
+        return filled(name, in_force(name, self.prompts, reasons=self.reasons), variables)
+
+    @cached_property
+    def _common(self) -> dict[str, Any]:
+        game = self.play.game
         return {
-            "game": play.game.title,
-            "role": play.game.role_title(role),
+            "game": game.title,
+            "role": game.role_title(self.role),
             "persona": self.persona.strip(),
-            "rules": play.game.instructions(role, self.template).strip(),
+            "rules": game.instructions(self.role, self.template).strip(),
         }
 
     def _now(self, forms: Sequence[Form], view: View) -> dict[str, Any]:

@@ -10,23 +10,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from games.interface import Event, Role
-from games.play import Own, Play, start, story
+from games.interface import Event
+from games.play import Own, start, story
 from llm_agents.prompting import render, standing
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
 
 
-def messages(
-    play: Play, role: Role, events: Sequence[Event], *, asking: Asking, answers: Mapping[int, str]
-) -> list[ChatMessage]:
+def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
     """The conversation so far, ending with the question (or, out of turn, with all that is known)."""
-    sent: list[ChatMessage] = [{"role": "system", "content": asking.system(play, role)}]
+    play, role = asking.play, asking.role
+    sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
     heard = [render(opening.view(role))]
     for told in story(play, events, role):
         if isinstance(told, Own):
-            question = asking.question(play, role, told.forms, told.view, _joined(heard))
+            question = asking.question(told.forms, told.view, _joined(heard))
             sent.append({"role": "user", "content": question})
             move = json.dumps(told.move, ensure_ascii=False)
             sent.append({"role": "assistant", "content": answers.get(told.number, move)})
@@ -34,7 +33,7 @@ def messages(
         else:
             heard.append(render(told))
     if forms := play.forms(role):
-        last = asking.question(play, role, forms, play.view(role), _joined(heard))
+        last = asking.question(forms, play.view(role), _joined(heard))
     else:
         last = _joined([*heard, standing(play, role)])
     sent.append({"role": "user", "content": last})

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from games.interface import Event, Role
-from games.play import Play
+from games.interface import Event
 from llm_agents.prompting import render, standing
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
 
 
-def messages(
-    play: Play, role: Role, events: Sequence[Event], *, asking: Asking, answers: Mapping[int, str]
-) -> list[ChatMessage]:
+def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
     """One message that says all."""
+    play, role = asking.play, asking.role
     view = play.view(role)
     forms = play.forms(role)
-    now = asking.question(play, role, forms, view, render(view)) if forms else standing(play, role)
-    return [{"role": "user", "content": f"{asking.system(play, role)}\n\n{now}"}]
+    now = asking.question(forms, view, render(view)) if forms else standing(play, role)
+    return [{"role": "user", "content": f"{asking.system()}\n\n{now}"}]

@@ -22,9 +22,11 @@ class Prompts(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    system: str | None = Field(None, max_length=50_000, title="System text")
-    question: str | None = Field(None, max_length=50_000, title="Question at each turn")
-    correction: str | None = Field(None, max_length=50_000, title="What is said about an answer that was no legal move")
+    system: str | None = Field(default=None, max_length=50_000, title="System text")
+    question: str | None = Field(default=None, max_length=50_000, title="Question at each turn")
+    correction: str | None = Field(
+        default=None, max_length=50_000, title="What is said about an answer that was no legal move"
+    )
 
 
 class SystemVariables(BaseModel):
@@ -83,6 +85,14 @@ You may reason again first. End with exactly one JSON object."""
 PLAIN = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION)
 REASONED = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION_OF_REASONING)
 
+
+def in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
+    """The template of the prompt `name`: the study's own, or the usual one with or without reasoning first."""
+    own: str | None = getattr(prompts, name)
+    usual: str = getattr(REASONED if reasons else PLAIN, name)
+    return usual if own is None else own
+
+
 _PLACE = re.compile("\ue000([a-z]+)\ue001")
 _MARKS = re.compile("[\ue000\ue001]")
 
@@ -118,7 +128,7 @@ def check_prompts(prompts: Prompts) -> None:
             continue
         for sample in ({key: key for key in variables.model_fields}, dict.fromkeys(variables.model_fields, "")):
             try:
-                texts.check(template, sample)
+                texts.check(template, sample, as_they_stand=HOLD_PLAYERS_WORDS)
                 filled(name, template, variables(**sample))
             except BadText as error:
                 raise BadText(f"{Prompts.model_fields[name].title}: {error}") from None
