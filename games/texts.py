@@ -21,6 +21,8 @@ from games.words import money, number, percent
 
 _environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 _environment.filters.update(money=money, percent=percent, number=number)
+NAMELESS = "<template>"
+"""What Jinja calls a template without a file in tracebacks."""
 
 
 @cache
@@ -91,7 +93,3 @@ def _written_or_asked(parsed: nodes.Template) -> Iterator[nodes.Node]:
         yield from output.nodes
     for branch in parsed.find_all(nodes.If):
         yield branch.test.node if isinstance(branch.test, nodes.Not) else branch.test
-
-
-NAMELESS = "<template>"
-"""What Jinja calls a template without a file in tracebacks."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from games.interface import Block, Cell, Chart, Fact, Facts, Form, Role, Said, Table, Talk, Text, View
+from games.interface import Block, Cell, Chart, Fact, Facts, Form, Json, Role, Said, Table, Talk, Text, View
 from games.play import Play
 
 ABOUT_WORDS = (
@@ -179,8 +179,12 @@ def wanted(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
         return json.dumps(schema["const"], ensure_ascii=False)
     if "enum" in schema:
         return "one of " + ", ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-    limits = [words.format(schema[key]) for key, words in _BOUNDS.items() if key in schema]
+    limits = [words.format(_shown(schema[key])) for key, words in _BOUNDS.items() if key in schema]
     return ", ".join([_type(schema, definitions), *limits])
+
+
+def _shown(limit: Json) -> Json:
+    return number(limit) if isinstance(limit, float) else limit
 
 
 def _type(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:

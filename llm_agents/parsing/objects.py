@@ -143,6 +143,8 @@ def _reason(error: ValueError, text: str) -> str:
         return f"numbers have no thousands separators, so write {number.replace(',', '')} and not {number}"
     if (rest[:1] in ("}", "]") and before.endswith(",")) or (rest[:1] == "," and rest[1:].lstrip()[:1] in ("}", "]")):
         return f"there is a comma before the closing {rest.lstrip(', ')[:1] or '}'}"
+    if rest.startswith("```"):
+        return "its closing } is missing"
     if rest.startswith(("//", "/*", "#")):
         return "JSON has no comments"
     if rest[:1] in tuple("'‘’“”„«`"):
