@@ -80,6 +80,14 @@ class Form:
     Forms open to a role at the same time must not share required keys: the keys of a move tell
     which form it fills in. A form with `ends_turn=False` (keeping a note) is applied at once and
     leaves the turn open.
+
+    A form may have a short one: the fewest numbers that determine the move, for models that cannot
+    do sums. Its fields must say by themselves what is asked, since `help` speaks of the full form.
+
+    Attributes:
+        short: the model of the short form; None: the full one is the shortest.
+        expand: (filled-in `short`) → the full move, which is then checked like any other. Each move of
+            `short` whose values are legal must expand to a legal one.
     """
 
     name: str
@@ -87,6 +95,8 @@ class Form:
     model: type[Move]
     help: str = ""
     ends_turn: bool = True
+    short: type[Move] | None = None
+    expand: Callable[[Any], MoveData] | None = None
 
 
 @dataclass(frozen=True)

@@ -330,6 +330,16 @@ def _sentence(words: str) -> str:
     return sentence if sentence.endswith(".") else sentence + "."
 
 
+def expand(form: Form, short: MoveData) -> MoveData:
+    """The full move that a filled-in short form stands for, as plain data; not yet checked.
+
+    Raises:
+        Refused: the short form is not filled in properly; with the reason, for the player.
+    """
+    assert form.short is not None and form.expand is not None
+    return form.expand(_parse(replace(form, model=form.short), short))
+
+
 def plain_move(move: Move) -> dict[str, Json]:
     """A checked move as logged: plain data without what was left at its default."""
     # A move that was kept beyond its limits need not be what its model expects.
@@ -494,11 +504,12 @@ def _comparable(event: Event) -> Json:
 
 @dataclass(frozen=True)
 class Own:
-    """A role's own move in its story: the number of its event, and the forms that were open to it."""
+    """A role's own move in its story: the number of its event, the forms that were open to it, and what it knew."""
 
     number: int
     forms: tuple[Form, ...]
     move: MoveData
+    view: View = ()
 
 
 def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
@@ -512,7 +523,7 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            told.append(Own(event.number, current.forms(role), event.data["move"]))
+            told.append(Own(event.number, current.forms(role), event.data["move"], current.view(role)))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):

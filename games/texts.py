@@ -6,12 +6,13 @@ that the game gives for the reader's role.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from games.errors import BadText
@@ -20,6 +21,8 @@ from games.words import money, number, percent
 
 _environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 _environment.filters.update(money=money, percent=percent, number=number)
+NAMELESS = "<template>"
+"""What Jinja calls a template without a file in tracebacks."""
 
 
 @cache
@@ -44,3 +47,49 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise BadText(_("This text cannot be shown: {reason}").format(reason=error)) from None
     return text.strip() + "\n"
+
+
+def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection[str] = ()) -> None:
+    """Refuse a template that cannot be rendered, before anybody is to read it.
+
+    Args:
+        sample: a value for every variable that there is.
+        as_they_stand: variables that may only be written out whole, or asked whether they are empty.
+
+    Raises:
+        BadText: naming the line, and the variable that there is not.
+    """
+    try:
+        parsed = _environment.parse(template)
+        unknown = meta.find_undeclared_variables(parsed) - sample.keys()
+        for name in parsed.find_all(nodes.Name):
+            if name.name in unknown and name.ctx == "load":
+                raise BadText(
+                    _("Line {line}: there is no variable “{name}”; there are {names}.").format(
+                        line=name.lineno, name=name.name, names=", ".join(sample)
+                    )
+                )
+        whole = {id(name) for name in _written_or_asked(parsed)}
+        for name in parsed.find_all(nodes.Name):
+            if name.name in as_they_stand and id(name) not in whole:
+                raise BadText(
+                    _(
+                        "Line {line}: “{name}” can only be written out as it stands, or asked whether it is empty."
+                    ).format(line=name.lineno, name=name.name)
+                )
+        _compile(template).render(sample)
+    except TemplateSyntaxError as error:
+        raise BadText(_("Line {line}: {reason}").format(line=error.lineno, reason=error.message)) from None
+    except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
+        line = max(
+            (frame.lineno or 0 for frame in extract_tb(error.__traceback__) if frame.filename == NAMELESS), default=1
+        )
+        raise BadText(_("Line {line}: {reason}").format(line=line, reason=error)) from None
+
+
+def _written_or_asked(parsed: nodes.Template) -> Iterator[nodes.Node]:
+    """The names that stand alone in {{ … }}, or alone (perhaps negated) in an if."""
+    for output in parsed.find_all(nodes.Output):
+        yield from output.nodes
+    for branch in parsed.find_all(nodes.If):
+        yield branch.test.node if isinstance(branch.test, nodes.Not) else branch.test

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from games.interface import Block, Cell, Chart, Fact, Facts, Form, Role, Said, Table, Talk, Text, View
+from games.interface import Block, Cell, Chart, Fact, Facts, Form, Json, Role, Said, Table, Talk, Text, View
 from games.play import Play
 
 ABOUT_WORDS = (
@@ -20,6 +20,12 @@ ABOUT_WORDS = (
 )
 
 ANSWER = "Answer with exactly one JSON object"
+REASON_FIRST = (
+    'Reason step by step first, before the JSON object or as text under a first key "reasoning" in it. Then, as the '
+    "last thing you write, answer with exactly one JSON object"
+)
+WORDING = 1
+"""Raised whenever `render`, `task`, `format_help` or `standing` word the same thing differently."""
 
 _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -98,13 +104,19 @@ def number(value: float) -> str:
 # ---- the question ------------------------------------------------------------------------------
 
 
-def question(forms: Sequence[Form]) -> str:
-    """What a role may do now and the one JSON object that it is to answer with."""
+def task(forms: Sequence[Form]) -> str:
+    """What a role may do now, with the keys of each form."""
     asked = [_form(form) for form in forms]
     if len(asked) > 1:
         choices = "\n\n".join(f"{number}. {text}" for number, text in enumerate(asked, start=1))
-        return f"It is your turn. Do one of these:\n\n{choices}\n\n{ANSWER}, for one of them."
-    return f"It is your turn. {asked[0]}\n\n{ANSWER}."
+        return f"It is your turn. Do one of these:\n\n{choices}"
+    return f"It is your turn. {asked[0]}" if asked else ""
+
+
+def format_help(forms: Sequence[Form], *, reasons: bool = False) -> str:
+    """How the one JSON object is to be given; `reasons`: after step-by-step reasoning."""
+    how = REASON_FIRST if reasons else ANSWER
+    return f"{how}, for one of them." if len(forms) > 1 else f"{how}."
 
 
 def standing(play: Play, role: Role) -> str:
@@ -167,8 +179,12 @@ def wanted(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
         return json.dumps(schema["const"], ensure_ascii=False)
     if "enum" in schema:
         return "one of " + ", ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
-    limits = [words.format(schema[key]) for key, words in _BOUNDS.items() if key in schema]
+    limits = [words.format(_shown(schema[key])) for key, words in _BOUNDS.items() if key in schema]
     return ", ".join([_type(schema, definitions), *limits])
+
+
+def _shown(limit: Json) -> Json:
+    return number(limit) if isinstance(limit, float) else limit
 
 
 def _type(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:

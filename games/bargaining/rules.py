@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from games.bargaining import baselines, quiz, views
 from games.bargaining.roles import ALICE, BOB, other
@@ -85,6 +85,15 @@ class SilentOffer(_Split):
     """A proposed split in a game without messages."""
 
     message: NoMessage = None
+
+
+@lru_cache(maxsize=256)
+def _own_part(whole: float, full: type[_Split]) -> type[Move]:
+    """The short form of an offer: what the proposer keeps of `whole`; with the message of the `full` form."""
+    words = f"Your part of {_to_the_digit(whole)}, in dollars; the rest goes to the other player."
+    keeps = Field(ge=0, le=whole, title="You get", description=words)
+    message: Any = full.model_fields["message"]
+    return create_model("OwnPart", __base__=Move, your_gain=(float, keeps), message=(message.annotation, message))
 
 
 class Answer(Move):
@@ -201,16 +210,32 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         played = len(state.proposals)
         if state.agreed or played >= self.last_round:
             return None
-        return Turn({ALICE if played % 2 == 0 else BOB: (self._offer_form,)})
+        proposer = ALICE if played % 2 == 0 else BOB
+        return Turn({proposer: (self._offer_forms[proposer],)})
 
     @cached_property
-    def _offer_form(self) -> Form:
+    def _offer_forms(self) -> Mapping[Role, Form]:
+        return {role: self._offer_form(role) for role in self.roles()}
+
+    def _offer_form(self, role: Role) -> Form:
+        full = Offer if self.config.messages_allowed else SilentOffer
         return Form(
             "offer",
             _("Make an offer"),
-            Offer if self.config.messages_allowed else SilentOffer,
+            full,
             help=_("The two parts must sum to {money}.").format(money=_to_the_digit(self.config.money)),
+            short=_own_part(self.config.money, full),
+            expand=lambda own: self._split(role, own.your_gain, own.message),
         )
+
+    def _split(self, role: Role, own_part: float, message: str | None) -> MoveData:
+        """An offer that keeps `own_part` of the money, exact in its sum; in cents, where that is in cents."""
+        whole = self.config.money
+        rest = whole - own_part
+        if own_part + round(rest, 2) == whole:
+            rest = round(rest, 2)
+        gains = (own_part, rest) if role == ALICE else (rest, own_part)
+        return {"alice_gain": gains[0], "bob_gain": gains[1], **({"message": message} if message else {})}
 
     @cached_property
     def _answer_form(self) -> Form:

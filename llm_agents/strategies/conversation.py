@@ -10,31 +10,33 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from games.interface import Event, Role
-from games.play import Own, Play, start, story
-from llm_agents.prompting import ABOUT_WORDS, question, render, standing
+from games.interface import Event
+from games.play import Own, start, story
+from llm_agents.prompting import render, standing
 from llm_agents.providers.base import ChatMessage
+from llm_agents.strategies.asking import Asking
 
 
-def messages(
-    play: Play, role: Role, events: Sequence[Event], *, template: str | None, answers: Mapping[int, str]
-) -> list[ChatMessage]:
+def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
     """The conversation so far, ending with the question (or, out of turn, with all that is known)."""
-    instructions = f"{play.game.instructions(role, template)}\n{ABOUT_WORDS}"
-    sent: list[ChatMessage] = [{"role": "system", "content": instructions}]
+    play, role = asking.play, asking.role
+    sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
     heard = [render(opening.view(role))]
     for told in story(play, events, role):
         if isinstance(told, Own):
-            sent.append({"role": "user", "content": _joined([*heard, question(told.forms)])})
+            question = asking.question(told.forms, told.view, _joined(heard))
+            sent.append({"role": "user", "content": question})
             move = json.dumps(told.move, ensure_ascii=False)
             sent.append({"role": "assistant", "content": answers.get(told.number, move)})
             heard = []
         else:
             heard.append(render(told))
-    forms = play.forms(role)
-    heard.append(question(forms) if forms else standing(play, role))
-    sent.append({"role": "user", "content": _joined(heard)})
+    if forms := play.forms(role):
+        last = asking.question(forms, play.view(role), _joined(heard))
+    else:
+        last = _joined([*heard, standing(play, role)])
+    sent.append({"role": "user", "content": last})
     return sent
 
 

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from games.interface import Event, Role
-from games.play import Play
-from llm_agents.prompting import ABOUT_WORDS, question, render, standing
+from games.interface import Event
+from llm_agents.prompting import render, standing
 from llm_agents.providers.base import ChatMessage
+from llm_agents.strategies.asking import Asking
 
 
-def messages(
-    play: Play, role: Role, events: Sequence[Event], *, template: str | None, answers: Mapping[int, str]
-) -> list[ChatMessage]:
+def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
     """One message that says all."""
+    play, role = asking.play, asking.role
+    view = play.view(role)
     forms = play.forms(role)
-    parts = [f"{play.game.instructions(role, template)}\n{ABOUT_WORDS}"]
-    parts += [render(play.view(role)), question(forms)] if forms else [standing(play, role)]
-    return [{"role": "user", "content": "\n\n".join(part for part in parts if part)}]
+    now = asking.question(forms, view, render(view)) if forms else standing(play, role)
+    return [{"role": "user", "content": f"{asking.system()}\n\n{now}"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Annotated, Literal
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
+from games import examples, registry
 from games.interface import Form, Message, Move, Words
+from games.play import configure, form_for, start
 from llm_agents.errors import BadAnswer
-from llm_agents.parsing import last_object, read_move
+from llm_agents.parsing import CHAIN_OF_THOUGHT, answer_schema, last_object, read_move
 
 
 class Offer(Move):
@@ -49,7 +52,7 @@ OFFER, BID, ANSWER, PLAN = (Form(model.__name__, model.__name__, model) for mode
         'With {x} in mind: {"price": 5} {and so on',
         '{"price": 5} and not {"price": ',
         '<think>{"price": 1}</think>{\n  "price":\n 5\n}',
-        '{"price": {"price": [{"price": 5}',
+        'With {"price": 1 at first… No: {"price": 5}',
     ],
 )
 def test_the_last_complete_object_counts(text):
@@ -61,7 +64,7 @@ def test_an_object_inside_another_is_part_of_it():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "I accept.", "{", '{"price": 5', "[1, 2]", "{'price': 5}", "{price: 5}", "{" * 5000]
+    "text", ["", "I accept.", "{", '{"price": 5', "[1, 2]", '{"price": {"price": [{"price": 5}', "{" * 5000]
 )
 def test_without_an_object_there_is_no_move(text):
     with pytest.raises(BadAnswer, match="no complete JSON object"):
@@ -75,15 +78,66 @@ def test_depth_without_end_is_no_move():
 
 @pytest.mark.parametrize(
     ("written", "number"),
-    [("5", 5), ("5,000", 5000), ("1,234,567.5", 1234567.5), ("$5,000", 5000), (" 12.50 ", 12.5), ("-3", -3), ("+3", 3)],
+    [
+        ("5", 5),
+        ("5,000", 5000),
+        ("1,234,567.5", 1234567.5),
+        ("$5,000", 5000),
+        (" 12.50 ", 12.5),
+        ("-3", -3),
+        ("+3", 3),
+        ("6 000", 6000),
+        ("6\u00a0000", 6000),
+        ("6\u202f000.50", 6000.5),
+        ("$6,000.50", 6000.5),
+        ("€7", 7),
+    ],
 )
 def test_a_number_written_as_text_is_a_number_where_one_is_wanted(written, number):
     assert read_move(f'{{"price": "{written}"}}', [OFFER]) == {"price": number}
 
 
-@pytest.mark.parametrize("written", ["5,00", "1,2,3", "five", "5000 dollars", "5.000,00", "NaN", "Infinity", "1e5", ""])
-def test_other_text_is_left_for_the_rules_to_refuse(written):
-    assert read_move(f'{{"price": "{written}"}}', [OFFER]) == {"price": written}
+@pytest.mark.parametrize(
+    "written",
+    [
+        "5,00",
+        "1,2,3",
+        "five",
+        "5000 dollars",
+        "5.000,00",
+        "NaN",
+        "Infinity",
+        "1e5",
+        "",
+        "60%",
+        "1 2",
+        "٥",
+        "true",
+        "{}",
+    ],
+)
+def test_other_text_is_no_number_and_the_field_is_named(written):
+    with pytest.raises(BadAnswer, match='The value of "price" must be a number'):
+        read_move(f'{{"price": "{written}"}}', [OFFER])
+
+
+@pytest.mark.parametrize("value", [True, None, [1], {"a": 1}])
+def test_what_is_no_text_is_left_for_the_rules_to_refuse(value):
+    assert read_move(json.dumps({"price": value}), [OFFER]) == {"price": value}
+
+
+def test_numbers_beyond_what_is_exact_are_named():
+    for digits in ("9" * 30, "9" * 400):
+        with pytest.raises(BadAnswer, match='"bid" is too large'):
+            read_move(f'{{"bid": {digits}}}', [BID])
+    with pytest.raises(BadAnswer, match="too long"):
+        read_move(f'{{"bid": {"9" * 5000}}}', [BID])
+
+
+def test_a_text_of_half_a_character_is_named():
+    with pytest.raises(BadAnswer, match='"message" holds half'):
+        read_move('{"price": 1, "message": "\\ud83d"}', [OFFER])
+    assert read_move('{"price": 1, "message": "\\ud83d\\ude42"}', [OFFER])["message"] == "🙂"
 
 
 def test_whole_numbers_stay_whole():
@@ -122,3 +176,152 @@ def test_a_dictionary_written_as_text_is_read_where_one_is_wanted():
 def test_the_form_is_the_one_whose_keys_are_named():
     assert read_move('{"bid": "1,000"}', [OFFER, BID]) == {"bid": 1000}
     assert read_move('{"price": "1,000"}', [OFFER, BID]) == {"price": 1000}
+
+
+def test_keys_are_matched_exactly_and_the_right_one_is_named():
+    for written in ("Price", "PRICE", "price ", "price:"):
+        with pytest.raises(BadAnswer, match='the key is "price"'):
+            read_move(json.dumps({written: 5}), [OFFER])
+    with pytest.raises(BadAnswer, match='no key “arguments”; the keys are "price", "message"'):
+        read_move('{"arguments": {"price": 5}}', [OFFER])
+
+
+def test_reasoning_beside_the_move_is_left_out_and_a_field_of_that_name_is_not():
+    class Justified(Move):
+        reasoning: Words
+
+    assert read_move('{"reasoning": "5 is fair", "price": 5}', [OFFER]) == {"price": 5}
+    own = [Form("justified", "Justify", Justified)]
+    assert read_move('{"reasoning": "5 is fair"}', own) == {"reasoning": "5 is fair"}
+    assert list(answer_schema(own, strategy=CHAIN_OF_THOUGHT)["properties"]) == ["reasoning"]
+
+
+def test_broken_text_takes_no_time_to_read():
+    began = time.perf_counter()
+    for part in ('{"a" :x', '{"a":', "{'", '{"a":1,}', "{", '{"\\"', '{"', "{a", "{ "):
+        with pytest.raises(BadAnswer):
+            last_object(part * (20_000 // len(part)))
+    assert time.perf_counter() - began < 3
+
+
+# ---- every game's moves ------------------------------------------------------------------------
+
+PLAIN = st.text(st.characters(exclude_characters="{}<>", exclude_categories=["Cs"]), max_size=60)
+MOMENTS = [
+    (moment.before.forms(moment.role), moment.move)
+    for key in registry.keys()
+    for case in examples.cases(key)
+    for moment in case.walk().some()
+]
+
+
+@given(st.sampled_from(MOMENTS), PLAIN, PLAIN, st.sampled_from(["", "```", "```json", "`"]), st.booleans(), st.data())
+def test_any_legal_move_of_any_game_is_read_back_identically(moment, before, after, fence, ascii_only, data):
+    forms, move = moment
+    form = form_for(forms, move)
+    if "message" in form.model.model_json_schema().get("properties", {}):
+        move = {**move, "message": data.draw(st.text(max_size=200))}
+    written = json.dumps(move, ensure_ascii=ascii_only, indent=data.draw(st.sampled_from([None, 2])))
+    reply = f"{before}\n{fence}\n{written}\n{fence}\n{after}"
+    assert read_move(reply, forms) == move
+    if data.draw(st.booleans()):
+        earlier = json.dumps({key: None for key in move})
+        assert read_move(f"{earlier} {reply}", forms) == move
+
+
+# ---- what a model's answer can be held to ------------------------------------------------------
+
+
+def objects_in(schema):
+    """Every object schema inside `schema`, itself included."""
+    if isinstance(schema, list):
+        return [found for part in schema for found in objects_in(part)]
+    if not isinstance(schema, dict):
+        return []
+    inner = [found for part in schema.values() for found in objects_in(part)]
+    return [schema, *inner] if schema.get("type") == "object" else inner
+
+
+ALL_FORMS = [
+    *([form] for form in (OFFER, BID, ANSWER, PLAN)),
+    [OFFER, BID],
+    *(list(forms) for forms, _move in MOMENTS),
+]
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("strategy", [None, CHAIN_OF_THOUGHT])
+def test_schemas_are_strict(strategy, short):
+    for forms in ALL_FORMS:
+        schema = answer_schema(forms, strategy=strategy, short=short)
+        assert schema["type"] == "object" and "anyOf" not in schema
+        for found in objects_in(schema):
+            assert found["additionalProperties"] is False
+            assert found["required"] == list(found["properties"])
+        written = json.dumps(schema)
+        assert not any(f'"{word}":' in written for word in ("$ref", "$defs", "default", "oneOf", "maxLength", "const"))
+        assert (next(iter(schema["properties"])) == "reasoning") == (strategy == CHAIN_OF_THOUGHT)
+
+
+def test_the_schema_of_a_form():
+    assert answer_schema([OFFER]) == {
+        "type": "object",
+        "properties": {
+            "price": {"type": "number", "minimum": 0},
+            "message": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        },
+        "required": ["price", "message"],
+        "additionalProperties": False,
+        "description": "Offer.",
+    }
+    assert answer_schema([ANSWER])["properties"]["decision"] == {"type": "string", "enum": ["accept", "reject"]}
+
+
+def test_several_forms_are_a_choice_under_one_key_which_is_taken_off():
+    schema = answer_schema([OFFER, BID])
+    (choice,) = schema["properties"].values()
+    assert [list(option["properties"]) for option in choice["anyOf"]] == [["price", "message"], ["bid"]]
+    assert read_move('{"move": {"bid": null}}', [OFFER, BID]) == {"bid": None}
+    assert read_move('{"reasoning": "", "move": {"price": "5", "message": null}}', [OFFER, BID]) == {
+        "price": 5,
+        "message": None,
+    }
+    with pytest.raises(BadAnswer, match="no key “move”"):
+        read_move('{"move": {"price": 5}}', [OFFER])
+
+
+def test_null_leaves_out_what_cannot_be_null():
+    assert read_move('{"plan": {}, "order": null, "note": null}', [PLAN]) == {"plan": {}}
+
+
+def test_an_object_with_free_keys_is_a_list_of_entries_in_a_strict_schema():
+    plan = answer_schema([PLAN])["properties"]["plan"]
+    assert plan["items"]["properties"] == {"name": {"type": "string"}, "value": {"type": "integer", "minimum": 0}}
+    entries = '[{"name": "deal 1", "value": "1,000"}, {"name": "deal 2", "value": 2}]'
+    assert read_move(f'{{"plan": {entries}}}', [PLAN]) == {"plan": {"deal 1": 1000, "deal 2": 2}}
+    with pytest.raises(BadAnswer, match="of its own"):
+        read_move('{"plan": [{"name": "a", "value": 1}, {"name": "a", "value": 2}]}', [PLAN])
+
+
+# ---- short forms -------------------------------------------------------------------------------
+
+
+def test_a_short_form_is_asked_for_by_its_own_keys_and_becomes_the_full_move():
+    forms = start(configure(registry.get("bargaining"), {}), 1)[0].forms("alice")
+    schema = answer_schema(forms, short=True)
+    assert list(schema["properties"]) == ["your_gain", "message"]
+    assert schema["properties"]["your_gain"]["maximum"] == 10_000
+    assert read_move('{"your_gain": "$6,000", "message": "6,000!"}', forms, short=True) == {
+        "alice_gain": 6000,
+        "bob_gain": 4000,
+        "message": "6,000!",
+    }
+    with pytest.raises(BadAnswer, match="at most 10,000"):
+        read_move('{"your_gain": 10001}', forms, short=True)
+    with pytest.raises(BadAnswer, match='the keys are "your_gain", "message"'):
+        read_move('{"alice_gain": 6000, "bob_gain": 4000}', forms, short=True)
+
+
+def test_a_form_without_a_short_one_is_asked_for_as_it_is():
+    assert answer_schema([OFFER], short=True) == answer_schema([OFFER])
+    assert read_move('{"price": 5}', [OFFER], short=True) == {"price": 5}

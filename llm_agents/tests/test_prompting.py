@@ -25,7 +25,7 @@ from games.interface import (
     Talk,
     Text,
 )
-from llm_agents.prompting import fenced, question, render, wanted
+from llm_agents.prompting import fenced, format_help, render, task, wanted
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 
@@ -78,6 +78,10 @@ def test_whatever_is_said_is_one_line_between_marks_and_can_be_read_back(words, 
 
 def test_letters_of_any_language_stay_readable():
     assert fenced(Said("bob", "Größe, 価格, سعر 🙂")) == '<message from="bob">"Größe, 価格, سعر 🙂"</message>'
+
+
+def question(forms):
+    return f"{task(forms)}\n\n{format_help(forms)}"
 
 
 class Offer(Move):

@@ -1,0 +1,133 @@
+"""Every game's short forms: the fewest numbers that determine a move, and only legal moves come of them."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games import examples, registry
+from games.bargaining.rules import Bargaining
+from games.errors import Refused
+from games.examples import Case
+from games.interface import Form
+from games.play import Play, check, configure, expand, plain_move, start
+
+CASES = [case for key in registry.keys() for case in examples.cases(key)]
+
+
+def short_forms(case: Case) -> list[tuple[Play, str, Form]]:
+    """Every moment at which a role of the case's match may fill in a short form."""
+    return [
+        (play, role, form)
+        for play in case.walk().plays()
+        for role in play.waiting_for()
+        for form in play.forms(role)
+        if form.short is not None
+    ]
+
+
+def fillings(form: Form, rng: Random, most: int = 20) -> list[dict]:
+    """Filled-in short forms whose values the short form itself takes."""
+    properties = form.short.model_json_schema()["properties"]
+    values = {name: [*_numbers(part, rng), 'Words, and "more" words', None] for name, part in properties.items()}
+    legal = []
+    for _trial in range(40 * most):
+        filled = {name: rng.choice(some) for name, some in values.items()}
+        try:
+            expand(form, filled)
+        except Refused:
+            continue
+        legal.append(filled)
+    return legal[:most]
+
+
+def _numbers(schema: dict, rng: Random) -> list[float]:
+    low, high = schema.get("minimum", 0), schema.get("maximum", 1e6)
+    return [
+        low,
+        high,
+        *(rng.uniform(low, high) for _ in range(5)),
+        *(round(rng.uniform(low, high), 2) for _ in range(5)),
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_legal_short_form_expands_to_a_legal_move(case):
+    for play, role, form in short_forms(case):
+        filled = fillings(form, Random(case.seed))
+        assert filled, f"no filling of {form.name} was found"
+        for short in filled:
+            full, _move = check(play, role, expand(form, short))
+            assert full is form
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_short_form_asks_for_less_and_comes_with_its_expansion(case):
+    for play in case.walk().plays():
+        for role in play.waiting_for():
+            for form in play.forms(role):
+                assert (form.short is None) == (form.expand is None)
+                if form.short is not None:
+                    assert len(form.short.model_fields) < len(form.model.model_fields)
+                    json.dumps(form.short.model_json_schema())
+
+
+def opening(**config):
+    play, _events = start(configure(Bargaining, config), 1)
+    return play, play.forms("alice")[0]
+
+
+@pytest.mark.parametrize(
+    ("money", "own", "other"), [(10_000, 6000, 4000), (10_000, 3333.33, 6666.67), (100, 0, 100), (0.5, 0.2, 0.3)]
+)
+def test_the_other_part_of_an_offer_is_the_rest_to_the_cent(money, own, other):
+    _play, form = opening(money=money)
+    assert expand(form, {"your_gain": own}) == {"alice_gain": own, "bob_gain": other}
+
+
+def test_bobs_own_part_is_bobs():
+    play, _form = opening()
+    form = play.game._offer_forms["bob"]
+    assert expand(form, {"your_gain": 1}) == {"alice_gain": 9999, "bob_gain": 1}
+
+
+@given(st.floats(min_value=1e-6, max_value=1e12), st.floats(min_value=0, max_value=1))
+def test_any_part_of_any_money_makes_a_legal_offer(money, share):
+    play, form = opening(money=money)
+    _form, move = check(play, "alice", expand(form, {"your_gain": min(money * share, money)}))
+    assert abs(move.alice_gain + move.bob_gain - money) <= 1e-12 * money
+
+
+def test_words_go_with_the_short_form_and_are_not_altered():
+    play, form = opening()
+    words = "6,000 for me — “fair” \\ \n is fair"
+    _form, move = check(play, "alice", expand(form, {"your_gain": 6000, "message": words}))
+    assert plain_move(move) == {"alice_gain": 6000, "bob_gain": 4000, "message": words}
+
+
+@pytest.mark.parametrize(
+    ("short", "reason"),
+    [
+        ({"your_gain": 10_000.01}, "You get (your_gain) must be at most 10,000."),
+        ({"your_gain": -1}, "You get (your_gain) must be at least 0."),
+        ({"your_gain": True}, "You get (your_gain) must be a number."),
+        ({}, "You get (your_gain) is needed."),
+        ({"your_gain": 1, "bob_gain": 9999}, "“bob_gain” is not known here."),
+    ],
+)
+def test_what_is_no_short_form_is_refused_with_the_reason(short, reason):
+    _play, form = opening()
+    with pytest.raises(Refused) as refusal:
+        expand(form, short)
+    assert str(refusal.value) == reason
+
+
+def test_without_messages_the_short_form_has_none_either():
+    _play, form = opening(messages_allowed=False)
+    assert list(form.short.model_json_schema()["properties"]) == ["your_gain"]
+    with pytest.raises(Refused, match="without messages"):
+        expand(form, {"your_gain": 1, "message": "hello"})

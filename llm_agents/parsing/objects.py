@@ -1,0 +1,178 @@
+"""The JSON object in a model's text, found as it stands or refused with what is wrong with it; never repaired."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from games.interface import Json
+from llm_agents.errors import BadAnswer
+
+NO_OBJECT = "There is no complete JSON object in your answer"
+
+_MAY_BEGIN_ONE = re.compile(r"""\{(?=\s*["}'“‘„\w])""")
+_BEGINS_LIKE_ONE = re.compile(
+    r"""\{\s{0,200}(?:"(?:[^"\\]|\\.){0,200}"|'[^'{}]{0,200}'|[“‘„][^”’{}]{0,200}[”’“]|[^\W\d]\w{0,200})\s{0,200}[:=]"""
+)
+_BRACES_OUTSIDE_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_THINKING_BEGINS = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_THINKING_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_MOST_DRAFTS = 50
+"""Broken beginnings that are looked into; more are skipped, so that no text takes long to read."""
+
+
+class _Unfit(ValueError):
+    """The text follows JSON's grammar and still means nothing certain."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        keys = [key for key, _value in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Unfit(f"the key {json.dumps(twice, ensure_ascii=False)} is in it twice")
+    return read
+
+
+def _no_number(word: str) -> NoReturn:
+    raise _Unfit(f"{word} is no JSON number")
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An object, or what looks like one, and where it ends; `wrong` says why it is none."""
+
+    end: int
+    value: Mapping[str, Json] | None = None
+    wrong: str = ""
+
+
+def last_object(text: str) -> dict[str, Json]:
+    """The last complete JSON object of `text` that is not inside another one.
+
+    What is closed but broken counts too, and is refused: the object before it is not what was
+    meant. A beginning without an end does not count where a complete object stands beside it.
+
+    Raises:
+        BadAnswer: there is none; says, for the model, what is wrong.
+    """
+    found = _last(text)
+    if found is None:
+        raise BadAnswer(f"{NO_OBJECT}.")
+    if found.value is None:
+        raise BadAnswer(found.wrong)
+    if _THINKING_ENDS.search(text, found.end) or (_THINKING_BEGINS.match(text) and not _THINKING_ENDS.search(text)):
+        raise BadAnswer(f"{NO_OBJECT}: the only one is part of your thinking. Give it after your thinking has ended.")
+    return dict(found.value)
+
+
+def _last(text: str) -> _Found | None:
+    found: _Found | None = None
+    unclosed: _Found | None = None
+    drafts = 0
+    end = 0
+    while begin := _MAY_BEGIN_ONE.search(text, end):
+        at = begin.start()
+        try:
+            value, end = _decoder.raw_decode(text, at)
+            found = _Found(end, value)
+        except RecursionError:
+            return found or _Found(len(text), wrong=f"{NO_OBJECT}: it is nested too deeply.")
+        except ValueError as error:
+            end = at + 1
+            if drafts < _MOST_DRAFTS and _BEGINS_LIKE_ONE.match(text, at):
+                drafts += 1
+                closed = _closing(text, at)
+                if closed is not None:
+                    end = closed
+                    found = _Found(end, wrong=f"The JSON object in your answer cannot be read: {_reason(error, text)}.")
+                elif _cut_off(error, text):
+                    unclosed = _Found(len(text), wrong=f"{NO_OBJECT}: it is cut off before its closing }}.")
+                    break
+                else:
+                    end = max(end, getattr(error, "pos", end))
+                    unclosed = _Found(end, wrong=f"{NO_OBJECT}: {_reason(error, text)}.")
+    return found or unclosed
+
+
+def _closing(text: str, at: int) -> int | None:
+    """Where the brace at `at` is closed, braces inside quoted text aside; None where it never is."""
+    depth = 0
+    for brace in _BRACES_OUTSIDE_TEXT.finditer(text, at):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return brace.end()
+    return None
+
+
+def _cut_off(error: ValueError, text: str) -> bool:
+    """Whether the text before the error is the beginning of an object and nothing follows."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    if error.msg.startswith("Unterminated string"):
+        return True
+    rest = text[error.pos :].strip()
+    unfinished = ("true", "false", "null")
+    return rest in ("", "-") or any(word.startswith(rest) for word in unfinished) or bool(_HALF_ESCAPE.fullmatch(rest))
+
+
+_HALF_ESCAPE = re.compile(r"\\?u?[0-9a-fA-F]{0,3}")
+_THOUSANDS = re.compile(r"([0-9]{1,3})((?:,[0-9]{3})+)(?![0-9])")
+_LITERALS = {"True": "true", "False": "false", "None": "null", "NaN": "null", "undefined": "null"}
+
+
+def _reason(error: ValueError, text: str) -> str:
+    """What is wrong with the object, for the model."""
+    if isinstance(error, _Unfit):
+        return str(error)
+    if not isinstance(error, json.JSONDecodeError):
+        return "a number in it is too long"
+    at = error.pos
+    before, rest = text[:at].rstrip(), text[at:].lstrip()
+    if error.msg.startswith("Invalid control character"):
+        return "a line break or tab inside text must be written as \\n or \\t"
+    if error.msg.startswith(("Invalid \\escape", "Invalid \\uXXXX")):
+        return "a backslash inside text must be written as \\\\"
+    if number := _thousands(text, at):
+        return f"numbers have no thousands separators, so write {number.replace(',', '')} and not {number}"
+    if (rest[:1] in ("}", "]") and before.endswith(",")) or (rest[:1] == "," and rest[1:].lstrip()[:1] in ("}", "]")):
+        return f"there is a comma before the closing {rest.lstrip(', ')[:1] or '}'}"
+    if rest.startswith("```"):
+        return "its closing } is missing"
+    if rest.startswith(("//", "/*", "#")):
+        return "JSON has no comments"
+    if rest[:1] in tuple("'‘’“”„«`"):
+        return 'keys and text stand between straight double quotes (")'
+    for word, json_word in _LITERALS.items():
+        if rest.startswith(word):
+            return f"write {json_word} and not {word}"
+    if rest[:1] in tuple("$€£¥"):
+        return f"numbers have no currency sign, so remove {rest[0]}"
+    if rest[:1] == "%":
+        return "numbers have no percent sign: give the number itself"
+    if error.msg.startswith("Expecting property name"):
+        return f"a key in double quotes must stand at {_near(rest)}"
+    if error.msg.startswith("Expecting ':'"):
+        return f"a colon is missing before {_near(rest)}"
+    if error.msg.startswith("Expecting ','"):
+        return f"a comma or a closing brace must stand before {_near(rest)}"
+    return f"{_near(rest)} is no number, quoted text, true, false, null, list or object"
+
+
+def _thousands(text: str, at: int) -> str | None:
+    """The number with separators around `at`, where JSON's grammar stopped."""
+    for number in _THOUSANDS.finditer(text, max(0, at - 30), at + 30):
+        if number.start() < at <= number.end():
+            return number[0]
+    return None
+
+
+def _near(rest: str) -> str:
+    first = rest.split("\n", 1)[0][:20].strip()
+    return f"“{first}”" if first else "the end"

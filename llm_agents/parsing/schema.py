@@ -1,0 +1,139 @@
+"""The JSON schema of a model's answer, as strict as endpoints with structured output want it.
+
+Source: OpenAI, "Structured Outputs", supported schemas: the top level is an object without anyOf,
+every object lists all its properties as required and allows no others, what may be left out is
+nullable, and neither defaults nor lengths of text can be said. What a schema cannot say is still checked
+by the form and the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from games.interface import Form
+
+REASONING = "reasoning"
+"""The key that holds a model's thoughts, where it is to write them into its answer."""
+ENTRY_NAME, ENTRY_VALUE = "name", "value"
+"""The keys of an entry of an object with free keys, which a strict schema can only hold as a list."""
+
+Schema = dict[str, Any]
+_SAID_AS_IT_IS = (
+    "description", "pattern", "minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf",
+    "minItems", "maxItems",
+)  # fmt: skip
+
+
+def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
+    """An object that is one filled-in form; with several forms, an object whose only key holds one of them.
+
+    Args:
+        forms: what the role may do now.
+        reasoning: a text called `REASONING` stands before everything else.
+    """
+    filled = [_form(form) for form in forms]
+    if len(filled) == 1:
+        whole = filled[0]
+    else:
+        whole = _object({wrapper(forms): {"anyOf": filled}})
+    if reasoning and not any(REASONING in form.model.model_fields for form in forms):
+        thoughts: Schema = {"type": "string", "description": "Your reasoning, step by step. Nobody else reads it."}
+        whole = {**_object({REASONING: thoughts, **whole["properties"]}), **_description(whole)}
+    return whole
+
+
+def wrapper(forms: Sequence[Form]) -> str:
+    """The key that holds the chosen one of several forms; no form has a field of this name."""
+    key = "move"
+    while any(key in form.model.model_fields for form in forms):
+        key += "_"
+    return key
+
+
+def options_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The plain schemas of which a value may fulfil any."""
+    if "$ref" in schema:
+        return options_of(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
+    several = schema.get("anyOf") or schema.get("oneOf")
+    if several:
+        return [option for part in several for option in options_of(part, definitions)]
+    return [schema]
+
+
+def _form(form: Form) -> Schema:
+    schema = form.model.model_json_schema()
+    strict = _strict(schema, schema.get("$defs", {}))
+    return {**strict, "description": ". ".join(part.strip(". ") for part in (form.title, form.help) if part) + "."}
+
+
+def _object(properties: Mapping[str, Schema]) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _description(schema: Schema) -> Schema:
+    return {"description": schema["description"]} if "description" in schema else {}
+
+
+def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
+    said = {key: schema[key] for key in _SAID_AS_IT_IS if key in schema}
+    options = options_of(schema, definitions)
+    if options != [schema]:
+        strict = [_strict(option, definitions) for option in options]
+        return {**said, "anyOf": strict} if len(strict) > 1 else {**strict[0], **said}
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return {**({"type": schema["type"]} if "type" in schema else {}), **said, "enum": values}
+    match schema.get("type"):
+        case "object" if "properties" in schema or not isinstance(schema.get("additionalProperties"), Mapping):
+            return {**_properties(schema, definitions), **said}
+        case "object":
+            value = _strict(schema["additionalProperties"], definitions)
+            entry = _object({ENTRY_NAME: {"type": "string"}, ENTRY_VALUE: value})
+            return {"type": "array", "items": entry, **said}
+        case "array":
+            return {"type": "array", "items": _items(schema, definitions), **said}
+        case str(kind):
+            return {"type": kind, **said}
+    return dict(said)
+
+
+def _properties(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
+    required = schema.get("required", ())
+    properties: dict[str, Schema] = {}
+    for name, field in schema.get("properties", {}).items():
+        strict = _titled(_strict(field, definitions), field, name)
+        properties[name] = strict if name in required else _nullable(strict)
+    return _object(properties)
+
+
+def _titled(strict: Schema, field: Mapping[str, Any], name: str) -> Schema:
+    """With the field's title in its description, where it says more than the name."""
+    title = field.get("title", "")
+    if not title or title.lower().replace(" ", "_") == name.lower():
+        return strict
+    return {**strict, "description": f"{title}. {strict['description']}" if "description" in strict else title}
+
+
+def _nullable(schema: Schema) -> Schema:
+    if "anyOf" in schema:
+        options = schema["anyOf"]
+        return schema if {"type": "null"} in options else {**schema, "anyOf": [*options, {"type": "null"}]}
+    bare = {key: value for key, value in schema.items() if key != "description"}
+    return {**_description(schema), "anyOf": [bare, {"type": "null"}]}
+
+
+def _items(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
+    if "prefixItems" in schema:
+        kinds: list[Schema] = []
+        for part in schema["prefixItems"]:
+            strict = _strict(part, definitions)
+            if strict not in kinds:
+                kinds.append(strict)
+        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    return _strict(schema.get("items", {}), definitions)

@@ -1,0 +1,96 @@
+"""How a study asks its models, apart from the order of the messages: wording, persona, full or short forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from games.interface import Fact, Facts, Form, Role, Text, View
+from games.play import Play
+from llm_agents.parsing import as_asked
+from llm_agents.prompting import ABOUT_WORDS, format_help, render, task
+from llm_agents.strategies.prompts import (
+    CorrectionVariables,
+    Prompts,
+    QuestionVariables,
+    SystemVariables,
+    filled,
+    in_force,
+)
+
+COUNTERS = ("round", "period", "run")
+"""Keys under which games show where they stand."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The wording for one role at one point of a match.
+
+    Attributes:
+        template: the study's own instruction text, or None.
+        persona: who the model is to be, or nothing.
+        prompts: the study's own texts around rules and questions.
+        short: ask for short forms, where there are any.
+        reasons: ask for step-by-step reasoning before the move.
+    """
+
+    play: Play
+    role: Role
+    template: str | None
+    persona: str
+    prompts: Prompts
+    short: bool
+    reasons: bool
+
+    def system(self) -> str:
+        """The rules, and what the marks around players' words mean."""
+        return f"{self._filled('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
+
+    def question(self, forms: Sequence[Form], view: View, news: str) -> str:
+        """What is asked when `forms` are open and `view` is known, after what is new."""
+        return self._filled("question", QuestionVariables(**self._common, **self._now(forms, view), news=news))
+
+    def correction(self, reason: str) -> str:
+        """What is said about an answer that was no legal move."""
+        view, forms = self.play.view(self.role), self.play.forms(self.role)
+        now = self._now(forms, view)
+        return self._filled("correction", CorrectionVariables(**self._common, **now, news=now["known"], reason=reason))
+
+    def _filled(self, name: str, variables: SystemVariables) -> str:
+        return filled(name, in_force(name, self.prompts, reasons=self.reasons), variables)
+
+    @cached_property
+    def _common(self) -> dict[str, Any]:
+        game = self.play.game
+        return {
+            "game": game.title,
+            "role": game.role_title(self.role),
+            "persona": self.persona.strip(),
+            "rules": game.instructions(self.role, self.template).strip(),
+        }
+
+    def _now(self, forms: Sequence[Form], view: View) -> dict[str, Any]:
+        asked = as_asked(forms) if self.short else forms
+        return {
+            "round": round_words(view),
+            "known": render(view),
+            "question": task(asked),
+            "format_help": format_help(asked, reasons=self.reasons),
+        }
+
+
+def round_words(view: View) -> str:
+    """Where the game stands, as its view says it; nothing where it does not say."""
+    for block in view:
+        if isinstance(block, Text) and block.key in COUNTERS:
+            return block.body
+        for fact in block.facts if isinstance(block, Facts) else ():
+            if fact.key in COUNTERS and _by_the_house(fact):
+                return fact.shown
+    return ""
+
+
+def _by_the_house(fact: Fact) -> bool:
+    return isinstance(fact.value, str | int | float)

@@ -1,0 +1,134 @@
+"""The texts around a game's rules and questions: sandboxed templates with typed variables, editable by researchers.
+
+What holds players' words never passes through a template: a placeholder does, and the fenced text
+takes its place afterwards. No template can take the marks off, cut them or change what is between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from games import texts
+from games.errors import BadText
+from llm_agents.prompting import correction
+
+
+class Prompts(BaseModel):
+    """A study's own texts; None: the strategy's. The explanation of players' marks always follows the system text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    system: str | None = Field(default=None, max_length=50_000, title="System text")
+    question: str | None = Field(default=None, max_length=50_000, title="Question at each turn")
+    correction: str | None = Field(
+        default=None, max_length=50_000, title="What is said about an answer that was no legal move"
+    )
+
+
+class SystemVariables(BaseModel):
+    """What the system text may mention."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    game: str = Field(description="The game's title.")
+    role: str = Field(description="What this role is called.")
+    persona: str = Field(description="Who the model is to be; empty without a persona.")
+    rules: str = Field(description="The instructions as this role reads them.")
+
+
+class QuestionVariables(SystemVariables):
+    """What a question may mention."""
+
+    round: str = Field(description="Where the game stands, such as “2 of 12”; empty where the game has no rounds.")
+    news: str = Field(description="What was learnt since the last question; where nothing is remembered, all of it.")
+    known: str = Field(description="All that this role may know now.")
+    question: str = Field(description="What may be done now, with the keys of the answer.")
+    format_help: str = Field(description="How to answer.")
+
+
+class CorrectionVariables(QuestionVariables):
+    """What may be said about an answer that was no legal move."""
+
+    reason: str = Field(description="What was wrong with it.")
+
+
+VARIABLES: Mapping[str, type[SystemVariables]] = {
+    "system": SystemVariables,
+    "question": QuestionVariables,
+    "correction": CorrectionVariables,
+}
+HOLD_PLAYERS_WORDS = ("news", "known")
+
+SYSTEM = """{% if persona %}
+# Who you are
+
+{{ persona }}
+
+{% endif %}
+{{ rules }}"""
+QUESTION = """{% if news %}
+{{ news }}
+
+{% endif %}
+{{ question }}
+
+{{ format_help }}"""
+CORRECTION = correction("{{ reason }}")
+CORRECTION_OF_REASONING = """Your answer was not accepted. {{ reason }}
+
+You may reason again first. End with exactly one JSON object."""
+
+PLAIN = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION)
+REASONED = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION_OF_REASONING)
+
+
+def in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
+    """The template of the prompt `name`: the study's own, or the usual one with or without reasoning first."""
+    own: str | None = getattr(prompts, name)
+    usual: str = getattr(REASONED if reasons else PLAIN, name)
+    return usual if own is None else own
+
+
+_PLACE = re.compile("\ue000([a-z]+)\ue001")
+_MARKS = re.compile("[\ue000\ue001]")
+
+
+def filled(name: str, template: str, variables: SystemVariables) -> str:
+    """The prompt `name` with its variables filled in, without white space at its ends.
+
+    Raises:
+        BadText: the template does not parse, names a variable that there is not, or changes players' words.
+    """
+    values = variables.model_dump()
+    held = {key: values[key] for key in HOLD_PLAYERS_WORDS if values.get(key)}
+    places = {key: f"\ue000{key}\ue001" for key in held}
+    written = texts.render(_MARKS.sub("", template), {**_unmarked(values), **places}).strip()
+    if _MARKS.search(_PLACE.sub(lambda place: "" if place[1] in held else place[0], written)):
+        raise BadText(f"The {name} text must not change what stands in {' or '.join(HOLD_PLAYERS_WORDS)}.")
+    return _PLACE.sub(lambda place: held[place[1]], written)
+
+
+def _unmarked(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _MARKS.sub("", value) for key, value in values.items()}
+
+
+def check_prompts(prompts: Prompts) -> None:
+    """Refuse texts that could not be filled in at some turn.
+
+    Raises:
+        BadText: naming the text, the line, and the variable that there is not.
+    """
+    for name, variables in VARIABLES.items():
+        template = getattr(prompts, name)
+        if template is None:
+            continue
+        for sample in ({key: key for key in variables.model_fields}, dict.fromkeys(variables.model_fields, "")):
+            try:
+                texts.check(template, sample, as_they_stand=HOLD_PLAYERS_WORDS)
+                filled(name, template, variables(**sample))
+            except BadText as error:
+                raise BadText(f"{Prompts.model_fields[name].title}: {error}") from None
