@@ -271,13 +271,10 @@ class _Asking:
     def _schema(self, agent: AgentSpec) -> Mapping[str, Any] | None:
         if not agent.structured:
             return None
-        made: Mapping[str, Any] = _parsing.answer_schema(
+        made: Mapping[str, Any] = parsing.answer_schema(
             self._play.forms(self._role), strategy=agent.strategy, short=agent.short
         )
         return made
-
-
-_parsing: Any = parsing
 
 
 class _Draft:
