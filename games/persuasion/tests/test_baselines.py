@@ -78,9 +78,18 @@ def test_the_bayesian_buyer_begins_with_the_prior_and_learns_whom_to_believe():
     assert not buys("bayesian", *[TRUE] * 8, *[WARNED] * 8, recommended=False)
 
 
-def test_a_buyer_who_forgets_uses_the_prior_alone():
-    assert not buys("bayesian", *[TRUE] * 20, buyer_type="myopic")
-    assert buys("bayesian", *[LIE] * 20, buyer_type="myopic", prior=0.9)
+def test_a_buyer_who_forgets_counts_what_was_bought_and_how_much_of_it_was_low():
+    assert not buys("bayesian", buyer_type="myopic")
+    assert buys("bayesian", prior=0.9, buyer_type="myopic")
+    assert buys("bayesian", *[TRUE] * 20, buyer_type="myopic")
+    assert not buys("bayesian", *[LIE] * 20, prior=0.9, buyer_type="myopic")
+
+
+def test_a_buyer_who_forgets_does_not_count_words_nor_what_was_not_bought():
+    unsold = [Round("high", recommendation="yes", decision="no")] * 20
+    assert not buys("bayesian", *unsold, buyer_type="myopic")
+    in_spite = [Round("high", recommendation="no", decision="yes")] * 20
+    assert buys("bayesian", *in_spite, buyer_type="myopic")
 
 
 def test_the_bayesian_buyer_does_not_count_what_it_has_not_learnt():
@@ -105,6 +114,26 @@ def test_praise_reads_as_a_recommendation(sentence):
 @pytest.mark.parametrize("sentence", [one() for one in baselines.WARNINGS])
 def test_a_warning_reads_as_none(sentence):
     assert not baselines.recommends(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Don't.", "I wouldn’t take it.", "There is nothing to praise.", "Low, alas.", "NEVER"]
+)
+def test_a_word_against_a_product_is_enough(sentence):
+    assert not baselines.recommends(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["Another note on novelty: knots, lowland, noble nonsense.", "Wonderful", "Yes!"])
+def test_words_that_only_contain_one_speak_for_it(sentence):
+    assert baselines.recommends(sentence)
+
+
+@pytest.mark.parametrize("message_type", ["text", "binary"])
+def test_a_seller_who_does_not_answer_recommends_nothing(message_type):
+    configured = game(message_type=message_type)
+    play, _events = games.play.start(configured, 1)
+    silent = games.play.submit(play, "alice", configured.default(play.state, "alice"))[0]
+    assert games.play.script_move(silent, "bob", "trusting") == {"decision": "no"}
 
 
 def test_in_words_a_trusting_buyer_follows_an_honest_seller():

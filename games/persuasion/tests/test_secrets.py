@@ -37,6 +37,11 @@ def everything(play: Play, role: str) -> str:
     return seen(play, role) + repr(scripts)
 
 
+def learnt(before: Play, move: dict[str, Any], after: Play) -> str:
+    """What the buyer is told of its own decision."""
+    return repr(games.play.learnt(before, "bob", move, after, "bob"))
+
+
 @settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 10_000), one=VALUES, other=VALUES, low=st.sampled_from([0, 0.2, 0.5]), **SETTINGS)
 def test_the_seller_does_not_see_the_values_under_incomplete_information(seed, one, other, low, **config):
@@ -66,10 +71,12 @@ def test_the_buyer_sees_a_quality_only_once_it_is_revealed(seed, one, other, **c
         plays = [games.play.submit(play, "alice", pitch)[0] for play in plays]
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
         decision = rng.choice(["yes", "no"])
-        plays = [games.play.submit(play, "bob", {"decision": decision})[0] for play in plays]
+        before, plays = plays, [games.play.submit(play, "bob", {"decision": decision})[0] for play in plays]
         revealed = decision == "yes" or (config["reveal_quality"] == "always" and not forgets)
         if revealed and one[number] != other[number]:
             return
+        told = [learnt(b, {"decision": decision}, a) for b, a in zip(before, plays, strict=True)]
+        assert told[0] == told[1]
     # Forgetting buyers and unbought products: nothing at all has shown.
     if not plays[0].over:
         assert everything(plays[0], "bob") == everything(plays[1], "bob")
@@ -84,6 +91,24 @@ def test_the_seller_does_not_see_what_will_be_drawn_later(seed, same, one, other
         for role in ("alice", "bob"):
             move = games.play.script_move(plays[0], role, "random")
             plays = [games.play.submit(play, role, move)[0] for play in plays]
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), **SETTINGS)
+def test_nobody_sees_whether_the_qualities_were_drawn_or_fixed(seed, **config):
+    drawn = started(seed, **config)
+    history, moves = [drawn], []
+    while not drawn.over:
+        (role,) = drawn.waiting_for()
+        moves.append((role, games.play.script_move(drawn, role, "random")))
+        drawn = games.play.submit(drawn, *moves[-1])[0]
+        history.append(drawn)
+    fixed = started(seed, qualities=[one.quality for one in drawn.state.played], **config)
+    for was, move in zip(history, [*moves, None], strict=True):
+        for role in ("alice", "bob"):
+            assert seen(fixed, role) == seen(was, role)
+        if move:
+            fixed = games.play.submit(fixed, *move)[0]
 
 
 @settings(deadline=None, max_examples=40)

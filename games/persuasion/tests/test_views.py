@@ -95,6 +95,37 @@ def test_a_buyer_who_forgets_sees_shares_and_nothing_of_earlier_rounds():
     assert shown(started(buyer_type="myopic"), "bob", "statistics") == {"rounds_before": "none: this is the first"}
 
 
+def body(play: Play, role: str, block: str) -> str:
+    return next((one.body for one in play.view(role) if one.key == block), "")
+
+
+def test_each_role_reads_how_the_last_round_ended_and_how_many_were_bought():
+    play = moved(started(qualities=["low"] * 3), SAID, ("bob", {"decision": "yes"}))
+    assert body(play, "alice", "outcome") == "Round 1: Bob bought the product, and you earned $10,000."
+    assert body(play, "bob", "outcome") == (
+        "Round 1: the product that you bought was of low quality: you lost $10,000 with it."
+    )
+    assert body(play, "alice", "tally") == "Bob has bought 1 of 1 products; of low quality among these: 1."
+    assert body(play, "bob", "tally") == "You have bought 1 of 1 products; of low quality among these: 1."
+
+
+def test_a_buyer_who_forgets_reads_neither():
+    play = moved(started(buyer_type="myopic"), SAID, ("bob", {"decision": "yes"}))
+    assert (body(play, "bob", "outcome"), body(play, "bob", "tally")) == ("", "")
+    assert body(play, "alice", "outcome")
+
+
+@pytest.mark.parametrize(
+    ("message_type", "move", "said"),
+    [("text", {"message": "Take it."}, Said("Alice", "Take it.")), ("binary", {"recommendation": "no"}, "no")],
+)
+def test_the_seller_sees_their_own_words_while_the_buyer_thinks(message_type, move, said):
+    play = moved(started(message_type=message_type), ("alice", move))
+    (own,) = [one for one in play.view("alice") if one.key == "own_words"]
+    assert own.facts[0].value == said
+    assert not [one for one in play.view("bob") if one.key == "own_words"]
+
+
 def test_a_buyer_who_forgets_is_told_of_the_present_product_alone():
     before = moved(started(buyer_type="myopic"), SAID)
     after = moved(before, ("bob", {"decision": "yes"}))
@@ -130,3 +161,16 @@ def test_the_instructions_read_well_in_every_setting(role, config):
         config.get("message_type") == "binary"
     )
     assert ("how many rounds" in text) == (config.get("rounds", 20) is None)
+
+
+def test_a_buyer_who_forgets_is_addressed_as_the_buyer_of_one_round():
+    text = games.play.configure(Persuasion, {"buyer_type": "myopic"}).instructions("bob")
+    assert "you are the buyer of one of these rounds" in text
+    assert text.rstrip().endswith("Your aim is to earn as much as you can in your round.")
+
+
+@pytest.mark.parametrize("role", ["alice", "bob"])
+def test_with_one_round_nobody_reads_of_later_ones(role):
+    text = games.play.configure(Persuasion, {"buyer_type": "myopic", "rounds": 1}).instructions(role)
+    assert "There is only **one round**. It goes like this:" in text
+    assert not [words for words in ("next buyer", "earlier rounds", "new buyer;", "all rounds") if words in text]
