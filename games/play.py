@@ -504,12 +504,12 @@ def _comparable(event: Event) -> Json:
 
 @dataclass(frozen=True)
 class Own:
-    """A role's own move in its story: the number of its event, the forms that were open to it, and what it knew."""
+    """A role's own move in its story: the number of its event, the forms that were open to it, and the play before."""
 
     number: int
     forms: tuple[Form, ...]
     move: MoveData
-    view: View = ()
+    before: Play
 
 
 def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
@@ -523,7 +523,7 @@ def story(play: Play, events: Sequence[Event], role: Role) -> list[View | Own]:
         if event.kind != "move":
             continue
         if event.data["role"] == role:
-            told.append(Own(event.number, current.forms(role), event.data["move"], current.view(role)))
+            told.append(Own(event.number, current.forms(role), event.data["move"], current))
         before = current
         current, _made = submit(current, event.data["role"], event.data["move"], by=event.data.get("by"))
         if notices := learnt(before, event.data["role"], event.data["move"], current, role):

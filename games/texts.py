@@ -49,6 +49,15 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     return text.strip() + "\n"
 
 
+@lru_cache(maxsize=256)
+def mentioned(template: str) -> frozenset[str]:
+    """The variables that a template mentions; none where it does not parse."""
+    try:
+        return frozenset(meta.find_undeclared_variables(_environment.parse(template)))
+    except TemplateSyntaxError:
+        return frozenset()
+
+
 def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection[str] = ()) -> None:
     """Refuse a template that cannot be rendered, before anybody is to read it.
 

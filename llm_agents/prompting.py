@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from games.interface import Block, Cell, Chart, Fact, Facts, Form, Json, Role, Said, Table, Talk, Text, View
+from games.interface import Block, Cell, Chart, Fact, Facts, Form, Json, Move, Role, Said, Table, Talk, Text, View
 from games.play import Play
 
 ABOUT_WORDS = (
@@ -130,8 +131,14 @@ def correction(reason: str) -> str:
     return f"Your answer was not accepted. {reason}\n\nAnswer again, with exactly one JSON object."
 
 
+@lru_cache(maxsize=256)
+def json_schema(model: type[Move]) -> Mapping[str, Any]:
+    """The JSON schema of a form's model; shared, so not to be changed."""
+    return model.model_json_schema()
+
+
 def _form(form: Form) -> str:
-    schema = form.model.model_json_schema()
+    schema = json_schema(form.model)
     required = schema.get("required", [])
     lines = [f"{form.title}." if form.title[-1:].isalnum() else form.title]
     if form.help:

@@ -82,7 +82,7 @@ def opening(**config):
 
 
 @pytest.mark.parametrize(
-    ("money", "own", "other"), [(10_000, 6000, 4000), (10_000, 3333.33, 6666.67), (100, 0, 100), (0.5, 0.2, 0.3)]
+    ("money", "own", "other"), [(10_000, 6000, 4000), (10_000, 1024.88, 8975.12), (100, 0, 100), (0.5, 0.2, 0.3)]
 )
 def test_the_other_part_of_an_offer_is_the_rest_to_the_cent(money, own, other):
     _play, form = opening(money=money)

@@ -16,6 +16,7 @@ from llm_agents.errors import BadAnswer
 from llm_agents.parsing.fitting import fit
 from llm_agents.parsing.objects import last_object
 from llm_agents.parsing.schema import REASONING, schema_of, wrapper
+from llm_agents.prompting import json_schema
 
 __all__ = ["CHAIN_OF_THOUGHT", "REASONING", "answer_schema", "as_asked", "last_object", "read_move"]
 
@@ -92,7 +93,7 @@ def _keys_are_known(move: Mapping[str, Json], form: Form) -> None:
         if meant := _meant(key, form):
             raise BadAnswer(f'There is no key “{key[:60]}”; the key is "{meant}", exactly as written here.')
         if lacking:
-            names = ", ".join(f'"{name}"' for name in form.model.model_json_schema()["properties"])
+            names = ", ".join(f'"{name}"' for name in json_schema(form.model)["properties"])
             raise BadAnswer(f"There is no key “{key[:60]}”; the keys are {names}.")
 
 

@@ -11,6 +11,7 @@ from games.interface import Json, Move
 from games.play import MOST_EXACT
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.schema import ENTRY_NAME, ENTRY_VALUE, options_of
+from llm_agents.prompting import json_schema
 
 _NUMBER = re.compile(
     r"([-+]?)[$€£]?([0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"
@@ -31,7 +32,7 @@ def fit(move: Mapping[str, Json], model: type[Move]) -> dict[str, Json]:
     Raises:
         BadAnswer: text stands where a number must, or holds what cannot be kept; names the field.
     """
-    schema = model.model_json_schema()
+    schema = json_schema(model)
     definitions, known = schema.get("$defs", {}), schema.get("properties", {})
     required = schema.get("required", ())
     fitted: dict[str, Json] = {}

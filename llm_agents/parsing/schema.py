@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.interface import Form
+from llm_agents.prompting import json_schema
 
 REASONING = "reasoning"
 """The key that holds a model's thoughts, where it is to write them into its answer."""
@@ -62,7 +63,7 @@ def options_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> lis
 
 
 def _form(form: Form) -> Schema:
-    schema = form.model.model_json_schema()
+    schema = json_schema(form.model)
     strict = _strict(schema, schema.get("$defs", {}))
     return {**strict, "description": ". ".join(part.strip(". ") for part in (form.title, form.help) if part) + "."}
 
@@ -88,7 +89,7 @@ def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema
         return {**said, "anyOf": strict} if len(strict) > 1 else {**strict[0], **said}
     if "const" in schema or "enum" in schema:
         values = schema.get("enum", [schema.get("const")])
-        return {**({"type": schema["type"]} if "type" in schema else {}), **said, "enum": values}
+        return {**({"type": schema["type"]} if "type" in schema else {}), **said, "enum": list(values)}
     match schema.get("type"):
         case "object" if "properties" in schema or not isinstance(schema.get("additionalProperties"), Mapping):
             return {**_properties(schema, definitions), **said}

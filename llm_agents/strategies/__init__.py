@@ -17,7 +17,7 @@ from llm_agents.prompting import ABOUT_WORDS, WORDING
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies import conversation, fresh
 from llm_agents.strategies.asking import Asking
-from llm_agents.strategies.prompts import VARIABLES, Prompts, check_prompts, in_force
+from llm_agents.strategies.prompts import VARIABLES, Prompts, Texts, check_prompts, in_force, prompts_of
 
 __all__ = [
     "CHAIN_OF_THOUGHT", "STRATEGIES", "Preview", "Prompts", "Strategy", "check_prompts", "correction", "messages",
@@ -61,7 +61,7 @@ def messages(
     template: str | None = None,
     answers: Mapping[int, str] | None = None,
     persona: str | None = None,
-    prompts: Prompts | None = None,
+    prompts: Texts | None = None,
     short: bool = False,
 ) -> list[ChatMessage]:
     """Exactly what a model in this role is sent now; out of turn, all that it knows so far.
@@ -94,7 +94,7 @@ def correction(
     strategy: str | None = None,
     template: str | None = None,
     persona: str | None = None,
-    prompts: Prompts | None = None,
+    prompts: Texts | None = None,
     short: bool = False,
 ) -> str:
     """What a model is told about an answer that was no legal move; arguments and errors as for `messages`."""
@@ -119,7 +119,7 @@ def preview(play: Play, role: Role, events: Sequence[Event], **options: Any) -> 
     Raises:
         BadText: also where a prompt cannot be filled in at another turn.
     """
-    check_prompts(options.get("prompts") or Prompts())
+    check_prompts(options.get("prompts") or {})
     wording = {key: value for key, value in options.items() if key != "answers"}
     return Preview(
         messages(play, role, events, **options),
@@ -134,14 +134,14 @@ def prompts_sha256(
     strategy: str | None = None,
     template: str | None = None,
     persona: str | None = None,
-    prompts: Prompts | None = None,
+    prompts: Texts | None = None,
     short: bool = False,
 ) -> str:
     """The version of everything that is worded for a model, as hex: the texts in force, whoever wrote them.
 
     Two studies with the same hash, game and configuration send the same messages in the same situation.
     """
-    texts = prompts or Prompts()
+    texts = prompts_of(prompts)
     reasons = _called(strategy).reasons
     worded = {
         "game": game.key,
@@ -162,12 +162,12 @@ def _asking(
     strategy: str | None,
     template: str | None,
     persona: str | None,
-    prompts: Prompts | None,
+    prompts: Texts | None,
     short: bool,
 ) -> Asking:
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
-    return Asking(play, role, template, persona or "", prompts or Prompts(), short, _called(strategy).reasons)
+    return Asking(play, role, template, persona or "", prompts_of(prompts), short, _called(strategy).reasons)
 
 
 def _called(strategy: str | None) -> Strategy:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from games import texts
 from games.interface import Fact, Facts, Form, Role, Text, View
 from games.play import Play
 from llm_agents.parsing import as_asked
@@ -48,18 +49,22 @@ class Asking:
         """The rules, and what the marks around players' words mean."""
         return f"{self._filled('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
 
-    def question(self, forms: Sequence[Form], view: View, news: str) -> str:
-        """What is asked when `forms` are open and `view` is known, after what is new."""
-        return self._filled("question", QuestionVariables(**self._common, **self._now(forms, view), news=news))
+    def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
+        """What was or is asked at a point of the match where `forms` were open, after what was new there."""
+        now = self._now("question", at, forms)
+        return self._filled("question", QuestionVariables(**self._common, **now, news=news))
 
     def correction(self, reason: str) -> str:
         """What is said about an answer that was no legal move."""
-        view, forms = self.play.view(self.role), self.play.forms(self.role)
-        now = self._now(forms, view)
-        return self._filled("correction", CorrectionVariables(**self._common, **now, news=now["known"], reason=reason))
+        now = self._now("correction", self.play, self.play.forms(self.role))
+        news = render(self.play.view(self.role))
+        return self._filled("correction", CorrectionVariables(**self._common, **now, news=news, reason=reason))
 
     def _filled(self, name: str, variables: SystemVariables) -> str:
-        return filled(name, in_force(name, self.prompts, reasons=self.reasons), variables)
+        return filled(name, self._template(name), variables)
+
+    def _template(self, name: str) -> str:
+        return in_force(name, self.prompts, reasons=self.reasons)
 
     @cached_property
     def _common(self) -> dict[str, Any]:
@@ -71,8 +76,10 @@ class Asking:
             "rules": game.instructions(self.role, self.template).strip(),
         }
 
-    def _now(self, forms: Sequence[Form], view: View) -> dict[str, Any]:
+    def _now(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
+        """The variables of a point of the match; views are costly and made only for a template that mentions them."""
         asked = as_asked(forms) if self.short else forms
+        view = at.view(self.role) if texts.mentioned(self._template(name)) & {"round", "known"} else ()
         return {
             "round": round_words(view),
             "known": render(view),

@@ -25,7 +25,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     heard = [render(opening.view(role))]
     for told in story(play, events, role):
         if isinstance(told, Own):
-            question = asking.question(told.forms, told.view, _joined(heard))
+            question = asking.question(told.before, told.forms, _joined(heard))
             sent.append({"role": "user", "content": question})
             move = json.dumps(told.move, ensure_ascii=False)
             sent.append({"role": "assistant", "content": answers.get(told.number, move)})
@@ -33,7 +33,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
         else:
             heard.append(render(told))
     if forms := play.forms(role):
-        last = asking.question(forms, play.view(role), _joined(heard))
+        last = asking.question(play, forms, _joined(heard))
     else:
         last = _joined([*heard, standing(play, role)])
     sent.append({"role": "user", "content": last})

@@ -16,7 +16,6 @@ from llm_agents.strategies.asking import Asking
 def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
     """One message that says all."""
     play, role = asking.play, asking.role
-    view = play.view(role)
     forms = play.forms(role)
-    now = asking.question(forms, view, render(view)) if forms else standing(play, role)
+    now = asking.question(play, forms, render(play.view(role))) if forms else standing(play, role)
     return [{"role": "user", "content": f"{asking.system()}\n\n{now}"}]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from games import texts
 from games.errors import BadText
@@ -27,6 +27,24 @@ class Prompts(BaseModel):
     correction: str | None = Field(
         default=None, max_length=50_000, title="What is said about an answer that was no legal move"
     )
+
+
+Texts = Prompts | Mapping[str, Any]
+"""A study's own texts, or the plain data in which they are kept."""
+
+
+def prompts_of(texts: Texts | None) -> Prompts:
+    """The study's own texts; none of them where there are none.
+
+    Raises:
+        BadText: there is no prompt of that name, or it is no text.
+    """
+    try:
+        return texts if isinstance(texts, Prompts) else Prompts.model_validate(texts or {})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        names = ", ".join(Prompts.model_fields)
+        raise BadText(f"Prompt “{wrong['loc'][0]}”: {wrong['msg']}; the prompts are {names}.") from None
 
 
 class SystemVariables(BaseModel):
@@ -116,14 +134,15 @@ def _unmarked(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _MARKS.sub("", value) for key, value in values.items()}
 
 
-def check_prompts(prompts: Prompts) -> None:
+def check_prompts(prompts: Texts) -> None:
     """Refuse texts that could not be filled in at some turn.
 
     Raises:
         BadText: naming the text, the line, and the variable that there is not.
     """
+    own = prompts_of(prompts)
     for name, variables in VARIABLES.items():
-        template = getattr(prompts, name)
+        template = getattr(own, name)
         if template is None:
             continue
         for sample in ({key: key for key in variables.model_fields}, dict.fromkeys(variables.model_fields, "")):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
 from games import examples, registry
-from games.interface import Form, Message, Move, Words
+from games.interface import Form, Message, Move, MoveData, Words
 from games.play import configure, form_for, start
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing import CHAIN_OF_THOUGHT, answer_schema, last_object, read_move
@@ -207,8 +207,15 @@ def test_broken_text_takes_no_time_to_read():
 # ---- every game's moves ------------------------------------------------------------------------
 
 PLAIN = st.text(st.characters(exclude_characters="{}<>", exclude_categories=["Cs"]), max_size=60)
+
+
+class Asked(NamedTuple):
+    forms: tuple[Form, ...]
+    move: MoveData
+
+
 MOMENTS = [
-    (moment.before.forms(moment.role), moment.move)
+    Asked(moment.before.forms(moment.role), moment.move)
     for key in registry.keys()
     for case in examples.cases(key)
     for moment in case.walk().some()
@@ -216,6 +223,7 @@ MOMENTS = [
 
 
 @given(st.sampled_from(MOMENTS), PLAIN, PLAIN, st.sampled_from(["", "```", "```json", "`"]), st.booleans(), st.data())
+@settings(deadline=None)
 def test_any_legal_move_of_any_game_is_read_back_identically(moment, before, after, fence, ascii_only, data):
     forms, move = moment
     form = form_for(forms, move)
@@ -288,6 +296,18 @@ def test_several_forms_are_a_choice_under_one_key_which_is_taken_off():
     }
     with pytest.raises(BadAnswer, match="no key “move”"):
         read_move('{"move": {"price": 5}}', [OFFER])
+
+
+def test_every_legal_move_has_an_answer_that_its_schema_allows_and_that_is_read_as_this_move():
+    for moment in MOMENTS:
+        forms, form = moment.forms, form_for(moment.forms, moment.move)
+        alone = answer_schema([form], strategy=CHAIN_OF_THOUGHT)
+        filled = {"reasoning": "Because.", **dict.fromkeys(alone["properties"]), **moment.move}
+        assert filled.keys() == set(alone["required"])
+        read = read_move(json.dumps(filled), forms)
+        assert form.model.model_validate_json(json.dumps(read)) == form.model.model_validate_json(
+            json.dumps(moment.move)
+        )
 
 
 def test_null_leaves_out_what_cannot_be_null():

@@ -157,6 +157,15 @@ def test_a_broken_text_is_refused_at_set_up_with_its_line(name, template, said):
         preview(play, "alice", events, prompts=prompts)
 
 
+def test_texts_may_come_as_plain_data_and_unknown_ones_are_refused():
+    play, events = bargaining()
+    assert messages(play, "alice", events, prompts=OWN.model_dump()) == messages(play, "alice", events, prompts=OWN)
+    assert prompts_sha256(play.game, prompts={}) == prompts_sha256(play.game)
+    for wrong in ({"sytem": "x"}, {"system": 5}):
+        with pytest.raises(BadText, match=f"“{next(iter(wrong))}”.*; the prompts are system, question, correction"):
+            check_prompts(wrong)
+
+
 def test_good_texts_pass():
     check_prompts(Prompts())
     check_prompts(OWN)
