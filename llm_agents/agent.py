@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +15,6 @@ from llm_agents import parsing, strategies
 from llm_agents.calling import Attempt, Policy, call
 from llm_agents.endpoints import PRESETS, endpoint, known
 from llm_agents.errors import AgentError, BadAgent, BadAnswer, NoLegalMove, ProviderError
-from llm_agents.prompting import correction
 from llm_agents.providers.base import ChatMessage, Provider, Request
 from llm_agents.record import CallRecord
 
@@ -208,7 +205,8 @@ class _Asking:
         if agent.scripted:
             move = _scripted(agent, self._play, self._role)
             return Decision(move, tuple(self._kept), by=by, rung=rung, rule_breaks=self._rule_breaks())
-        sent = self._messages(agent)
+        worded = self._worded(agent)
+        sent = strategies.messages(self._play, self._role, self._events, answers=self._answers, **worded)
         schema = self._schema(agent)
         on_text = self._draft.add if self._draft.wanted else None
         for number in range(1, tries_after_first + 2):
@@ -228,7 +226,7 @@ class _Asking:
             sent = [
                 *sent,
                 {"role": "assistant", "content": completion.text.strip() or "(no answer)"},
-                {"role": "user", "content": correction(problem)},
+                {"role": "user", "content": strategies.correction(self._play, self._role, problem, **worded)},
             ]
         reason = _("No legal move in {tries} tries. {problem}").format(tries=number, problem=problem)
         raise NoLegalMove(reason, self._kept)
@@ -245,28 +243,22 @@ class _Asking:
     def streamed(self) -> bool:
         return self._draft.wanted
 
-    def prompt_sha256(self, agent: AgentSpec) -> str | None:
-        """Hash of the texts that are not the games' and the strategies' own."""
-        texts = [self._template, agent.persona, self._prompts]
-        if all(text is None for text in texts):
-            return None
-        written = json.dumps(texts, ensure_ascii=False, sort_keys=True)
-        return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+    def prompt_sha256(self, agent: AgentSpec) -> str:
+        """The version of all texts that the agent is sent."""
+        return strategies.prompts_sha256(self._play.game, **self._worded(agent))
 
     def _rule_breaks(self) -> int:
         return sum(record.problem is not None for record in self._kept)
 
-    def _messages(self, agent: AgentSpec) -> list[ChatMessage]:
-        own: dict[str, Any] = {"persona": agent.persona, "prompts": self._prompts, "short": agent.short}
-        return strategies.messages(
-            self._play,
-            self._role,
-            self._events,
-            strategy=agent.strategy,
-            template=self._template,
-            answers=self._answers,
-            **{name: value for name, value in own.items() if value},
-        )
+    def _worded(self, agent: AgentSpec) -> dict[str, Any]:
+        """In which words the agent is asked."""
+        return {
+            "strategy": agent.strategy,
+            "template": self._template,
+            "persona": agent.persona,
+            "prompts": self._prompts,
+            "short": agent.short,
+        }
 
     def _schema(self, agent: AgentSpec) -> Mapping[str, Any] | None:
         if not agent.structured:

@@ -346,7 +346,7 @@ def llm_calls() -> Table:
                 values="none, json_schema, json_object, tool",
             ),
             recorded("seed", "integer", "The sampling seed sent along."),
-            recorded("prompt_sha256", "identifier", "Hash of the study's own texts: instructions, persona, prompts."),
+            recorded("prompt_sha256", "identifier", "Version of all texts in force: rules, persona, prompts."),
             recorded("messages", "json", "All that was sent, as [{role, content}]; names replaced by markers."),
             recorded("parameters", "json", "Parameters sent along."),
             recorded(
