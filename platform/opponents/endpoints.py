@@ -23,7 +23,7 @@ from llm_agents import endpoints as known
 from llm_agents.endpoints import Price
 from llm_agents.errors import NotConfigured
 from llm_agents.pricing import PriceList
-from opponents import circuits
+from opponents import circuits, keys
 from opponents.models import Endpoint
 from opponents.validators import read_prices
 
@@ -69,7 +69,7 @@ def kept(endpoint: Endpoint, *, even_disabled: bool = False) -> Kept:
         name=endpoint.name,
         protocol=endpoint.protocol,
         base_url=endpoint.base_url or None,
-        key=endpoint.key(),
+        key=keys.unseal(endpoint.sealed_key) if endpoint.sealed_key else None,
         key_variable=endpoint.key_variable or None,
         structured=endpoint.structured,
         concurrency=endpoint.concurrency,

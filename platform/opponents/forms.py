@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
-from unfold.widgets import UnfoldAdminPasswordInput, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from llm_agents.endpoints import PRESETS
 from opponents.models import Endpoint
@@ -21,13 +21,13 @@ WHERE_CALLS_GO = ("protocol", "base_url")
 
 
 class EndpointForm(forms.ModelForm):
-    """`key` and `forget_key` act on the kept key; nothing typed there leaves it as it is."""
+    """`new_key` and `forget_key` act on the kept key; nothing typed there leaves it as it is."""
 
-    key = forms.CharField(
+    new_key = forms.CharField(
         label=gettext_lazy("New key"),
         required=False,
         max_length=LONGEST_KEY,
-        widget=UnfoldAdminPasswordInput(attrs={"autocomplete": "new-password"}),
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
         help_text=gettext_lazy("Kept encrypted and never shown again. Empty: the kept key stays as it is."),
     )
     forget_key = forms.BooleanField(
@@ -39,8 +39,8 @@ class EndpointForm(forms.ModelForm):
         exclude = ("sealed_key", "created_at")
 
     @sensitive_variables()
-    def clean_key(self) -> str:
-        key = self.cleaned_data["key"]
+    def clean_new_key(self) -> str:
+        key = self.cleaned_data["new_key"]
         if not re.fullmatch(r"[!-~]*", key):
             raise forms.ValidationError(_("A key has no spaces and no letters beyond ASCII."))
         return key
@@ -48,14 +48,14 @@ class EndpointForm(forms.ModelForm):
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        new, forget = cleaned.get("key"), cleaned.get("forget_key")
+        new, forget = cleaned.get("new_key"), cleaned.get("forget_key")
         if new and forget:
             self.add_error("forget_key", _("Either a new key or none."))
         stays = bool(self.instance.sealed_key) and not new and not forget
         if cleaned.get("key_variable") and (new or stays):
             self.add_error("key_variable", _("Either a key kept here or a variable. Forget the kept key first."))
         if stays and any(name in self.changed_data for name in WHERE_CALLS_GO):
-            self.add_error("key", _("The kept key is for the old address. Type it again, or forget it."))
+            self.add_error("new_key", _("The kept key is for the old address. Type it again, or forget it."))
         return cleaned
 
     def full_clean(self) -> None:
@@ -68,8 +68,8 @@ class EndpointForm(forms.ModelForm):
 
     @sensitive_variables()
     def save(self, commit: bool = True) -> Endpoint:
-        if self.cleaned_data.get("key"):
-            self.instance.keep_key(self.cleaned_data["key"])
+        if self.cleaned_data.get("new_key"):
+            self.instance.keep_key(self.cleaned_data["new_key"])
         elif self.cleaned_data.get("forget_key"):
             self.instance.forget_key()
         return super().save(commit)

@@ -19,7 +19,8 @@ from opponents.validators import validate_address, validate_name, validate_price
 class Endpoint(models.Model):
     """One place where models are asked; it stands in for the preset of its name, if there is one.
 
-    Its key goes in by `keep_key` and comes out by `key` alone, for whoever makes the call.
+    Its key goes in by `keep_key`. No method gives it out, since templates and lists call methods by name:
+    whoever makes a call has `keys.unseal`.
     """
 
     class Protocol(models.TextChoices):
@@ -47,7 +48,9 @@ class Endpoint(models.Model):
     )
     title = models.CharField(_("title"), max_length=100, blank=True)
     enabled = models.BooleanField(
-        _("enabled"), default=True, help_text=_("Switched off, every call fails at once and the study's ladder goes on.")
+        _("enabled"),
+        default=True,
+        help_text=_("Switched off, every call fails at once and the study's ladder goes on."),
     )
     protocol = models.CharField(_("protocol"), max_length=20, choices=Protocol.choices, default=Protocol.OPENAI)
     base_url = models.CharField(
@@ -116,7 +119,7 @@ class Endpoint(models.Model):
     def key_state(self) -> str:
         """Whether there is a key, and from where; one of `KeyState`."""
         if self.sealed_key:
-            return self.KeyState.UNREADABLE if self.key() is None else self.KeyState.KEPT
+            return self.KeyState.UNREADABLE if keys.unseal(self.sealed_key) is None else self.KeyState.KEPT
         if self.key_variable:
             return self.KeyState.VARIABLE if os.environ.get(self.key_variable) else self.KeyState.UNSET
         return self.KeyState.NONE
@@ -129,11 +132,6 @@ class Endpoint(models.Model):
     def forget_key(self) -> None:
         """Keep none."""
         self.sealed_key = ""
-
-    @sensitive_variables()
-    def key(self) -> str | None:
-        """The kept key; None where none is kept or it can no longer be read."""
-        return keys.unseal(self.sealed_key) if self.sealed_key else None
 
     def _sends_a_presets_key_elsewhere(self) -> bool:
         makers = [preset for preset in PRESETS.values() if preset.key_variable == self.key_variable]
