@@ -79,6 +79,12 @@ def wait_until_written() -> None:
     _writer.submit(lambda: None).result()
 
 
+def forget() -> None:
+    """Forget what changed in this process, as if it had just begun."""
+    _here.opened.clear()
+    _here.closed.clear()
+
+
 def _changed(name: str, state: State) -> None:
     at = timezone.now()
     _here.note(name, is_open=state == "open", at=at)

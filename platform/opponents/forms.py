@@ -52,8 +52,6 @@ class EndpointForm(forms.ModelForm):
         if new and forget:
             self.add_error("forget_key", _("Either a new key or none."))
         stays = bool(self.instance.sealed_key) and not new and not forget
-        if cleaned.get("key_variable") and (new or stays):
-            self.add_error("key_variable", _("Either a key kept here or a variable. Forget the kept key first."))
         if stays and any(name in self.changed_data for name in WHERE_CALLS_GO):
             self.add_error("new_key", _("The kept key is for the old address. Type it again, or forget it."))
         return cleaned

@@ -66,7 +66,7 @@ class Endpoint(models.Model):
         max_length=100,
         blank=True,
         validators=[validate_variable],
-        help_text=_("Instead of a key kept here: the variable that holds it wherever Parley runs."),
+        help_text=_("Where no key is kept here: the variable that holds it on every machine that Parley runs on."),
     )
     structured = models.CharField(
         _("answers are held to"),

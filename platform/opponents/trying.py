@@ -65,6 +65,12 @@ def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
     )
 
 
+def _in_words(failure: Exception) -> str:
+    if isinstance(failure, AgentError):
+        return str(failure)
+    return _("The call failed: {kind}.").format(kind=type(failure).__name__)
+
+
 @sensitive_variables()
 def _ask(place: Endpoint, model: str, seconds: float, outcome: list[Completion | Exception]) -> None:
     try:
