@@ -6,22 +6,19 @@ import pytest
 
 from llm_agents import breaker
 from llm_agents.endpoints import PRESETS, use_endpoints
-from opponents import circuits
-from opponents.endpoints import MEMORY, Memory
-
-SECRET = "zk-Very.Secret/0123456789+abc="
-"""A key in tests; it must turn up nowhere."""
 
 
 @pytest.fixture(autouse=True)
 def fresh_process(monkeypatch: pytest.MonkeyPatch):
+    from opponents import circuits
+    from opponents.endpoints import MEMORY, Memory
+
     for preset in PRESETS.values():
         if preset.key_variable:
             monkeypatch.delenv(preset.key_variable, raising=False)
-    MEMORY.__dict__.update(Memory().__dict__)
+    monkeypatch.setattr(MEMORY, "__dict__", vars(Memory()))
     use_endpoints(MEMORY.get)
     yield
-    MEMORY.__dict__.update(Memory().__dict__)
     circuits.wait_until_written()
     circuits.forget()
     breaker.reset()

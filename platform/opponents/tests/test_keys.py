@@ -18,7 +18,7 @@ from llm_agents.errors import NotConfigured
 from opponents import keys
 from opponents.endpoints import MEMORY, kept
 from opponents.models import Endpoint
-from opponents.tests.conftest import SECRET
+from opponents.tests.secret import SECRET
 
 pytestmark = pytest.mark.django_db
 
@@ -150,8 +150,12 @@ def test_a_kept_key_is_not_sent_to_another_address_by_whoever_may_edit(client: C
 
 @pytest.mark.parametrize(
     "field, value",
-    [("base_url", f"https://me:{SECRET}@models.example/v1"), ("base_url", f"https://a.example/?key={SECRET}")]
-    + [("key_variable", SECRET), ("new_key", SECRET + " and more")],
+    [
+        ("base_url", f"https://me:{SECRET}@models.example/v1"),
+        ("base_url", f"https://a.example/?key={SECRET}"),
+        ("key_variable", SECRET),
+        ("new_key", SECRET + " and more"),
+    ],
 )
 def test_a_key_typed_where_none_belongs_is_not_even_shown_to_who_typed_it(client: Client, boss: User, field, value):
     response = client.post(ADD, typed(**{field: value}))
