@@ -29,6 +29,7 @@ from llm_agents.providers import provider_called
 from llm_agents.record import CallRecord
 from matches.errors import Stale
 from matches.models import Agent, Match
+from opponents.endpoints import refresh_if_old
 
 WRITERS = 3
 """Threads, each with its database connection, that write what a driver's matches do."""
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 def drive(collection: Collection, slot: int) -> None:
     """Play the collection until nothing is left or it should not run; returns at once where the slot is taken."""
     collection.refresh_from_db()
+    refresh_if_old()
     holder = uuid.uuid4().hex
     if collection.status == Collection.Status.RUNNING and leases.take_slot(collection, slot, holder):
         try:
@@ -118,6 +120,7 @@ class _Driver:
                 self.wanted = False
 
     def _still_wanted(self) -> bool:
+        refresh_if_old()
         if not leases.renew(self.collection, self.slot, self.holder):
             return False
         fresh = Collection.objects.get(pk=self.collection.pk)

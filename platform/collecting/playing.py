@@ -45,6 +45,7 @@ def begin(collection: Collection, item: Item, holder: str) -> Match:
         players=wanted.players,
         seed=wanted.seed,
         purpose=Match.Purpose.COLLECTION,
+        budget_of=f"collection:{collection.slug}",
         texts={"instructions": instructions} if collection.content["edited"] else None,
     )
     moves = match.events.filter(kind="move").count()
@@ -73,7 +74,9 @@ def keep(
 ) -> None:
     """Write down the calls of one turn, whatever came of them, and add what they cost to the item."""
     prices = planning.prices(collection)
-    keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls, prices=prices)
+    keep_calls(
+        match_uid=match.uid, role=role, answering=answering, calls=calls, prices=prices, budget_of=match.budget_of
+    )
     cost = sum((prices.cost(call) or Decimal(0) for call in calls), start=Decimal(0))
     if cost:
         Item.objects.filter(pk=item.pk).update(cost=F("cost") + cost)

@@ -148,6 +148,9 @@ CELERY_BEAT_SCHEDULE = {
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 
+SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="")
+"""US dollars that models' calls may cost in a day, all studies together; empty: any amount."""
+
 # ---- people and pages --------------------------------------------------------------------------------
 
 AUTH_PASSWORD_VALIDATORS = [

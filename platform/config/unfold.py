@@ -53,6 +53,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _item(_("Studies"), "science", "studies_study", "studies.view_study"),
                     _item(_("Collections"), "stacks", "collecting_collection", "collecting.view_collection"),
+                    _item(_("Endpoints"), "hub", "opponents_endpoint", "opponents.view_endpoint"),
                     _item(_("Matches"), "forum", "matches_match", "matches.view_match"),
                     _item(_("Participants"), "group", "participants_enrolment", "participants.view_enrolment"),
                     _item(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from games.interface import Game
 from llm_agents.agent import AgentSpec, Ladder, parse_spec
 from llm_agents.errors import AgentError
+from opponents.spending import Caps
 
 GRACE_SECONDS = 20.0
 """Beyond the limit of a decision, before the clock itself moves or ends the match: for workers that died."""
@@ -121,6 +123,10 @@ class AgentSettings(BaseModel):
             script=self.script or None,
         )
 
+    def caps(self) -> Caps:
+        """What its calls may cost."""
+        return Caps(per_match=_dollars(self.cap_match), per_study=_dollars(self.cap_study))
+
     def check(self, game: Game[Any, Any]) -> dict[str, str]:
         """What cannot be in this game, by name of the setting.
 
@@ -138,6 +144,10 @@ class AgentSettings(BaseModel):
         except AgentError as error:
             problems["script"] = str(error)
         return problems
+
+
+def _dollars(amount: float | None) -> Decimal | None:
+    return None if amount is None else Decimal(str(amount))
 
 
 DEFAULT = AgentSettings()

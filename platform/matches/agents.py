@@ -19,7 +19,9 @@ from matches import leases, services
 from matches.announce import background_loop
 from matches.errors import Stale
 from matches.models import Agent, Match, seated_agents
+from opponents.endpoints import prices_now, refresh_if_old
 from opponents.services import keep_calls, raw_answers
+from opponents.spending import refuse_over
 from participants.states import State
 
 MOST_ATTEMPTS = 5
@@ -30,6 +32,7 @@ log = logging.getLogger(__name__)
 
 def answer_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> None:
     """Answer an agent's turn; gives up quietly when the match has moved on."""
+    refresh_if_old()
     match_id, agents = seated_agents(match_uid)
     agent = agents[role]
     spec = parse_spec(agent.spec)
@@ -94,6 +97,7 @@ def _think_and_move(match_id: int, role: str, agent: Agent, answering: int) -> N
 def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -> Decision:
     """What the agent, or whoever stands in for it, decides; its calls are kept whatever comes of them."""
     settings, events = agent.settings, match.log()
+    refuse_over(settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
     calls: list[CallRecord] = []
     asked = decide(
         settings.spec(agent.spec),
@@ -108,7 +112,14 @@ def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -
     try:
         return _run(asked)
     finally:
-        keep_calls(match_uid=match.uid, role=role, answering=answering, calls=calls)
+        keep_calls(
+            match_uid=match.uid,
+            role=role,
+            answering=answering,
+            calls=calls,
+            prices=prices_now(),
+            budget_of=match.budget_of,
+        )
 
 
 def earlier_answers(match: Match, role: str, events: Sequence[Event]) -> dict[int, str]:

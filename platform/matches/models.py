@@ -45,6 +45,9 @@ class Match(models.Model):
     rules_version = models.PositiveIntegerField(_("rules version"))
     seed = models.BigIntegerField(_("seed"))
     purpose = models.CharField(_("purpose"), max_length=12, choices=Purpose.choices, default=Purpose.STUDY)
+    budget_of = models.CharField(
+        _("budget"), max_length=200, blank=True, help_text=_("whose money its models' calls are")
+    )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.LIVE)
     ending = models.CharField(_("why it ended"), max_length=40, blank=True)
     snapshot = models.JSONField(default=dict)

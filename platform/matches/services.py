@@ -76,8 +76,12 @@ def open_match(
     purpose: str = Match.Purpose.STUDY,
     texts: Mapping[str, Any] | None = None,
     timers: Mapping[str, Any] | None = None,
+    budget_of: str = "",
 ) -> Match:
     """Seat the players and open their first turn.
+
+    Args:
+        budget_of: whose money the calls of its models are, such as "study:trust-1".
 
     Raises:
         GameError: the configuration is not playable.
@@ -95,6 +99,7 @@ def open_match(
         rules_version=configured.rules_version,
         seed=seed,
         purpose=purpose,
+        budget_of=budget_of,
         snapshot=games.play.snapshot(play),
     )
     Seat.objects.bulk_create(

@@ -19,7 +19,7 @@ from participants.steps import Step, StepRefused, register
 
 @register
 class MatchStep(Step):
-    """step: {kind, game, config, role, agents: {role: {agent, delay, settings}}, purpose, texts, timers}."""
+    """step: {kind, game, config, role, agents: {role: {agent, delay, settings}}, purpose, texts, timers, budget_of}."""
 
     kind = "match"
     title = _("The game")
@@ -50,6 +50,7 @@ class MatchStep(Step):
             purpose=self.step["purpose"],
             texts=self.step.get("texts"),
             timers=self.step.get("timers"),
+            budget_of=self.step.get("budget_of", ""),
         )
 
     def context(self) -> dict[str, Any]:

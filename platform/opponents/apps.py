@@ -1,7 +1,19 @@
 from django.apps import AppConfig
+from django.core.signals import request_started
+from django.db.models.signals import post_delete, post_save
 from django.utils.translation import gettext_lazy as _
 
 
 class OpponentsConfig(AppConfig):
     name = "opponents"
     verbose_name = _("opponents")
+
+    def ready(self) -> None:
+        from opponents import circuits, endpoints, following, spending
+
+        spending.cap_per_day()
+        endpoints.use_kept_endpoints()
+        circuits.share_changes()
+        for changed in (post_save, post_delete):
+            changed.connect(following.endpoint_changed, sender="opponents.Endpoint")
+        request_started.connect(following.page_of_the_admin)

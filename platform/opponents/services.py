@@ -12,14 +12,29 @@ from opponents.models import Call
 
 
 def keep_calls(
-    *, match_uid: uuid.UUID, role: str, answering: int, calls: Iterable[CallRecord], prices: PriceList = LISTED
+    *,
+    match_uid: uuid.UUID,
+    role: str,
+    answering: int,
+    calls: Iterable[CallRecord],
+    prices: PriceList = LISTED,
+    budget_of: str = "",
 ) -> None:
-    """Write down every call made for one turn, with what it cost."""
+    """Write down every call made for one turn, with what it cost.
+
+    Args:
+        budget_of: whose money it was, such as "study:trust-1"; `spending.spent_of` sums by it.
+    """
     Call.objects.bulk_create(
         Call(
             match_uid=match_uid,
             role=role,
             answering=answering,
+            budget_of=budget_of,
+            endpoint=(call.endpoint or call.provider)[:100],
+            model=call.model[:200],
+            latency=call.latency,
+            outcome=outcome_of(call.error, call.problem),
             cost=prices.cost(call),
             record=asdict(call),
         )
@@ -35,3 +50,10 @@ def raw_answers(match_uid: uuid.UUID, role: str) -> list[tuple[int, str]]:
         for answering, record in calls
         if record.get("answer") is not None and record.get("problem") is None
     ]
+
+
+def outcome_of(error: str | None, problem: str | None) -> Call.Outcome:
+    """What came of a call whose record says this."""
+    if error:
+        return Call.Outcome.FAILED
+    return Call.Outcome.RULE_BREAK if problem else Call.Outcome.MOVE

@@ -140,7 +140,14 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
             "code_word": content["checks"]["code_word"],
             "pay": texts.pay_promise(cell.pay()),
         },
-        {"kind": "match", **about, "agents": cell.agents, "purpose": content["purpose"], "timers": content["timers"]},
+        {
+            "kind": "match",
+            **about,
+            "agents": cell.agents,
+            "purpose": content["purpose"],
+            "timers": content["timers"],
+            "budget_of": f"study:{version.study.slug}",
+        },
     ]
     if content["checks"]["quiz"]:
         steps.append({"kind": "quiz", **about})

@@ -1,0 +1,64 @@
+"""Every call of a model, to be read."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from opponents.models import Call
+from opponents.services import outcome_of
+from participants.admin import ReadOnlyAdmin
+
+COLOURS = {"move": "success", "rule_break": "warning", "failed": "danger"}
+
+
+@admin.register(Call)
+class CallAdmin(ReadOnlyAdmin):
+    list_display = [
+        "at",
+        "match_uid",
+        "role",
+        "answering",
+        "endpoint",
+        "asked",
+        "rung",
+        "attempt",
+        "seconds",
+        "tokens",
+        "cost_in_dollars",
+        "came",
+    ]
+    list_filter = ["outcome", "endpoint"]
+    search_fields = ["match_uid", "model", "budget_of"]
+    date_hierarchy = "at"
+
+    @display(description=_("model"), ordering="model")
+    def asked(self, call: Call) -> str | None:
+        return call.record.get("model")
+
+    @display(description=_("rung"))
+    def rung(self, call: Call) -> int:
+        return call.record.get("rung") or 0
+
+    @display(description=_("attempt"))
+    def attempt(self, call: Call) -> int:
+        return call.record.get("attempt") or 1
+
+    @display(description=_("seconds"), ordering="latency")
+    def seconds(self, call: Call) -> str:
+        return f"{call.record.get('latency') or 0:.2f}"
+
+    @display(description=_("tokens in / out"))
+    def tokens(self, call: Call) -> str:
+        sent, received = call.record.get("input_tokens"), call.record.get("output_tokens")
+        return "–" if sent is None and received is None else f"{sent or 0} / {received or 0}"
+
+    @display(description=_("cost"), ordering="cost")
+    def cost_in_dollars(self, call: Call) -> str:
+        return "–" if call.cost is None else f"${call.cost:,.4f}"
+
+    @display(description=_("outcome"), ordering="outcome", label=COLOURS)
+    def came(self, call: Call) -> tuple[str, str]:
+        outcome = outcome_of(call.record.get("error"), call.record.get("problem"))
+        return outcome.value, str(outcome.label)

@@ -1,0 +1,184 @@
+"""Endpoints: made from presets, tried, and watched. Whoever may change one may replace its key, never read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from llm_agents.endpoints import PRESETS
+from opponents import spending
+from opponents.admin.standing import Standing, standings
+from opponents.endpoints import kept
+from opponents.forms import EndpointForm, TryForm, initial_of
+from opponents.health import health
+from opponents.models import Endpoint
+from opponents.trying import Trial, try_out
+
+STATE_COLOURS = {"closed": "success", "open": "danger", "off": "warning"}
+WRITE_ONLY = ("new_key", "forget_key")
+
+
+@admin.register(Endpoint)
+class EndpointAdmin(ModelAdmin):
+    form = EndpointForm
+    list_display = ["name", "title", "protocol", "address", "key_held", "state", "calls", "errors", "p95", "spend"]
+    list_filter = ["enabled", "protocol"]
+    search_fields = ["name", "title"]
+    readonly_fields = ["key_held"]
+    list_before_template = "admin/opponents/endpoint/presets.html"
+    list_after_template = "admin/opponents/endpoint/health.html"
+    change_form_outer_before_template = "admin/opponents/endpoint/form_before.html"
+    list_fullwidth = True
+    warn_unsaved_form = True
+    actions = None
+    view_on_site = False
+
+    # ---- the list ------------------------------------------------------------------------------------
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """The endpoints; above, what can be added; below, how every model did in the last hour."""
+        context = {
+            "presets": PRESETS.values(),
+            "may_add": self.has_add_permission(request),
+            "health": health(),
+            **(extra_context or {}),
+        }
+        return super().changelist_view(request, context)
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changelist = super().get_changelist_instance(request)
+        found = standings()
+        for endpoint in changelist.result_list:
+            endpoint.standing = found.get(endpoint.name, Standing())
+        return changelist
+
+    @display(description=gettext_lazy("address"), ordering="base_url")
+    def address(self, endpoint: Endpoint) -> str:
+        return endpoint.base_url or _("its maker's own")
+
+    @display(description=gettext_lazy("key"))
+    def key_held(self, endpoint: Endpoint) -> str:
+        state = Endpoint.KeyState(endpoint.key_state)
+        if state in (Endpoint.KeyState.VARIABLE, Endpoint.KeyState.UNSET):
+            words = (
+                _("from {variable} (set)") if state == Endpoint.KeyState.VARIABLE else _("from {variable} (not set)")
+            )
+            return words.format(variable=endpoint.key_variable)
+        return str(state.label)
+
+    @display(description=gettext_lazy("state"), label=STATE_COLOURS)
+    def state(self, endpoint: Any) -> tuple[str, str]:
+        if not endpoint.enabled:
+            return "off", _("switched off")
+        if endpoint.standing.open_until is not None:
+            return "open", _("failing, left alone")
+        return "closed", _("in use")
+
+    @display(description=gettext_lazy("calls, last hour"))
+    def calls(self, endpoint: Any) -> str:
+        return f"{endpoint.standing.calls:,}"
+
+    @display(description=gettext_lazy("no answer"))
+    def errors(self, endpoint: Any) -> str:
+        return f"{endpoint.standing.errors:,}"
+
+    @display(description=gettext_lazy("p95, s"))
+    def p95(self, endpoint: Any) -> str:
+        return "–" if endpoint.standing.p95 is None else f"{endpoint.standing.p95:.1f}"
+
+    @display(description=gettext_lazy("spent, last hour"))
+    def spend(self, endpoint: Any) -> str:
+        return f"${endpoint.standing.spend:,.2f}"
+
+    # ---- the form ------------------------------------------------------------------------------------
+
+    @method_decorator(sensitive_post_parameters("new_key"))
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        endpoint = self.get_object(request, object_id) if object_id else None
+        context = {"presets": PRESETS.values(), "may_add": self.has_add_permission(request), **(extra_context or {})}
+        if endpoint is not None and self.has_view_permission(request, endpoint):
+            context |= {
+                "endpoint": endpoint,
+                "may_try": self.has_change_permission(request, endpoint),
+                "try_form": TryForm(initial={"model": next(iter(endpoint.prices), "")}),
+                "health": [row for row in health() if row.endpoint == endpoint.name],
+            }
+        return super().changeform_view(request, object_id, form_url, context)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return initial_of(request.GET.get("preset", ""))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Endpoint | None = None) -> Any:
+        may_write = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        key = ["key_held", *WRITE_ONLY] if obj else ["new_key"]
+        key = key if may_write else ["key_held"]
+        return [
+            (None, {"fields": ["name", "title", "enabled"]}),
+            (_("Where"), {"fields": ["protocol", "base_url", "structured"]}),
+            (_("Key"), {"fields": [*key, "key_variable"]}),
+            (_("Limits"), {"fields": ["concurrency", "per_minute"]}),
+            (_("Prices"), {"fields": ["prices", "prices_as_of"]}),
+        ]
+
+    def get_form(self, request: HttpRequest, obj: Endpoint | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """Fields that only the form knows are not asked of the model."""
+        named = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
+        readonly = self.get_readonly_fields(request, obj)
+        kwargs["fields"] = [name for name in named if name not in readonly and name not in WRITE_ONLY]
+        return super().get_form(request, obj, change=change, **kwargs)
+
+    # ---- trying it -----------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.try_it))
+        return [path("<path:object_id>/try/", view, name="opponents_endpoint_try"), *super().get_urls()]
+
+    def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask it for a few words and say what came of it."""
+        endpoint = self.get_object(request, object_id)
+        if not self.has_change_permission(request, endpoint):
+            raise PermissionDenied
+        if endpoint is None:
+            raise Http404
+        back = HttpResponseRedirect(reverse("admin:opponents_endpoint_change", args=[endpoint.pk]))
+        asked = TryForm(request.POST)
+        if not asked.is_valid():
+            self.message_user(request, _("Please name the model that is to answer."), messages.ERROR)
+            return back
+        try:
+            spending.refuse_over(spending.Caps())
+        except spending.CapReached as reached:
+            self.message_user(request, str(reached), messages.ERROR)
+            return back
+        trial = try_out(kept(endpoint, even_disabled=True), asked.cleaned_data["model"])
+        says = _in_words(trial)
+        self.log_change(request, endpoint, says)
+        self.message_user(request, says, messages.ERROR if trial.problem else messages.SUCCESS)
+        return back
+
+
+def _in_words(trial: Trial) -> str:
+    if trial.problem:
+        return _("{model} gave no answer after {seconds:.1f} s: {problem}").format(
+            model=trial.model, seconds=trial.seconds, problem=trial.problem
+        )
+    return _("{model} answered after {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
+        model=trial.answered_by or trial.model,
+        seconds=trial.seconds,
+        sent="–" if trial.input_tokens is None else trial.input_tokens,
+        received="–" if trial.output_tokens is None else trial.output_tokens,
+        text=trial.text,
+    )

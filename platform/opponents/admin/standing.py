@@ -1,0 +1,38 @@
+"""How each endpoint stands, all of its models together, as the list shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from opponents.circuits import open_circuits
+from opponents.health import health
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The last hour of one endpoint; `p95` is that of its slowest model."""
+
+    calls: int = 0
+    errors: int = 0
+    p95: float | None = None
+    spend: Decimal = Decimal(0)
+    open_until: datetime | None = None
+
+
+def standings() -> dict[str, Standing]:
+    """By name, for every endpoint that was called or is left alone."""
+    circuits = open_circuits()
+    found = {name: Standing(open_until=until) for name, until in circuits.items()}
+    for row in health():
+        before = found.get(row.endpoint, Standing())
+        times = [time for time in (before.p95, row.p95) if time is not None]
+        found[row.endpoint] = Standing(
+            calls=before.calls + row.calls,
+            errors=before.errors + row.errors,
+            p95=max(times, default=None),
+            spend=before.spend + row.spend,
+            open_until=circuits.get(row.endpoint),
+        )
+    return found

@@ -1,0 +1,158 @@
+"""The endpoints kept in the admin, as `llm_agents` asks for them: out of memory, whatever thread or loop asks.
+
+Nothing here reads the database by itself. Whoever is about to let agents think calls `refresh_if_old()`
+from synchronous code: the worker at the start of a turn, a collection's driver at its ticks (in a
+thread), a command before it plays. Pages of the admin do so with every request. It costs one query in
+five seconds per process, and nothing at all inside an event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.db import Error as DatabaseFailure
+from django.utils.translation import gettext as _
+
+from llm_agents import endpoints as known
+from llm_agents.endpoints import Price
+from llm_agents.errors import NotConfigured
+from llm_agents.pricing import PriceList
+from opponents import circuits, keys
+from opponents.models import Endpoint
+from opponents.validators import read_prices
+
+log = logging.getLogger(__name__)
+
+OLD_AFTER = 5.0
+"""Seconds after which memory is read anew."""
+
+
+@dataclass(frozen=True)
+class Kept(known.Endpoint):
+    """An endpoint of the admin.
+
+    Attributes:
+        refusal: why it cannot be asked; empty where it can.
+    """
+
+    refusal: str = ""
+
+    def secret(self) -> str | None:
+        """The key that calls are made with; None where none is needed.
+
+        Raises:
+            NotConfigured: it cannot be asked, or its key is missing.
+        """
+        if self.refusal:
+            raise NotConfigured(self.refusal)
+        return super().secret()
+
+
+def kept(endpoint: Endpoint, *, even_disabled: bool = False) -> Kept:
+    """An endpoint as `llm_agents` takes it.
+
+    Args:
+        even_disabled: it can be asked although it is switched off.
+    """
+    refusal = ""
+    if not endpoint.enabled and not even_disabled:
+        refusal = _("The endpoint “{name}” is switched off.").format(name=endpoint.name)
+    elif endpoint.key_state == endpoint.KeyState.UNREADABLE:
+        refusal = _("The key of “{name}” can no longer be read; it must be typed again.").format(name=endpoint.name)
+    return Kept(
+        name=endpoint.name,
+        protocol=endpoint.protocol,
+        base_url=endpoint.base_url or None,
+        key=keys.unseal(endpoint.sealed_key) if endpoint.sealed_key else None,
+        key_variable=endpoint.key_variable or None,
+        structured=endpoint.structured,
+        concurrency=endpoint.concurrency,
+        per_minute=endpoint.per_minute,
+        prices=_prices(endpoint),
+        title=str(endpoint),
+        refusal=refusal,
+    )
+
+
+def _prices(endpoint: Endpoint) -> Mapping[str, Price]:
+    try:
+        return read_prices(endpoint.prices)
+    except ValidationError:
+        log.error("endpoint %s: its prices cannot be read", endpoint.name)
+        return {}
+
+
+class Memory:
+    """What was read last; its parts are replaced, never changed, so that reading needs no lock."""
+
+    def __init__(self) -> None:
+        self._endpoints: Mapping[str, Kept] = {}
+        self._read_at: float | None = None
+        self._reading = threading.Lock()
+
+    def get(self, name: str) -> Kept | None:
+        return self._endpoints.get(name)
+
+    def all(self) -> list[Kept]:
+        return list(self._endpoints.values())
+
+    def is_old(self) -> bool:
+        return self._read_at is None or time.monotonic() - self._read_at >= OLD_AFTER
+
+    def grow_old(self) -> None:
+        """Let the next `refresh_if_old` read, however soon it comes."""
+        self._read_at = None
+
+    def read(self) -> None:
+        """Read all endpoints and circuits; what was known stays where the database cannot be read."""
+        if not self._reading.acquire(blocking=self._read_at is None):
+            return
+        try:
+            self._read_at = time.monotonic()
+            self._endpoints = {endpoint.name: kept(endpoint) for endpoint in Endpoint.objects.all()}
+            circuits.take_over()
+        except DatabaseFailure as failure:
+            log.warning("endpoints could not be read: %s", type(failure).__name__)
+        finally:
+            self._reading.release()
+
+
+MEMORY = Memory()
+"""This process's."""
+
+
+def refresh_if_old() -> bool:
+    """Read the endpoints and circuits again where they were last read five seconds ago; True if so.
+
+    Does nothing inside an event loop, where the database must not be waited for.
+    """
+    if not MEMORY.is_old() or _in_a_loop():
+        return False
+    MEMORY.read()
+    return True
+
+
+def use_kept_endpoints() -> None:
+    """Let `llm_agents` look endpoints up here first."""
+    known.use_endpoints(MEMORY.get)
+
+
+def prices_now() -> PriceList:
+    """The endpoints' prices as they are known now, as a list that a collection can keep; the rest as listed."""
+    return PriceList(
+        {f"{place.name}:{model}": price for place in MEMORY.all() for model, price in place.prices.items()}
+    )
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

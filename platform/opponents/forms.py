@@ -1,0 +1,97 @@
+"""An endpoint as a form. A key goes in and never comes out again, not even to whoever just typed it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+
+from llm_agents.endpoints import PRESETS
+from opponents.models import Endpoint
+
+LONGEST_KEY = 1000
+NEVER_REPEATED = ("base_url", "key_variable")
+"""Fields that people paste keys into by mistake: when one is refused, what was typed is not shown again."""
+WHERE_CALLS_GO = ("protocol", "base_url")
+
+
+class EndpointForm(forms.ModelForm):
+    """`new_key` and `forget_key` act on the kept key; nothing typed there leaves it as it is."""
+
+    new_key = forms.CharField(
+        label=gettext_lazy("New key"),
+        required=False,
+        max_length=LONGEST_KEY,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy("Kept encrypted and never shown again. Empty: the kept key stays as it is."),
+    )
+    forget_key = forms.BooleanField(
+        label=gettext_lazy("Forget the kept key"), required=False, widget=UnfoldBooleanSwitchWidget()
+    )
+
+    class Meta:
+        model = Endpoint
+        exclude = ("sealed_key", "created_at")
+
+    @sensitive_variables()
+    def clean_new_key(self) -> str:
+        key = self.cleaned_data["new_key"]
+        if not re.fullmatch(r"[!-~]*", key):
+            raise forms.ValidationError(_("A key has no spaces and no letters beyond ASCII."))
+        return key
+
+    @sensitive_variables()
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        new, forget = cleaned.get("new_key"), cleaned.get("forget_key")
+        if new and forget:
+            self.add_error("forget_key", _("Either a new key or none."))
+        stays = bool(self.instance.sealed_key) and not new and not forget
+        if stays and any(name in self.changed_data for name in WHERE_CALLS_GO):
+            self.add_error("new_key", _("The kept key is for the old address. Type it again, or forget it."))
+        return cleaned
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        refused = [name for name in NEVER_REPEATED if name in self._errors]
+        if refused:
+            self.data = self.data.copy()
+            for name in refused:
+                self.data[self.add_prefix(name)] = ""
+
+    @sensitive_variables()
+    def save(self, commit: bool = True) -> Endpoint:
+        if self.cleaned_data.get("new_key"):
+            self.instance.keep_key(self.cleaned_data["new_key"])
+        elif self.cleaned_data.get("forget_key"):
+            self.instance.forget_key()
+        return super().save(commit)
+
+
+def initial_of(preset: str) -> dict[str, Any]:
+    """What the form for a preset begins with; nothing where there is no such preset."""
+    known = PRESETS.get(preset)
+    if known is None:
+        return {}
+    return {
+        "name": known.name,
+        "title": known.title,
+        "protocol": known.protocol,
+        "base_url": known.base_url or "",
+        "key_variable": known.key_variable or "",
+        "structured": known.structured,
+        "concurrency": known.concurrency,
+    }
+
+
+class TryForm(forms.Form):
+    """Which model is to answer."""
+
+    model = forms.CharField(
+        label=gettext_lazy("Model"), max_length=200, widget=UnfoldAdminTextInputWidget(attrs={"spellcheck": "false"})
+    )

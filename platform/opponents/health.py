@@ -1,0 +1,97 @@
+"""How endpoints have been doing, in figures, from the calls that were kept."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from opponents.circuits import open_circuits
+from opponents.models import Call
+
+HOUR = timedelta(hours=1)
+MOST_TIMED = 20_000
+"""Times are those of the latest so many calls; everything else counts them all."""
+Outcome = Call.Outcome
+
+
+@dataclass(frozen=True)
+class EndpointHealth:
+    """One model of one endpoint.
+
+    Attributes:
+        calls: attempts, retries included.
+        errors: those that got no answer.
+        rule_breaks: answers that were no legal move.
+        p50, p95: seconds until the answer, of calls that got one; None where none did.
+        spend: US dollars.
+        unpriced: answers whose cost is not known.
+        open_until: the endpoint is left alone until then; None: it is not.
+    """
+
+    endpoint: str
+    model: str
+    calls: int
+    errors: int
+    rule_breaks: int
+    p50: float | None
+    p95: float | None
+    spend: Decimal
+    unpriced: int
+    open_until: datetime | None = None
+
+    @property
+    def error_share(self) -> float:
+        return self.errors / self.calls if self.calls else 0.0
+
+
+def health(since: timedelta = HOUR) -> list[EndpointHealth]:
+    """Every model that was called, by endpoint and name."""
+    calls = Call.objects.filter(at__gte=timezone.now() - since).exclude(endpoint="").order_by()
+    times = _times(calls)
+    circuits = open_circuits()
+    counted = calls.values("endpoint", "model").annotate(
+        calls=Count("pk"),
+        errors=Count("pk", filter=Q(outcome=Outcome.FAILED)),
+        rule_breaks=Count("pk", filter=Q(outcome=Outcome.RULE_BREAK)),
+        spend=Sum("cost"),
+        unpriced=Count("pk", filter=Q(cost=None) & ~Q(outcome=Outcome.FAILED)),
+    )
+    return [
+        EndpointHealth(
+            endpoint=row["endpoint"],
+            model=row["model"],
+            calls=row["calls"],
+            errors=row["errors"],
+            rule_breaks=row["rule_breaks"],
+            p50=percentile(times[row["endpoint"], row["model"]], 50),
+            p95=percentile(times[row["endpoint"], row["model"]], 95),
+            spend=row["spend"] or Decimal(0),
+            unpriced=row["unpriced"],
+            open_until=circuits.get(row["endpoint"]),
+        )
+        for row in sorted(counted, key=lambda row: (row["endpoint"], row["model"]))
+    ]
+
+
+def percentile(ordered: Sequence[float], percent: float) -> float | None:
+    """The smallest value that at least so many percent do not exceed (nearest rank)."""
+    if not ordered:
+        return None
+    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
+
+
+def _times(calls: QuerySet[Call]) -> dict[tuple[str, str], list[float]]:
+    answered = calls.exclude(outcome=Outcome.FAILED).filter(latency__isnull=False)
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for endpoint, model, latency in answered.order_by("-at").values_list("endpoint", "model", "latency")[:MOST_TIMED]:
+        times[endpoint, model].append(latency)
+    for kept in times.values():
+        kept.sort()
+    return times

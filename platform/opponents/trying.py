@@ -1,0 +1,102 @@
+"""Asking an endpoint for a few words, to see whether it answers; nothing of it enters the records."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from llm_agents.breaker import BREAKERS
+from llm_agents.endpoints import Endpoint
+from llm_agents.errors import AgentError, ProviderError, TimedOut
+from llm_agents.providers import provider_of
+from llm_agents.providers.base import Completion, Request
+
+SECONDS = 20.0
+MOST_TOKENS = 64
+QUESTION = "Reply with the single word: ready"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it; `problem` is empty where the endpoint answered. No text holds the key."""
+
+    seconds: float
+    model: str = ""
+    answered_by: str = ""
+    text: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    problem: str = ""
+
+
+@sensitive_variables()
+def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
+    """Ask once, past all limits and circuits, and wait for the answer no longer than `seconds`.
+
+    An answer closes the endpoint's circuit.
+    """
+    outcome: list[Completion | Exception] = []
+    began = time.monotonic()
+    asking = threading.Thread(target=_ask, args=(place, model, seconds, outcome), name="trying", daemon=True)
+    asking.start()
+    asking.join(seconds + 1)
+    took = time.monotonic() - began
+    came = outcome[0] if outcome else TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds))
+    if isinstance(came, Exception):
+        words = (
+            str(came)
+            if isinstance(came, AgentError)
+            else _("The call failed: {kind}.").format(kind=type(came).__name__)
+        )
+        return Trial(took, model=model, problem=_without_key(words, place))
+    BREAKERS.succeeded(place.name)
+    return Trial(
+        took,
+        model=model,
+        answered_by=_without_key(came.model or "", place),
+        text=_without_key(" ".join(came.text.split()), place),
+        input_tokens=came.input_tokens,
+        output_tokens=came.output_tokens,
+    )
+
+
+def _in_words(failure: Exception) -> str:
+    if isinstance(failure, AgentError):
+        return str(failure)
+    return _("The call failed: {kind}.").format(kind=type(failure).__name__)
+
+
+@sensitive_variables()
+def _ask(place: Endpoint, model: str, seconds: float, outcome: list[Completion | Exception]) -> None:
+    try:
+        outcome.append(asyncio.run(_answer(place, model, seconds)))
+    except Exception as failure:  # noqa: BLE001 - whatever it is, it is shown to whoever pressed the button
+        outcome.append(failure)
+
+
+async def _answer(place: Endpoint, model: str, seconds: float) -> Completion:
+    own_maker = place.protocol == "openai" and place.base_url is None
+    limit = {"max_completion_tokens" if own_maker else "max_tokens": MOST_TOKENS}
+    asked = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
+    provider = provider_of(replace(place, structured="none"))
+    try:
+        return await asyncio.wait_for(provider.complete(asked), seconds)
+    except TimeoutError:
+        raise TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds)) from None
+    finally:
+        await provider.close()
+
+
+@sensitive_variables()
+def _without_key(words: str, place: Endpoint) -> str:
+    """At most 300 characters, in which the key does not occur even where the endpoint repeats it."""
+    try:
+        key = place.secret()
+    except ProviderError:
+        key = None
+    return (words.replace(key, "[key]") if key else words)[:300]
