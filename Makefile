@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo test test-slow lint check-games bench lock clean
+.PHONY: help setup setup-test demo demo-llm test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -19,6 +19,10 @@ setup-test:
 
 demo: setup     ## set up, then serve a demo study of every game at http://127.0.0.1:8000
 	@$(PYTHON) manage.py demo
+
+demo-llm: setup  ## the same with a small language model on this machine, which needs no key
+	@deploy/setup/llm.sh
+	@$(PYTHON) manage.py demo --llm
 
 test: setup-test       ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
@@ -45,5 +49,5 @@ lock:           ## pin today's versions of requirements*.txt
 	@deploy/setup/lock.sh
 
 clean:          ## remove the environment, the demo's data and every cache
-	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	rm -rf .venv .venv-llm var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

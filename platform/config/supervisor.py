@@ -56,7 +56,8 @@ class Stack:
 
     Without `database_url` the data are in SQLite in `data_dir`; without `redis_url` a private Valkey
     is started. `web_port` is the first port to try, 0 any. `environment` is added to the children's.
-    `say` is told when a service dies. Use as a context manager, or call `start` and `stop`.
+    With `local_model` a small language model is served too (service "model", made by deploy/setup/llm.sh)
+    at `model_url`. `say` is told when a service dies. Use as a context manager, or call `start` and `stop`.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Stack:
         web_port: int = 0,
         worker_concurrency: int = 64,
         without: Iterable[str] = (),
+        local_model: bool = False,
         environment: Mapping[str, str] | None = None,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
@@ -79,6 +81,8 @@ class Stack:
         self.worker_concurrency = worker_concurrency
         self.services: dict[str, Service] = {}
         self._without = set(without)
+        self._local_model = local_model
+        self.model_port = 0
         self._environment = dict(environment or {})
         self._say = say
         self._change = threading.RLock()
@@ -91,6 +95,11 @@ class Stack:
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.port}"
+
+    @property
+    def model_url(self) -> str:
+        """Where the local model is asked, under OpenAI's protocol."""
+        return f"http://{HOST}:{self.model_port}/v1"
 
     @property
     def pids(self) -> dict[str, int]:
@@ -143,6 +152,8 @@ class Stack:
                 self._begin(Service("redis", self._redis.command))
                 self._until("redis", self._redis.answers, patience)
             self.manage("migrate", "--verbosity", "0")
+            if self._local_model:
+                self._begin_model(patience)
             for name, command in self._commands().items():
                 if name not in self._without:
                     self._begin(Service(name, command))
@@ -262,6 +273,15 @@ class Stack:
             self._caller = None
 
     # ---- the services --------------------------------------------------------------------------------
+
+    def _begin_model(self, patience: float) -> None:
+        python = ROOT / ".venv-llm" / "bin" / "python"
+        if not python.exists():
+            raise StackError("There is no local model here: run deploy/setup/llm.sh (make demo-llm does).")
+        self.model_port = free_port()
+        serve = ROOT / "deploy" / "llm" / "serve.py"
+        self._begin(Service("model", [str(python), str(serve), "--port", str(self.model_port)]))
+        self._until("model", lambda: "ready" in self.log("model"), patience)
 
     def _commands(self) -> dict[str, list[str]]:
         uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]

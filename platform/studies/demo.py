@@ -8,13 +8,25 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.utils.translation import gettext as _
 
 from games import registry
 from matches.models import Match
+from opponents.models import Endpoint
 from studies.freezing import launch
 from studies.models import Study
 
 ADMIN = "admin"
+LOCAL, LOCAL_MODEL = "local", "smollm2-135m-instruct"
+LOCAL_ASKING = {
+    "structured": True,
+    "short": True,
+    "tries_after_first": 5,
+    "max_tokens": 200,
+    "call_seconds": 60.0,
+    "limit_seconds": 180.0,
+}
+"""So small a model needs many tries and few numbers to name; a scripted player stands behind it."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +38,12 @@ class Demo:
     password: str
 
 
-def create_demo() -> Demo:
-    """Make the demo studies and the admin user where they are missing; keep what is there."""
+def create_demo(model_url: str | None = None) -> Demo:
+    """Make the demo studies and the admin user where they are missing; keep what is there.
+
+    Args:
+        model_url: where a small model on this machine is asked; it then plays a study of every game too.
+    """
     links = []
     for key in registry.keys():
         game = registry.get(key)
@@ -46,7 +62,42 @@ def create_demo() -> Demo:
         if new:
             launch(study)
         links.append((str(game.title), study.get_absolute_url()))
+    if model_url is not None:
+        links += _against_the_local_model(model_url)
     return Demo(links=links, admin=ADMIN, password=_admin_password())
+
+
+def _against_the_local_model(url: str) -> list[tuple[str, str]]:
+    """A study of every game against the model at `url`."""
+    Endpoint.objects.update_or_create(
+        name=LOCAL,
+        defaults={
+            "title": "This machine",
+            "protocol": "openai",
+            "base_url": url,
+            "structured": "json_schema",
+            "concurrency": 2,
+        },
+    )
+    links = []
+    for key in registry.keys():
+        game = registry.get(key)
+        study, new = Study.objects.get_or_create(
+            slug=f"demo-llm-{key.replace('_', '-')}",
+            defaults={
+                "title": _("{game} with a model on this machine").format(game=game.title),
+                "game": key,
+                "purpose": Match.Purpose.DEMO,
+                "entry": Study.Entry.OPEN,
+                "agent": f"{LOCAL}:{LOCAL_MODEL}",
+                "asking": {**LOCAL_ASKING, "script": game.sparring},
+                "quota": 100_000,
+            },
+        )
+        if new:
+            launch(study)
+        links.append((study.title, study.get_absolute_url()))
+    return links
 
 
 def _admin_password() -> str:

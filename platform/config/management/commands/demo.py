@@ -21,15 +21,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="the first port to try (8000)")
+        parser.add_argument("--llm", action="store_true", help="with a small language model on this machine")
 
-    def handle(self, *, port: int, **options: Any) -> None:
+    def handle(self, *, port: int, llm: bool, **options: Any) -> None:
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: stop.set())
         self.stdout.write("Starting Parley …")
         try:
-            with Stack(settings.DATA_DIR, web_port=port, say=self.stderr.write) as stack:
-                demo = stack.call("studies.demo.create_demo")
+            with Stack(settings.DATA_DIR, web_port=port, local_model=llm, say=self.stderr.write) as stack:
+                demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
                 stack.hang_up()
                 if stack.port != port:
                     self.stdout.write(f"Port {port} is taken; Parley uses {stack.port}.")

