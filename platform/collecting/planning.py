@@ -23,6 +23,7 @@ from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from matches.services import Player
+from opponents.endpoints import refresh_if_old
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
 
@@ -115,6 +116,7 @@ def content_of(plan: Plan) -> dict[str, Any]:
     Raises:
         BadPlan
     """
+    refresh_if_old()
     try:
         game = registry.get(plan.game)
         configurations = grids.listed(game, plan.configurations)

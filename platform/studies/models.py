@@ -19,6 +19,7 @@ from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from matches.agent_settings import settings_of
 from matches.models import Match
+from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule
 from studies.design import WantedCell, cells_wanted
@@ -166,6 +167,7 @@ class Study(models.Model):
     def clean(self) -> None:
         """Refuse what could not be played, at the field that is wrong."""
         errors: dict[str, str] = {}
+        refresh_if_old()
         try:
             game = self.configured()
         except GameError as error:
