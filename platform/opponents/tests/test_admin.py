@@ -14,10 +14,11 @@ from django.test import Client
 from llm_agents import breaker
 from llm_agents.endpoints import PRESETS
 from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
-from opponents import trying
+from opponents.endpoints import kept
 from opponents.models import Call, Endpoint
 from opponents.tests.secret import SECRET
 from opponents.tests.test_keys import typed
+from opponents.trying import try_out
 
 pytestmark = pytest.mark.django_db
 
@@ -107,11 +108,15 @@ def test_what_went_wrong_is_said_in_words_and_without_the_key(client: Client, bo
     assert SECRET not in repr(list(LogEntry.objects.values()))
 
 
-def test_a_hung_endpoint_is_given_up(client: Client, boss: User, monkeypatch):
-    monkeypatch.setattr(trying.try_out, "__kwdefaults__", {"seconds": 0.3}, raising=False)
+def test_a_hung_endpoint_is_given_up():
     with OpenAITwin([Hang()]) as twin:
-        trial = trying.try_out(_place(at(twin)), "small", seconds=0.3)
+        trial = try_out(kept(at(twin)), "small", seconds=0.3)
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
+
+
+def test_empty_prices_are_none(client: Client, boss: User):
+    client.post(ADD, typed(prices=""))
+    assert Endpoint.objects.get().prices == {}
 
 
 def test_one_that_is_not_there_or_has_no_key_says_so(client: Client, boss: User):
@@ -204,9 +209,3 @@ def test_calls_are_read_only_and_show_where_and_at_what_price(client: Client, bo
     assert client.get("/admin/opponents/call/add/").status_code == 403
     assert client.post(f"/admin/opponents/call/{call.pk}/delete/", {"post": "yes"}).status_code == 403
     assert client.get(f"/admin/opponents/call/{call.pk}/change/").status_code == 200
-
-
-def _place(endpoint: Endpoint):
-    from opponents.endpoints import kept
-
-    return kept(endpoint)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
@@ -17,7 +19,7 @@ from llm_agents.pricing import LISTED
 from opponents import endpoints
 from opponents.endpoints import MEMORY, kept, prices_now, refresh_if_old
 from opponents.forms import initial_of
-from opponents.models import Endpoint
+from opponents.models import Call, Endpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -150,7 +152,7 @@ def test_every_preset_is_an_endpoint_as_it_stands(name):
         ("key_variable", "OPENAI_API_KEY"),
         ("concurrency", 0),
         ("per_minute", 0),
-        ("prices", []),
+        ("prices", [1]),
         ("prices", {"small": 1}),
         ("prices", {"small": {"input": 1}}),
         ("prices", {"small": {"input": -1, "output": 1}}),
@@ -180,13 +182,7 @@ def test_a_variable_of_a_preset_goes_to_the_address_of_the_preset():
         Endpoint(name="again", protocol="anthropic", key_variable="OPENAI_API_KEY").full_clean()
 
 
-def test_calls_kept_before_get_their_columns(settings):
-    from importlib import import_module
-
-    from django.apps import apps
-
-    from opponents.models import Call
-
+def test_calls_kept_before_get_their_columns():
     record = {"provider": "openai", "model": "small", "latency": 1.5, "problem": "too much"}
     call = Call.objects.create(match_uid="0" * 32, role="alice", answering=1, record=record)
     import_module("opponents.migrations.0004_columns_of_earlier_calls").fill(apps, None)
