@@ -107,6 +107,7 @@ class Endpoint(models.Model):
         return self.title or self.name
 
     def clean(self) -> None:
+        self.prices = self.prices or {}
         errors = {}
         if self.prices and self.prices_as_of is None:
             errors["prices_as_of"] = _("Say when the prices were taken: they change.")

@@ -48,12 +48,7 @@ def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
     took = time.monotonic() - began
     came = outcome[0] if outcome else TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds))
     if isinstance(came, Exception):
-        words = (
-            str(came)
-            if isinstance(came, AgentError)
-            else _("The call failed: {kind}.").format(kind=type(came).__name__)
-        )
-        return Trial(took, model=model, problem=_without_key(words, place))
+        return Trial(took, model=model, problem=_without_key(_in_words(came), place))
     BREAKERS.succeeded(place.name)
     return Trial(
         took,

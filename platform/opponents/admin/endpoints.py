@@ -70,11 +70,10 @@ class EndpointAdmin(ModelAdmin):
     @display(description=gettext_lazy("key"))
     def key_held(self, endpoint: Endpoint) -> str:
         state = Endpoint.KeyState(endpoint.key_state)
-        if state in (Endpoint.KeyState.VARIABLE, Endpoint.KeyState.UNSET):
-            words = (
-                _("from {variable} (set)") if state == Endpoint.KeyState.VARIABLE else _("from {variable} (not set)")
-            )
-            return words.format(variable=endpoint.key_variable)
+        if state == Endpoint.KeyState.VARIABLE:
+            return _("from environment variable {variable} (set)").format(variable=endpoint.key_variable)
+        if state == Endpoint.KeyState.UNSET:
+            return _("from environment variable {variable} (not set)").format(variable=endpoint.key_variable)
         return str(state.label)
 
     @display(description=gettext_lazy("state"), label=STATE_COLOURS)

@@ -1,0 +1,211 @@
+"""Endpoints in the admin: added from presets, tried, watched; by whom."""
+
+from __future__ import annotations
+
+import html
+from decimal import Decimal
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.contrib.messages import get_messages
+from django.test import Client
+
+from llm_agents import breaker
+from llm_agents.endpoints import PRESETS
+from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
+from opponents.endpoints import kept
+from opponents.models import Call, Endpoint
+from opponents.tests.secret import SECRET
+from opponents.tests.test_keys import typed
+from opponents.trying import try_out
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/opponents/endpoint/"
+ADD = f"{LIST}add/"
+
+
+def staff(client: Client, *permissions: str) -> User:
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def boss(client: Client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def at(twin, **changes) -> Endpoint:
+    """An endpoint whose calls go to the twin, with a key."""
+    protocol = "anthropic" if isinstance(twin, AnthropicTwin) else "openai"
+    address = twin.environment[twin.variables[1]]
+    place = Endpoint(**{"name": "twin", "protocol": protocol, "base_url": address, **changes})
+    place.keep_key(SECRET)
+    place.save()
+    return place
+
+
+def tried(client: Client, place: Endpoint, model: str = "small") -> str:
+    """What is said after the button was pressed."""
+    response = client.post(f"{LIST}{place.pk}/try/", {"model": model})
+    assert response.status_code == 302
+    page = client.get(response.url)
+    assert SECRET.encode() not in page.content
+    said = " ".join(str(message) for message in get_messages(page.wsgi_request))
+    return said or html.unescape(page.content.decode())
+
+
+def test_the_list_offers_every_preset(client: Client, boss: User):
+    page = client.get(LIST).content.decode()
+    for name, preset in PRESETS.items():
+        assert f"{ADD}?preset={name}" in page and preset.title in page
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_added_by_pressing_save(client: Client, boss: User, name):
+    form = client.get(ADD, {"preset": name}).context["adminform"].form
+    shown = {bound.html_name: bound.value() for bound in form}
+    data = {field: "on" if value is True else value for field, value in shown.items() if value not in (None, False)}
+    assert client.post(f"{ADD}?preset={name}", data).status_code == 302
+    place = Endpoint.objects.get()
+    assert (place.name, place.base_url) == (name, PRESETS[name].base_url or "")
+
+
+def test_an_unknown_preset_is_an_empty_form(client: Client, boss: User):
+    assert client.get(ADD, {"preset": "oracle"}).context["adminform"].form["name"].value() in (None, "")
+
+
+@pytest.mark.parametrize("maker", [OpenAITwin, AnthropicTwin])
+def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: Client, boss: User, maker):
+    with maker(["ready"]) as twin:
+        place = at(twin)
+        said = tried(client, place)
+        assert "small-twin answered after" in said and "11 → 7 tokens" in said and "ready" in said
+        assert len(twin.requests) == 1
+    assert "small-twin answered" in LogEntry.objects.get().change_message
+    assert not Call.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "answer, says",
+    [
+        (Failure(500, f"broken by {SECRET}"), "HTTP 500"),
+        (Failure(401, f"no such key {SECRET}"), "did not accept the key"),
+        (Failure(404, f"no model small for {SECRET}"), "no model small"),
+        (Malformed(), "not"),
+        (f"your key is {SECRET}", "[key]"),
+    ],
+)
+def test_what_went_wrong_is_said_in_words_and_without_the_key(client: Client, boss: User, caplog, answer, says):
+    with OpenAITwin([answer]) as twin:
+        assert says in tried(client, at(twin))
+    assert SECRET not in caplog.text
+    assert SECRET not in repr(list(LogEntry.objects.values()))
+
+
+def test_a_hung_endpoint_is_given_up():
+    with OpenAITwin([Hang()]) as twin:
+        trial = try_out(kept(at(twin)), "small", seconds=0.3)
+    assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
+
+
+def test_empty_prices_are_none(client: Client, boss: User):
+    client.post(ADD, typed(prices=""))
+    assert Endpoint.objects.get().prices == {}
+
+
+def test_one_that_is_not_there_or_has_no_key_says_so(client: Client, boss: User):
+    nobody = Endpoint.objects.create(name="nobody", base_url="http://127.0.0.1:9/v1")
+    assert "could not be reached" in tried(client, nobody)
+    unset = Endpoint.objects.create(name="unset", base_url="http://127.0.0.1:9/v1", key_variable="OURS_API_KEY")
+    assert "OURS_API_KEY is not set" in tried(client, unset)
+
+
+def test_an_unreadable_key_is_not_tried_without(client: Client, boss: User):
+    with OpenAITwin(["ready"]) as twin:
+        place = at(twin, sealed_key="")
+        Endpoint.objects.filter(pk=place.pk).update(sealed_key="gAAAAA")
+        assert "typed again" in tried(client, place)
+        assert not twin.requests
+
+
+def test_one_that_is_switched_off_can_be_tried(client: Client, boss: User):
+    with OpenAITwin(["ready"]) as twin:
+        assert "answered" in tried(client, at(twin, enabled=False))
+
+
+def test_an_answer_closes_the_circuit(client: Client, boss: User):
+    breaker.trip("twin")
+    with OpenAITwin(["ready"]) as twin:
+        tried(client, at(twin))
+    assert breaker.state("twin") == "closed"
+
+
+def test_nothing_is_tried_over_the_cap_of_the_day(client: Client, boss: User, settings):
+    settings.SPEND_CAP_PER_DAY = "0"
+    with OpenAITwin(["ready"]) as twin:
+        assert "cap per day" in tried(client, at(twin))
+        assert not twin.requests
+
+
+def test_trying_takes_a_post_and_a_model(client: Client, boss: User):
+    place = Endpoint.objects.create(name="ours")
+    assert client.get(f"{LIST}{place.pk}/try/").status_code == 405
+    assert "name the model" in tried(client, place, model="")
+    assert client.post(f"{LIST}999/try/", {"model": "small"}).status_code == 404
+
+
+def test_trying_is_protected_against_forged_requests(boss: User):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(boss)
+    place = Endpoint.objects.create(name="ours")
+    assert strict.post(f"{LIST}{place.pk}/try/", {"model": "small"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "permissions, sees, adds, changes",
+    [
+        ([], False, False, False),
+        (["view_call"], False, False, False),
+        (["view_endpoint"], True, False, False),
+        (["view_endpoint", "add_endpoint"], True, True, False),
+        (["view_endpoint", "change_endpoint"], True, False, True),
+    ],
+)
+def test_each_role_may_do_what_it_was_given(client: Client, permissions, sees, adds, changes):
+    place = Endpoint.objects.create(name="ours", base_url="http://127.0.0.1:9/v1")
+    staff(client, *permissions)
+    page = f"{LIST}{place.pk}/change/"
+    assert client.get(LIST).status_code == client.get(page).status_code == (200 if sees else 403)
+    assert client.get(ADD).status_code == (200 if adds else 403)
+    assert client.post(f"{LIST}{place.pk}/try/", {"model": "small"}).status_code == (302 if changes else 403)
+    client.post(page, typed(title="Theirs", base_url="http://127.0.0.1:9/v1", new_key=SECRET))
+    place.refresh_from_db()
+    assert (place.title == "Theirs", place.key_state == "kept") == (changes, changes)
+    if sees:
+        assert (b"preset=openai" in client.get(LIST).content) is adds
+        assert (b"Try it" in client.get(page).content) is changes
+
+
+def test_strangers_are_sent_to_the_login(client: Client):
+    place = Endpoint.objects.create(name="ours")
+    for address in (LIST, ADD, f"{LIST}{place.pk}/change/", f"{LIST}{place.pk}/try/"):
+        assert "login" in client.get(address).headers["Location"]
+
+
+def test_calls_are_read_only_and_show_where_and_at_what_price(client: Client, boss: User):
+    record = {"model": "small", "endpoint": "ours", "rung": 2, "attempt": 3, "latency": 1.25, "problem": "too much"}
+    call = Call.objects.create(
+        match_uid="0" * 32, role="alice", answering=1, record=record, endpoint="ours", cost=Decimal("0.0123")
+    )
+    page = client.get("/admin/opponents/call/").content.decode()
+    for name, shown in {"endpoint": "ours", "rung": "2", "attempt": "3", "cost_in_dollars": "$0.0123"}.items():
+        assert f">{shown}<" in page.split(f"field-{name}", 1)[1][:900].replace("\n", "")
+    assert client.get("/admin/opponents/call/add/").status_code == 403
+    assert client.post(f"/admin/opponents/call/{call.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert client.get(f"/admin/opponents/call/{call.pk}/change/").status_code == 200

@@ -1,0 +1,103 @@
+"""One process finds an endpoint down; the others leave it alone too, and come back when one does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from llm_agents import breaker
+from llm_agents.breaker import BREAKERS, Breakers
+from opponents import circuits
+from opponents.circuits import open_circuits, take_over, write
+from opponents.endpoints import refresh_if_old
+from opponents.models import Circuit
+
+SECOND = timedelta(seconds=1)
+
+
+def fail(name: str = "ours") -> None:
+    for _ in range(5):
+        BREAKERS.failed(name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_circuit_that_opens_here_is_written_and_closed_again():
+    fail()
+    circuits.wait_until_written()
+    assert Circuit.objects.get().open_until > timezone.now()
+    assert set(open_circuits()) == {"ours"}
+    BREAKERS.succeeded("ours")
+    circuits.wait_until_written()
+    assert Circuit.objects.get().open_until is None
+    assert not open_circuits()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_it_is_written_although_it_happens_inside_an_event_loop():
+    fail()
+    circuits.wait_until_written()
+    assert await Circuit.objects.aget()
+
+
+def test_it_is_left_alone_as_long_as_the_breaker_says():
+    now = [0.0]
+    breakers = Breakers(clock=lambda: now[0])
+    for _ in range(5):
+        breakers.failed("ours")
+    now[0] = circuits.PAUSE.total_seconds() - 0.01
+    assert breakers.state("ours") == "open"
+    now[0] = circuits.PAUSE.total_seconds()
+    assert breakers.state("ours") == "half-open"
+
+
+@pytest.mark.django_db
+def test_others_take_it_over_when_they_read_their_endpoints():
+    write("ours", "open", timezone.now())
+    assert breaker.state("ours") == "closed"
+    refresh_if_old()
+    assert breaker.state("ours") == "open"
+
+
+@pytest.mark.django_db
+def test_they_come_back_when_somebody_got_through():
+    write("ours", "open", timezone.now() - 2 * SECOND)
+    take_over()
+    write("ours", "closed", timezone.now() - SECOND)
+    take_over()
+    assert breaker.state("ours") == "closed"
+
+
+@pytest.mark.django_db
+def test_a_circuit_whose_pause_is_over_opens_nobodys():
+    write("ours", "open", timezone.now() - circuits.PAUSE)
+    take_over()
+    assert breaker.state("ours") == "closed"
+    assert not open_circuits()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_got_through_later_is_not_held_up_by_what_was_found_before():
+    write("ours", "open", timezone.now() - SECOND)
+    take_over()
+    BREAKERS.succeeded("ours")
+    take_over()
+    assert breaker.state("ours") == "closed"
+
+
+@pytest.mark.django_db
+def test_what_is_written_late_does_not_undo_what_is_newer():
+    now = timezone.now()
+    write("ours", "closed", now)
+    write("ours", "open", now - SECOND)
+    assert not open_circuits()
+
+
+@pytest.mark.django_db
+def test_somebodys_earlier_success_does_not_close_what_failed_later():
+    write("ours", "closed", timezone.now() - SECOND)
+    circuits._here.note("ours", is_open=True, at=timezone.now())
+    breaker.trip("ours")
+    take_over()
+    assert breaker.state("ours") == "open"

@@ -1,0 +1,190 @@
+"""Endpoints are kept in the admin and asked for out of memory."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from llm_agents.endpoints import PRESETS, Price, endpoint, known
+from llm_agents.errors import NotConfigured
+from llm_agents.pricing import LISTED
+from opponents import endpoints
+from opponents.endpoints import MEMORY, kept, prices_now, refresh_if_old
+from opponents.forms import initial_of
+from opponents.models import Call, Endpoint
+
+pytestmark = pytest.mark.django_db
+
+PRICES = {"small": {"input": 0.1, "output": "0.40"}}
+
+
+def an_endpoint(**changes) -> Endpoint:
+    return Endpoint.objects.create(**{"name": "ours", "base_url": "http://127.0.0.1:9/v1", **changes})
+
+
+def test_agents_find_it_once_memory_is_read():
+    an_endpoint(title="Ours", structured="tool", concurrency=3, per_minute=60, prices=PRICES)
+    assert not known("ours")
+    assert refresh_if_old()
+    place = endpoint("ours")
+    assert (place.protocol, place.address, place.structured) == ("openai", "http://127.0.0.1:9/v1", "tool")
+    assert (place.concurrency, place.per_minute, place.title) == (3, 60, "Ours")
+    assert place.prices == {"small": Price(input=Decimal("0.1"), output=Decimal("0.4"))}
+    assert place.secret() is None
+
+
+def test_it_stands_in_for_the_preset_of_its_name():
+    an_endpoint(name="openai", base_url="https://proxy.example/v1")
+    MEMORY.read()
+    assert endpoint("openai").address == "https://proxy.example/v1"
+    assert endpoint("anthropic") is PRESETS["anthropic"]
+
+
+def test_one_that_is_switched_off_is_known_and_refuses_calls_even_where_a_preset_would_not():
+    an_endpoint(name="ollama", enabled=False)
+    MEMORY.read()
+    assert known("ollama")
+    with pytest.raises(NotConfigured, match="switched off"):
+        endpoint("ollama").secret()
+
+
+def test_memory_is_read_at_most_once_in_five_seconds(monkeypatch):
+    assert refresh_if_old()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert not any(refresh_if_old() for _ in range(100))
+        endpoint("openai"), known("ours")
+    assert not queries.captured_queries
+    later = endpoints.time.monotonic() + endpoints.OLD_AFTER
+    monkeypatch.setattr(endpoints.time, "monotonic", lambda: later)
+    assert refresh_if_old()
+
+
+async def test_nothing_is_read_inside_an_event_loop():
+    assert not refresh_if_old()
+    assert not known("ours")
+
+
+def test_a_database_that_cannot_be_read_leaves_what_was_known(monkeypatch):
+    an_endpoint()
+    MEMORY.read()
+
+    def fail(*_args, **_kwargs):
+        raise endpoints.DatabaseFailure("gone")
+
+    monkeypatch.setattr(Endpoint.objects, "all", fail)
+    MEMORY.grow_old()
+    refresh_if_old()
+    assert known("ours")
+
+
+def test_what_is_saved_or_deleted_here_is_known_at_the_next_turn(django_capture_on_commit_callbacks):
+    refresh_if_old()
+    with django_capture_on_commit_callbacks(execute=True):
+        place = an_endpoint()
+    refresh_if_old()
+    assert known("ours")
+    with django_capture_on_commit_callbacks(execute=True):
+        place.delete()
+    refresh_if_old()
+    assert not known("ours")
+
+
+def test_the_pages_where_agents_are_named_read_it(client: Client):
+    an_endpoint()
+    client.get("/")
+    assert not known("ours")
+    client.get("/admin/")
+    assert known("ours")
+
+
+def test_its_prices_come_before_the_list_and_can_be_kept_as_they_are():
+    an_endpoint(name="openai", base_url="", prices={"gpt-4o-mini": {"input": 1, "output": 2}})
+    MEMORY.read()
+    assert LISTED.of("openai:gpt-4o-mini").input == 1
+    then = prices_now()
+    MEMORY._endpoints = {}
+    assert (LISTED.of("openai:gpt-4o-mini").input, then.of("openai:gpt-4o-mini").input) == (Decimal("0.15"), 1)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_an_endpoint_as_it_stands(name):
+    place = Endpoint(**initial_of(name))
+    place.full_clean()
+    made, preset = kept(place), PRESETS[name]
+    for part in ("name", "protocol", "base_url", "key_variable", "structured", "concurrency", "title"):
+        assert getattr(made, part) == getattr(preset, part)
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("name", "script"),
+        ("name", "with:colon"),
+        ("name", "openai models"),
+        ("base_url", "models.example/v1"),
+        ("base_url", "ftp://models.example"),
+        ("base_url", "file:///etc/passwd"),
+        ("base_url", "https://"),
+        ("base_url", "https://me:word@models.example"),
+        ("base_url", "https://me@models.example"),
+        ("base_url", "https://models.example/v1?key=1"),
+        ("base_url", "https://models.example/v1#key"),
+        ("base_url", "https://models.example:port"),
+        ("base_url", "https://models.example\\@elsewhere.example"),
+        ("base_url", "https://[::1"),
+        ("base_url", "http://169.254.169.254/latest"),
+        ("base_url", "http://[fe80::1]/v1"),
+        ("base_url", "http://[::ffff:169.254.169.254]/v1"),
+        ("base_url", "http://0.0.0.0:8000/v1"),
+        ("key_variable", "SECRET_KEY"),
+        ("key_variable", "DATABASE_URL"),
+        ("key_variable", "openai_api_key"),
+        ("key_variable", "OPENAI_API_KEY"),
+        ("concurrency", 0),
+        ("per_minute", 0),
+        ("prices", [1]),
+        ("prices", {"small": 1}),
+        ("prices", {"small": {"input": 1}}),
+        ("prices", {"small": {"input": -1, "output": 1}}),
+        ("prices", {"small": {"input": "NaN", "output": 1}}),
+        ("prices", {"small": {"input": 1, "output": 1, "cached": 1}}),
+        ("prices_as_of", None),
+        ("protocol", "telepathy"),
+        ("structured", "hope"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_field(field, value):
+    fine = {
+        "name": "ours",
+        "base_url": "https://models.example/v1",
+        "prices": PRICES,
+        "prices_as_of": datetime.date(2026, 1, 1),
+    }
+    Endpoint(**fine).full_clean()
+    with pytest.raises(ValidationError) as refused:
+        Endpoint(**{**fine, field: value}).full_clean()
+    assert list(refused.value.message_dict) == [field]
+
+
+def test_a_variable_of_a_preset_goes_to_the_address_of_the_preset():
+    Endpoint(name="again", key_variable="OPENAI_API_KEY").full_clean()
+    with pytest.raises(ValidationError, match="another address"):
+        Endpoint(name="again", protocol="anthropic", key_variable="OPENAI_API_KEY").full_clean()
+
+
+def test_calls_kept_before_get_their_columns():
+    record = {"provider": "openai", "model": "small", "latency": 1.5, "problem": "too much"}
+    call = Call.objects.create(match_uid="0" * 32, role="alice", answering=1, record=record)
+    import_module("opponents.migrations.0004_columns_of_earlier_calls").fill(apps, None)
+    call.refresh_from_db()
+    assert (call.endpoint, call.model, call.latency, call.outcome) == ("openai", "small", 1.5, "rule_break")

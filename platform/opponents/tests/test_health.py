@@ -1,0 +1,86 @@
+"""The figures of the last hour are those of the calls that were kept."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from opponents.circuits import write
+from opponents.health import EndpointHealth, health, percentile
+from opponents.models import Call, Endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+def calls(number: int = 1, *, ago: float = 0, **changes) -> None:
+    fields = {"endpoint": "ours", "model": "small", "latency": 1.0, "outcome": "move", "cost": Decimal("0.5")}
+    made = {"match_uid": uuid.uuid4(), "role": "alice", "answering": 1, "record": {}, **fields, **changes}
+    at = timezone.now() - timedelta(minutes=ago)
+    Call.objects.bulk_create(Call(**made, at=at) for _ in range(number))
+
+
+def test_nothing_was_called():
+    assert health() == []
+
+
+def test_one_line_for_each_model_of_each_endpoint():
+    for seconds in range(1, 101):
+        calls(latency=seconds / 10)
+    calls(4, outcome="rule_break", latency=20.0, cost=None)
+    calls(6, outcome="failed", latency=60.0, cost=None)
+    calls(model="large", cost=Decimal(2))
+    calls(endpoint="theirs", outcome="failed", cost=None)
+    calls(endpoint="theirs", outcome="failed", cost=None)
+    assert health() == [
+        EndpointHealth("ours", "large", 1, 0, 0, 1.0, 1.0, Decimal(2), 0),
+        EndpointHealth("ours", "small", 110, 6, 4, 5.2, 9.9, Decimal(50), 4),
+        EndpointHealth("theirs", "small", 2, 2, 0, None, None, Decimal(0), 0),
+    ]
+    assert health()[2].error_share == 1
+
+
+def test_what_is_older_does_not_count():
+    calls(3, ago=61)
+    calls(2, ago=59)
+    assert [row.calls for row in health()] == [2]
+    assert [row.calls for row in health(timedelta(hours=2))] == [5]
+
+
+def test_it_says_which_circuit_is_open():
+    calls()
+    calls(endpoint="theirs")
+    write("ours", "open", timezone.now())
+    assert [row.open_until is not None for row in health()] == [True, False]
+
+
+def test_it_takes_few_queries_however_many_models_there_are(django_assert_num_queries):
+    for number in range(30):
+        calls(model=f"model-{number}")
+    with django_assert_num_queries(3):
+        health()
+
+
+def test_percentiles_are_values_that_occurred():
+    assert percentile([], 50) is None
+    assert [percentile([3.0], percent) for percent in (0, 50, 100)] == [3.0] * 3
+    assert [percentile([1.0, 2.0, 3.0, 4.0], percent) for percent in (50, 75, 95)] == [2.0, 3.0, 4.0]
+
+
+def test_the_list_and_the_endpoints_page_show_them(client: Client):
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    ours = Endpoint.objects.create(name="ours")
+    calls(7, latency=1.25)
+    calls(2, outcome="failed", cost=None)
+    calls(endpoint="openai", model="gpt-5")
+    write("ours", "open", timezone.now())
+    page = client.get("/admin/opponents/endpoint/").content.decode()
+    assert "failing, left alone" in page and "gpt-5" in page and "$3.50" in page and "left alone until" in page
+    assert ">1.25<" in page and ">9<" in page
+    page = client.get(f"/admin/opponents/endpoint/{ours.pk}/change/").content.decode()
+    assert ">1.25<" in page and "gpt-5" not in page

@@ -1,0 +1,141 @@
+"""What calls cost is summed, and caps stop new ones."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.utils import timezone
+
+from llm_agents.errors import AgentError
+from llm_agents.pricing import Price, PriceList
+from llm_agents.record import CallRecord
+from matches.models import Match
+from opponents.models import Call
+from opponents.services import keep_calls
+from opponents.spending import (
+    CapReached,
+    Caps,
+    cap_per_day,
+    refuse_over,
+    spent,
+    spent_in_study,
+    spent_of,
+    spent_today,
+)
+
+pytestmark = pytest.mark.django_db
+
+ONE, OTHER = uuid.uuid4(), uuid.uuid4()
+DOLLAR = PriceList({"ours:small": Price(input=Decimal(1), output=Decimal(0))})
+
+
+def call(*, match: uuid.UUID = ONE, dollars: int = 1, budget_of: str = "", model: str = "small", **changes) -> None:
+    """Keep a call that costs so much."""
+    record = CallRecord("openai", model, [], {}, 1, 0.5, input_tokens=dollars * 1_000_000, output_tokens=0)
+    record = CallRecord(**{**vars(record), "endpoint": "ours", **changes})
+    keep_calls(match_uid=match, role="alice", answering=1, calls=[record], prices=DOLLAR, budget_of=budget_of)
+
+
+def test_sums_are_by_match_by_study_by_label_and_by_day():
+    call(dollars=1, budget_of="study:a")
+    call(dollars=2, budget_of="study:a", match=OTHER)
+    call(dollars=4, budget_of="study:b")
+    call(model="unpriced")
+    assert (spent(match=ONE), spent(match=OTHER)) == (5, 2)
+    assert spent_in_study([ONE, OTHER]) == 7
+    assert spent_in_study(Match.objects.filter(uid=ONE).values("uid")) == 0
+    assert (spent_of("study:a"), spent_of("study:c")) == (3, 0)
+    assert spent_today() == 7
+    Call.objects.filter(budget_of="study:b").update(at=timezone.now() - timedelta(days=1, minutes=1))
+    assert spent_today() == 3
+
+
+def test_a_call_is_kept_with_what_came_of_it():
+    call()
+    call(problem="too much")
+    call(error="Unavailable: HTTP 500")
+    kept = Call.objects.order_by("pk").values_list("endpoint", "model", "latency", "outcome")
+    assert list(kept) == [("ours", "small", 0.5, outcome) for outcome in ("move", "rule_break", "failed")]
+
+
+def test_without_caps_nothing_is_refused_or_asked(django_assert_num_queries):
+    call(dollars=1000)
+    with django_assert_num_queries(0):
+        refuse_over(Caps(), match_uid=ONE, study_match_uids=[ONE], budget_of="study:a")
+
+
+@pytest.mark.parametrize(
+    "caps, kind",
+    [
+        (Caps(per_match=Decimal(3)), "match"),
+        (Caps(per_study=Decimal(5)), "study"),
+        (Caps(per_day=Decimal(6)), "day"),
+    ],
+)
+def test_a_cap_lets_calls_through_until_it_is_reached(caps, kind):
+    def ask():
+        refuse_over(caps, match_uid=ONE, study_match_uids=[ONE, OTHER])
+
+    call(dollars=2)
+    call(dollars=2, match=OTHER)
+    ask()
+    call(dollars=2)
+    if kind == "day":
+        with pytest.raises(CapReached):
+            ask()
+    else:
+        with pytest.raises(CapReached, match=r"\$[46]\.0000.*\$[35]\.00") as reached:
+            ask()
+        assert reached.value.kind == kind and isinstance(reached.value, AgentError)
+
+
+def test_a_match_is_not_stopped_by_what_another_has_cost():
+    call(dollars=9, match=OTHER, budget_of="study:b")
+    refuse_over(Caps(per_match=Decimal(1), per_study=Decimal(1)), match_uid=ONE, budget_of="study:a")
+
+
+def test_a_study_is_known_by_its_label_alone():
+    call(budget_of="study:a")
+    with pytest.raises(CapReached, match="study"):
+        refuse_over(Caps(per_study=Decimal(1)), budget_of="study:a")
+
+
+def test_a_study_without_matches_has_spent_nothing():
+    call()
+    refuse_over(Caps(per_study=Decimal(1)), study_match_uids=[])
+
+
+def test_the_installations_cap_holds_whatever_a_study_says(settings):
+    settings.SPEND_CAP_PER_DAY = "2"
+    call()
+    refuse_over(Caps(per_day=Decimal(100)))
+    call()
+    with pytest.raises(CapReached, match="per day"):
+        refuse_over(Caps(per_day=Decimal(100)))
+    settings.SPEND_CAP_PER_DAY = ""
+    refuse_over(Caps())
+
+
+def test_a_cap_of_nothing_refuses_the_first_call(settings):
+    settings.SPEND_CAP_PER_DAY = "0"
+    with pytest.raises(CapReached):
+        refuse_over(Caps())
+
+
+@pytest.mark.parametrize("written", ["lots", "-1", "NaN", "Infinity"])
+def test_a_cap_that_is_no_amount_stops_the_start(settings, written):
+    settings.SPEND_CAP_PER_DAY = written
+    with pytest.raises(ImproperlyConfigured, match="SPEND_CAP_PER_DAY"):
+        cap_per_day()
+
+
+def test_reached_caps_leave_the_records():
+    call(dollars=5)
+    with pytest.raises(CapReached):
+        refuse_over(Caps(per_match=Decimal(1)), match_uid=ONE)
+    call(dollars=5)
+    assert spent(match=ONE) == 10
