@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -147,3 +148,25 @@ def test_the_clock_lets_the_scripted_player_move_where_every_worker_is_gone():
 
 def _overdue(match: Match) -> dict:
     return {role: {**turn, "deadline": "2020-01-01T00:00:00+00:00"} for role, turn in match.turns.items()}
+
+
+@pytest.mark.parametrize("cap", ["cap_match", "cap_study"])
+def test_what_is_spent_stops_new_calls_and_nothing_else(monkeypatch, cap):
+    with OpenAITwin([ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = waiting(script="fair", **{cap: 1.0})
+        Match.objects.filter(pk=match.pk).update(budget_of="study:one")
+        spent = {"answering": 1, "role": "bob", "record": {}, "budget_of": "study:one", "cost": "1.25"}
+        Call.objects.create(match_uid=match.uid if cap == "cap_match" else uuid.uuid4(), **spent)
+        match = think(match)
+        assert twin.requests == []
+    assert match.log()[2].data["by"] == "script:fair"
+
+
+def test_the_calls_of_a_match_are_the_budget_of_its_study(monkeypatch):
+    with OpenAITwin([ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = waiting()
+        Match.objects.filter(pk=match.pk).update(budget_of="study:one")
+        think(match)
+    assert [call.budget_of for call in Call.objects.all()] == ["study:one"]
