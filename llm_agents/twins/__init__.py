@@ -1,5 +1,42 @@
-"""Stand-ins for the providers that speak their real protocols over a real socket, with scripted answers."""
+"""Stand-ins for the providers that speak their real protocols over a real socket, with scripted answers.
 
-from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin, Twin
+`python -m llm_agents.twins` serves one that plays every game, for work without a key.
+"""
 
-__all__ = ["AnthropicTwin", "Failure", "Hang", "Malformed", "OpenAITwin", "Twin"]
+from llm_agents.twins.misbehaviours import (
+    Answer,
+    CutStream,
+    Disconnect,
+    Drip,
+    Empty,
+    FailingStream,
+    Failure,
+    Hang,
+    Malformed,
+    Refusal,
+    Slow,
+    WrongModel,
+    WrongTypes,
+)
+from llm_agents.twins.server import KEY, AnthropicTwin, BothTwin, OpenAITwin, Twin
+
+__all__ = [
+    "KEY",
+    "Answer",
+    "AnthropicTwin",
+    "BothTwin",
+    "CutStream",
+    "Disconnect",
+    "Drip",
+    "Empty",
+    "FailingStream",
+    "Failure",
+    "Hang",
+    "Malformed",
+    "OpenAITwin",
+    "Refusal",
+    "Slow",
+    "Twin",
+    "WrongModel",
+    "WrongTypes",
+]

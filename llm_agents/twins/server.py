@@ -1,43 +1,39 @@
-"""Small HTTP servers on 127.0.0.1: OpenAI's chat completions and Anthropic's messages, without streaming."""
+"""The twins: servers on 127.0.0.1 that speak the protocols and answer, or misbehave, as they are told."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, ClassVar, Self
+
+from llm_agents.twins.anthropic import Anthropic
+from llm_agents.twins.http import HttpAnswer, HttpRequest, HttpServer
+from llm_agents.twins.misbehaviours import (
+    Answer,
+    CutStream,
+    Disconnect,
+    Drip,
+    Empty,
+    FailingStream,
+    Failure,
+    Hang,
+    Malformed,
+    Refusal,
+    Slow,
+    WrongModel,
+    WrongTypes,
+)
+from llm_agents.twins.openai import OpenAI
+from llm_agents.twins.protocols import EVERYTHING, Protocol, Reply, Sent, new_id
 
 KEY = "sk-twin-0123456789"
 """The key that twins are called with in tests; it must turn up nowhere else."""
 
-
-@dataclass(frozen=True)
-class Failure:
-    """Answer with this HTTP status; the client may try again after `retry_after_ms`."""
-
-    status: int
-    message: str = "scripted failure"
-    retry_after_ms: int = 1
-
-
-@dataclass(frozen=True)
-class Hang:
-    """Say nothing for `seconds`, or until the twin closes."""
-
-    seconds: float = 60.0
-
-
-@dataclass(frozen=True)
-class Malformed:
-    """Answer 200 with a body that is not the protocol's."""
-
-    body: str = '{"surprise": true}'
-
-
-Answer = str | Failure | Hang | Malformed
+JSON = {"content-type": "application/json"}
+EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
 class Twin:
@@ -45,135 +41,217 @@ class Twin:
 
     Use as a context manager.
 
+    Args:
+        answers: in order of the calls, or a function of a call's body. It may wait: it runs beside the server.
+        knows: which of `EVERYTHING` the server has heard of; the rest it refuses with HTTP 400.
+        key: the only key that is accepted; None: any, or none.
+        models: what the list of models says.
+        tokens: (read, written) of each answer, or a function of the call's body and the text.
+        port: 0 for any that is free.
+
     Attributes:
         requests: bodies of the calls, as they came.
+        headers: their headers, by name in lower case.
+        abandoned: calls whose caller hung up before the end of the answer.
     """
 
-    path: ClassVar[str]
-    prefix: ClassVar[str]
-    variables: ClassVar[tuple[str, str]]
+    speaks: ClassVar[tuple[Protocol, ...]]
 
-    def __init__(self, answers: Sequence[Answer] | Callable[[dict[str, Any]], Answer]):
-        self._answers = answers
+    def __init__(
+        self,
+        answers: Sequence[Answer] | Callable[[dict[str, Any]], Answer],
+        *,
+        knows: frozenset[str] = EVERYTHING,
+        key: str | None = None,
+        models: Sequence[str] = ("twin-large", "twin-small"),
+        tokens: tuple[int, int] | Callable[[Mapping[str, Any], str], tuple[int, int]] = (11, 7),
+        port: int = 0,
+    ):
+        self._answers, self._knows, self._key, self._models, self._tokens = answers, knows, key, models, tokens
         self.requests: list[dict[str, Any]] = []
-        self._lock = threading.Lock()
-        self._closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.headers: list[Mapping[str, str]] = []
+        self.abandoned = 0
+        self._choosing = ThreadPoolExecutor(max_workers=16, thread_name_prefix="twin-answers")
+        self._server = HttpServer(self._take, port)
+
+    @property
+    def port(self) -> int:
+        return self._server.port
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that make the official SDK talk to this twin."""
-        key, address = self.variables
-        return {key: KEY, address: f"http://127.0.0.1:{self._server.server_port}{self.prefix}"}
+        """The variables that make the official SDKs talk to this twin."""
+        found: dict[str, str] = {}
+        for protocol in self.speaks:
+            key, address = protocol.variables
+            found |= {key: self._key or KEY, address: f"http://127.0.0.1:{self.port}{protocol.prefix}"}
+        return found
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._server.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
+        self._choosing.shutdown(wait=False)
 
-    def reply(self, request: Mapping[str, Any], text: str, number: int) -> dict[str, Any]:
-        """The body of a successful answer."""
-        raise NotImplementedError
+    async def _take(self, request: HttpRequest, answer: HttpAnswer) -> None:
+        anthropic = "anthropic-version" in request.headers
+        protocol = self.speaks[-1] if anthropic else self.speaks[0]
+        if (request.method, request.path) == ("GET", "/v1/models"):
+            return await answer.send(200, JSON, _encoded(protocol.models(self._models)))
+        here = [protocol for protocol in self.speaks if protocol.path == request.path]
+        call = _Call(here[0] if here else protocol, answer)
+        if not here or request.method != "POST":
+            return await call.fail(Failure(404, f"no such path: {request.path}", None))
+        key = call.protocol.key(request.headers)
+        if self._key is not None and key != self._key:
+            return await call.fail(Failure(401, call.protocol.wrong_key(key or ""), None))
+        try:
+            call.request = json.loads(request.body)
+            self.requests.append(call.request)
+            self.headers.append(request.headers)
+            refused = call.protocol.refusal(call.request, request.headers, self._knows)
+        except (ValueError, TypeError, AttributeError, KeyError):
+            refused = "The body of the request cannot be read."
+        if refused:
+            return await call.fail(Failure(400, refused, None))
+        try:
+            await self._answer(call, await self._chosen(call.request))
+        except (asyncio.CancelledError, ConnectionError):
+            self.abandoned += 1
+            raise
 
-    def error(self, failure: Failure) -> dict[str, Any]:
-        """The body of a failure."""
-        return {"error": {"type": "scripted", "message": failure.message}}
+    async def _chosen(self, request: dict[str, Any]) -> Answer:
+        if not callable(self._answers):
+            return self._answers[min(len(self.requests), len(self._answers)) - 1]
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._choosing, self._answers, request)
+        except Exception as wrong:  # noqa: BLE001 - whatever it is, the caller is told
+            return Failure(500, f"The twin's own function failed: {wrong!r}")
 
-    def _next(self, request: dict[str, Any]) -> tuple[int, Answer]:
-        with self._lock:
-            self.requests.append(request)
-            number = len(self.requests)
-        if callable(self._answers):
-            return number, self._answers(request)
-        return number, self._answers[min(number, len(self._answers)) - 1]
+    async def _answer(self, call: _Call, answer: Answer) -> None:
+        match answer:
+            case Slow():
+                await asyncio.sleep(answer.seconds)
+                await self._answer(call, answer.answer)
+            case Hang():
+                await asyncio.sleep(answer.seconds)
+                call.http.drop()
+            case Disconnect():
+                call.http.drop()
+            case Failure():
+                await call.fail(answer)
+            case WrongModel():
+                await call.fail(Failure(404, call.protocol.wrong_model(str(call.request["model"])), None))
+            case Malformed():
+                await call.say_anything(answer.body)
+            case Refusal():
+                await call.say(self._reply(call, answer.words, refused=True))
+            case Empty():
+                await call.say(self._reply(call, ""))
+            case WrongTypes():
+                await call.say(self._reply(call, answer.text))
+            case Drip():
+                await call.say(self._reply(call, answer.answer), pause=answer.seconds)
+            case CutStream():
+                await call.say(self._reply(call, answer.answer), only=answer.after)
+            case FailingStream():
+                await call.say(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
+            case str():
+                await call.say(self._reply(call, answer))
 
-    def _handler(twin) -> type[BaseHTTPRequestHandler]:
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    def _reply(self, call: _Call, text: str, *, refused: bool = False) -> Reply:
+        tokens = self._tokens(call.request, text) if callable(self._tokens) else self._tokens
+        return Reply(text, tokens, refused)
 
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                if self.path != twin.path:
-                    return self._send(404, json.dumps(twin.error(Failure(404, f"no such path: {self.path}"))))
-                number, answer = twin._next(body)
-                match answer:
-                    case str():
-                        self._send(200, json.dumps(twin.reply(body, answer, number)))
-                    case Malformed():
-                        self._send(200, answer.body)
-                    case Failure():
-                        self._send(answer.status, json.dumps(twin.error(answer)), answer.retry_after_ms)
-                    case Hang():
-                        twin._closing.wait(answer.seconds)
-                        self.close_connection = True
 
-            def _send(self, status: int, body: str, retry_after_ms: int | None = None) -> None:
-                data = body.encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                if retry_after_ms is not None:
-                    self.send_header("retry-after-ms", str(retry_after_ms))
-                self.end_headers()
-                self.wfile.write(data)
+class _Call:
+    """A call under way."""
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
+    request: dict[str, Any]
 
-        return Handler
+    def __init__(self, protocol: Protocol, http: HttpAnswer):
+        self.protocol, self.http, self._id = protocol, http, new_id("req_")
+        self.request = {}
+
+    async def fail(self, failure: Failure) -> None:
+        headers = {**JSON, **self._named}
+        if failure.retry_after is not None:
+            headers["retry-after"] = f"{failure.retry_after:g}"
+        elif failure.retry_after_ms is not None:
+            headers["retry-after-ms"] = str(failure.retry_after_ms)
+        await self.http.send(failure.status, headers, _encoded(self.protocol.error(failure, self._id)))
+
+    async def say_anything(self, body: str) -> None:
+        """Send what is not the protocol's."""
+        if not self._streams:
+            return await self.http.send(200, {**JSON, **self._named}, body.encode(errors="replace"))
+        self.http.begin(200, {**EVENTS, **self._named})
+        await self.http.piece(Sent(body.replace("\n", " ")).encoded())
+        await self.http.piece(b"")
+
+    async def say(
+        self, reply: Reply, *, pause: float = 0.0, only: int | None = None, failure: Failure | None = None
+    ) -> None:
+        """Send an answer as it was asked for: whole or streamed.
+
+        Args:
+            pause: seconds before each piece.
+            only: characters after which it breaks off.
+            failure: what is said there; None: nothing, the connection is lost.
+        """
+        if self._streams:
+            return await self._stream(reply, pause, only, failure)
+        if failure is not None:
+            return await self.fail(failure)
+        body = self.protocol.body(self.request, reply)
+        await asyncio.sleep(pause * sum(bool(sent.piece) for sent in self.protocol.stream(self.request, reply)))
+        await self.http.send(200, {**JSON, **self._named}, _encoded(body), only=only)
+
+    async def _stream(self, reply: Reply, pause: float, only: int | None, failure: Failure | None) -> None:
+        self.http.begin(200, {**EVENTS, **self._named})
+        said = 0
+        for sent in self.protocol.stream(self.request, reply):
+            if sent.piece and pause:
+                await asyncio.sleep(pause)
+            said += len(sent.piece)
+            if only is not None and said > only:
+                if failure is None:
+                    return self.http.drop()
+                await self.http.piece(self.protocol.failing(failure, self._id).encoded())
+                return await self.http.piece(b"")
+            await self.http.piece(sent.encoded())
+        await self.http.piece(b"")
+
+    @property
+    def _streams(self) -> bool:
+        return bool(self.request.get("stream"))
+
+    @property
+    def _named(self) -> dict[str, str]:
+        return {self.protocol.id_header: self._id}
+
+
+def _encoded(body: Any) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
 
 class OpenAITwin(Twin):
-    """POST /v1/chat/completions."""
+    """OpenAI's Chat Completions."""
 
-    prefix = "/v1"
-    path = "/v1/chat/completions"
-    variables = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
-
-    def reply(self, request: Mapping[str, Any], text: str, number: int) -> dict[str, Any]:
-        return {
-            "id": f"chatcmpl-{number}",
-            "object": "chat.completion",
-            "created": 0,
-            "model": f"{request['model']}-twin",
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": text},
-                    "logprobs": None,
-                }
-            ],
-            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
-        }
+    speaks = (OpenAI(),)
 
 
 class AnthropicTwin(Twin):
-    """POST /v1/messages."""
+    """Anthropic's Messages."""
 
-    prefix = ""
-    path = "/v1/messages"
-    variables = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+    speaks = (Anthropic(),)
 
-    def reply(self, request: Mapping[str, Any], text: str, number: int) -> dict[str, Any]:
-        return {
-            "id": f"msg_{number}",
-            "type": "message",
-            "role": "assistant",
-            "model": f"{request['model']}-twin",
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
-            "stop_sequence": None,
-            "usage": {"input_tokens": 11, "output_tokens": 7},
-        }
 
-    def error(self, failure: Failure) -> dict[str, Any]:
-        return {"type": "error", **super().error(failure)}
+class BothTwin(Twin):
+    """Both protocols on one port."""
+
+    speaks = (OpenAI(), Anthropic())
