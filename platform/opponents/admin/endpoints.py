@@ -100,6 +100,10 @@ class EndpointAdmin(ModelAdmin):
     def spend(self, endpoint: Any) -> str:
         return f"${endpoint.standing.spend:,.2f}"
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """No list can be asked whose encrypted key begins how."""
+        return not lookup.startswith("sealed_key") and super().lookup_allowed(lookup, value, request)
+
     # ---- the form ------------------------------------------------------------------------------------
 
     @method_decorator(sensitive_post_parameters("new_key"))

@@ -139,6 +139,7 @@ def test_one_that_is_switched_off_can_be_tried(client: Client, boss: User):
         assert "answered" in tried(client, at(twin, enabled=False))
 
 
+@pytest.mark.django_db(transaction=True)
 def test_an_answer_closes_the_circuit(client: Client, boss: User):
     breaker.trip("twin")
     with OpenAITwin(["ready"]) as twin:

@@ -26,19 +26,19 @@ def fail(name: str = "ours") -> None:
 def test_a_circuit_that_opens_here_is_written_and_closed_again():
     fail()
     circuits.wait_until_written()
-    assert Circuit.objects.get().open_until > timezone.now()
-    assert set(open_circuits()) == {"ours"}
+    assert Circuit.objects.get(endpoint="ours").open_until > timezone.now()
+    assert "ours" in open_circuits()
     BREAKERS.succeeded("ours")
     circuits.wait_until_written()
-    assert Circuit.objects.get().open_until is None
-    assert not open_circuits()
+    assert Circuit.objects.get(endpoint="ours").open_until is None
+    assert "ours" not in open_circuits()
 
 
 @pytest.mark.django_db(transaction=True)
 async def test_it_is_written_although_it_happens_inside_an_event_loop():
     fail()
     circuits.wait_until_written()
-    assert await Circuit.objects.aget()
+    assert await Circuit.objects.aget(endpoint="ours")
 
 
 def test_it_is_left_alone_as_long_as_the_breaker_says():
@@ -74,7 +74,7 @@ def test_a_circuit_whose_pause_is_over_opens_nobodys():
     write("ours", "open", timezone.now() - circuits.PAUSE)
     take_over()
     assert breaker.state("ours") == "closed"
-    assert not open_circuits()
+    assert "ours" not in open_circuits()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -91,7 +91,7 @@ def test_what_is_written_late_does_not_undo_what_is_newer():
     now = timezone.now()
     write("ours", "closed", now)
     write("ours", "open", now - SECOND)
-    assert not open_circuits()
+    assert "ours" not in open_circuits()
 
 
 @pytest.mark.django_db

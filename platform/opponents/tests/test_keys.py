@@ -180,3 +180,9 @@ def test_a_variables_state_is_shown_and_not_its_value(client: Client, boss: User
     monkeypatch.setenv("OURS_API_KEY", SECRET)
     page = client.get(LIST).content
     assert b"from environment variable OURS_API_KEY (set)" in page and SECRET.encode() not in page
+
+
+def test_no_list_can_be_searched_by_it(client: Client, boss: User):
+    keyed()
+    assert client.get(LIST, {"name": "ours"}).status_code == 200
+    assert client.get(LIST, {"sealed_key__startswith": "gAAAAA"}).status_code == 400
