@@ -7,6 +7,7 @@ import logging
 import time
 import uuid
 from collections.abc import Coroutine, Sequence
+from random import Random
 from typing import Any, TypeVar
 
 from games.errors import GameError
@@ -17,8 +18,10 @@ from llm_agents.errors import AgentError
 from llm_agents.record import CallRecord
 from matches import leases, services
 from matches.announce import background_loop
+from matches.drafts import Draft, words_of
 from matches.errors import Stale
 from matches.models import Agent, Match, seated_agents
+from matches.pacing import human_delay
 from opponents.endpoints import prices_now, refresh_if_old
 from opponents.services import keep_calls, raw_answers
 from opponents.spending import refuse_over
@@ -90,8 +93,18 @@ def _think_and_move(match_id: int, role: str, agent: Agent, answering: int) -> N
             return
         began = time.monotonic()
         decision = _decide(match, play, role, agent, answering)
-        time.sleep(max(0.0, agent.delay - (time.monotonic() - began)))
+        time.sleep(max(0.0, _held_back(match, play, role, agent, decision) - (time.monotonic() - began)))
         services.submit_move(match_id=match_id, role=role, answering=answering, move=decision.move, by=decision.by)
+
+
+def _held_back(match: Match, play: Play, role: str, agent: Agent, decision: Decision) -> float:
+    """Seconds from the question until the answer appears."""
+    if agent.settings.appears != "delayed":
+        return agent.delay
+    others = [event.data["move"] for event in match.log() if event.kind == "move" and event.data["role"] != role]
+    words = others[-1].get("message") if others else None
+    luck = Random(f"{match.seed}/{role}/{play.opened[role]}/pace")
+    return max(agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, luck))
 
 
 def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -> Decision:
@@ -99,18 +112,24 @@ def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -
     settings, events = agent.settings, match.log()
     refuse_over(settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
     calls: list[CallRecord] = []
-    asked = decide(
-        settings.spec(agent.spec),
-        play,
-        role,
-        events,
-        calls=calls,
-        template=match.texts.get("instructions"),
-        answers=earlier_answers(match, role, events),
-        ladder=settings.ladder(agent.spec),
-    )
+    typed = settings.appears == "typed"
+    draft = Draft(match.pk, role, answering, people=match.people() if typed else (), shows=words_of(play.forms(role)))
     try:
-        return _run(asked)
+        with draft:
+            return _run(
+                decide(
+                    settings.spec(agent.spec),
+                    play,
+                    role,
+                    events,
+                    calls=calls,
+                    template=match.texts.get("instructions"),
+                    answers=earlier_answers(match, role, events),
+                    ladder=settings.ladder(agent.spec),
+                    on_text=draft.add if typed else None,
+                    on_retract=draft.retract if typed else None,
+                )
+            )
     finally:
         keep_calls(
             match_uid=match.uid,
