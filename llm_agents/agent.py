@@ -1,9 +1,11 @@
-"""One decision of an agent: ask, read, check against the rules; say what was wrong and ask again."""
+"""One decision of an agent: ask, read, check against the rules; say what was wrong and ask again; then ask another."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,15 +13,15 @@ from games.errors import Refused, UnknownGame
 from games.interface import Event, Game, MoveData, Role
 from games.play import Play, check, plain_move, script_move
 from games.words import gettext as _
-from llm_agents import strategies
-from llm_agents.errors import BadAgent, BadAnswer, NoLegalMove, ProviderError
-from llm_agents.parsing import read_move
+from llm_agents import parsing, strategies
+from llm_agents.calling import Attempt, Policy, call
+from llm_agents.endpoints import PRESETS, endpoint, known
+from llm_agents.errors import AgentError, BadAgent, BadAnswer, NoLegalMove, ProviderError
 from llm_agents.prompting import correction
-from llm_agents.providers import NAMES, provider_called
-from llm_agents.providers.base import ChatMessage, Completion, Provider, Request
+from llm_agents.providers.base import ChatMessage, Provider, Request
 from llm_agents.record import CallRecord
 
-KINDS = ("script", *NAMES)
+SCRIPT = "script"
 
 
 @dataclass(frozen=True)
@@ -27,39 +29,45 @@ class AgentSpec:
     """Who plays a seat.
 
     Attributes:
-        kind: "script", or a provider's name.
+        kind: "script", or an endpoint's name.
         name: the scripted player or the model.
         strategy: how a model is asked; None leaves it to the game.
-        parameters: sampling parameters of a model's calls.
+        parameters: sampling parameters of a model's calls (temperature, max_tokens, seed…).
+        persona: whom a model is told to be.
+        structured: hold a model's answers to the schema of its move, where the endpoint can.
+        short: ask a model only for the fewest values that determine its move, where the game has such a form.
     """
 
     kind: str
     name: str
     strategy: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    persona: str | None = None
+    structured: bool = False
+    short: bool = False
 
     @property
     def scripted(self) -> bool:
-        return self.kind == "script"
+        return self.kind == SCRIPT
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}"
 
 
 def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
-    """The agent called `words`, such as "script:fair", "openai:MODEL" or "anthropic:MODEL".
+    """The agent called `words`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
 
     Args:
         game: where it is to play; a scripted player must be one of this game's.
 
     Raises:
-        BadAgent: no such kind, no name, or no such scripted player; says which there are.
+        BadAgent: no such endpoint, no name, or no such scripted player; says which there are.
     """
     kind, colon, name = words.partition(":")
-    if kind not in KINDS or not colon or not name.strip():
-        known = ", ".join(f"{kind}:{'NAME' if kind == 'script' else 'MODEL'}" for kind in KINDS)
-        raise BadAgent(_("“{words}” is no agent; an agent is one of {known}.").format(words=words, known=known))
-    if game is not None and kind == "script" and name not in game.scripts:
+    if not colon or not name.strip() or (kind != SCRIPT and not known(kind)):
+        forms = ", ".join([f"{SCRIPT}:NAME", *(f"{preset}:MODEL" for preset in PRESETS)])
+        raise BadAgent(_("“{words}” is no agent; an agent is one of {known}.").format(words=words, known=forms))
+    if game is not None and kind == SCRIPT and name not in game.scripts:
         raise BadAgent(
             _("{game} has no scripted player “{name}”; there are {names}.").format(
                 game=game.key, name=name, names=", ".join(sorted(game.scripts))
@@ -69,13 +77,46 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
 
 
 @dataclass(frozen=True)
+class Ladder:
+    """Who is asked when an agent fails, and for how long.
+
+    Attributes:
+        rungs: the agents in order; the seat's own comes first, listed or not.
+        tries_after_first: how often each is asked again after an answer that is no legal move.
+        call_seconds: for one call.
+        retries: calls after the first that failed, for each try.
+        total_seconds: for the whole decision; None: as long as it takes.
+        script: the scripted player that moves when all have failed; None: nobody does.
+    """
+
+    rungs: tuple[AgentSpec, ...] = ()
+    tries_after_first: int = 3
+    call_seconds: float = 60.0
+    retries: int = 2
+    total_seconds: float | None = None
+    script: str | None = None
+
+
+@dataclass(frozen=True)
 class Decision:
-    """A legal move, and what it took: `tries` counts from 1; `raw` is a model's accepted answer."""
+    """A legal move, and what it took.
+
+    Attributes:
+        calls: every call that was made for it, those of agents that failed included.
+        tries: answers that the agent who made the move was asked for.
+        raw: a model's accepted answer.
+        by: who made the move, if not the seat's own agent ("anthropic:MODEL", "script:fair").
+        rung: that agent's place in the ladder, from 0; the scripted player's comes after all agents.
+        rule_breaks: answers that were no legal move, of all agents.
+    """
 
     move: MoveData
     calls: tuple[CallRecord, ...] = ()
     tries: int = 1
     raw: str | None = None
+    by: str | None = None
+    rung: int = 0
+    rule_breaks: int = 0
 
 
 async def decide(
@@ -86,59 +127,232 @@ async def decide(
     *,
     calls: list[CallRecord] | None = None,
     template: str | None = None,
+    prompts: Mapping[str, Any] | None = None,
     answers: Mapping[int, str] | None = None,
     provider: Provider | None = None,
     tries_after_first: int = 3,
     timeout: float = 60.0,
+    ladder: Ladder | None = None,
+    on_text: Callable[[str], None] | None = None,
+    on_retract: Callable[[], None] | None = None,
 ) -> Decision:
-    """What the agent does now, by the rules of the game.
+    """What the agent does now, by the rules of the game, or another in its place.
+
+    An agent fails when its endpoint gives no answer in spite of retries, when the endpoint's circuit
+    is open, or when none of its answers is a legal move; then the next on the ladder is asked.
 
     Args:
         events: the match's log so far.
         calls: filled with a record of each call as it is made, also when the decision fails.
         template: the study's own instruction text.
+        prompts: the study's own prompt texts.
         answers: the agent's earlier raw answers, by number of the move event they led to.
-        provider: whom to ask; None: the one that the agent names.
-        tries_after_first: how often it is asked again after an answer that is no legal move.
-        timeout: seconds for one call.
+        provider: who makes all calls; None: each agent's endpoint.
+        tries_after_first, timeout: those of a ladder without further rungs, where no `ladder` is given.
+        on_text: given: answers are streamed, and this is called with each new piece of one.
+        on_retract: called when the pieces since the last call of it belong to an answer that does not count.
 
     Raises:
-        NoLegalMove: the last try was no legal move either.
-        ProviderError: the provider gave no answer.
+        NoLegalMove: the last agent's last try was no legal move either, and there is no script.
+        ProviderError: the last agent's endpoint gave no answer, and there is no script.
     """
-    if spec.scripted:
-        return Decision(_scripted(spec, play, role))
-    kept: list[CallRecord] = []
-
-    def keep(call: CallRecord) -> None:
-        kept.append(call)
-        if calls is not None:
-            calls.append(call)
-
-    asked = provider or provider_called(spec.kind)
-    sent = strategies.messages(play, role, events, strategy=spec.strategy, template=template, answers=answers)
-    problem = ""
-    for try_number in range(1, tries_after_first + 2):
-        call = _Call(spec, tuple(sent), try_number)
+    ladder = ladder or Ladder(tries_after_first=tries_after_first, call_seconds=timeout)
+    deadline = None if ladder.total_seconds is None else time.monotonic() + ladder.total_seconds
+    policy = Policy(ladder.call_seconds, ladder.retries, deadline=deadline)
+    asking = _Asking(play, role, events, calls, template, prompts, answers, provider, on_text, on_retract)
+    rungs = ladder.rungs if ladder.rungs[:1] == (spec,) else (spec, *ladder.rungs)
+    failure: AgentError | None = None
+    for rung, agent in enumerate(rungs):
+        if rung and policy.remaining() <= 0:
+            break
         try:
-            completion = await asked.complete(Request(spec.name, sent, spec.parameters, timeout))
-        except ProviderError as error:
-            keep(call.failed(error))
-            raise
-        try:
-            move = _legal(completion.text, play, role)
-        except (BadAnswer, Refused) as wrong:
-            problem = str(wrong)
-            keep(call.answered(completion, problem))
-        else:
-            keep(call.answered(completion))
-            return Decision(move, tuple(kept), try_number, completion.text)
-        sent = [
-            *sent,
-            {"role": "assistant", "content": completion.text.strip() or "(no answer)"},
-            {"role": "user", "content": correction(problem)},
-        ]
-    raise NoLegalMove(_("No legal move in {tries} tries. {problem}").format(tries=try_number, problem=problem), kept)
+            return await asking.ask(agent, rung, ladder.tries_after_first, policy)
+        except (NoLegalMove, ProviderError, BadAgent) as failed:
+            failure = failed
+    if ladder.script is not None:
+        return await asking.ask(AgentSpec(SCRIPT, ladder.script), len(rungs), 0, policy)
+    assert failure is not None
+    raise failure
+
+
+class _Asking:
+    """One question, put to one agent after the other."""
+
+    def __init__(
+        self,
+        play: Play,
+        role: Role,
+        events: Sequence[Event],
+        calls: list[CallRecord] | None,
+        template: str | None,
+        prompts: Mapping[str, Any] | None,
+        answers: Mapping[int, str] | None,
+        provider: Provider | None,
+        on_text: Callable[[str], None] | None,
+        on_retract: Callable[[], None] | None,
+    ):
+        self._play, self._role, self._events = play, role, events
+        self._template, self._prompts, self._answers = template, prompts, answers
+        self._provider = provider
+        self._draft = _Draft(on_text, on_retract)
+        self._calls = calls
+        self._kept: list[CallRecord] = []
+
+    async def ask(self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy) -> Decision:
+        """The agent's move.
+
+        Raises:
+            NoLegalMove, ProviderError, BadAgent: it has none.
+        """
+        by = str(agent) if rung else None
+        if agent.scripted:
+            move = _scripted(agent, self._play, self._role)
+            return Decision(move, tuple(self._kept), by=by, rung=rung, rule_breaks=self._rule_breaks())
+        sent = self._messages(agent)
+        schema = self._schema(agent)
+        on_text = self._draft.add if self._draft.wanted else None
+        for number in range(1, tries_after_first + 2):
+            keep = _Keep(self, agent, sent, rung, number)
+            request = Request(agent.name, sent, agent.parameters, policy.call_seconds, schema, on_text)
+            completion = await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
+            try:
+                move = _legal(completion.text, self._play, self._role, agent)
+            except (BadAnswer, Refused) as wrong:
+                problem = str(wrong)
+            else:
+                keep.answer(None)
+                kept = tuple(self._kept)
+                return Decision(move, kept, number, completion.text, by, rung, self._rule_breaks())
+            keep.answer(problem)
+            self._draft.retract()
+            sent = [
+                *sent,
+                {"role": "assistant", "content": completion.text.strip() or "(no answer)"},
+                {"role": "user", "content": correction(problem)},
+            ]
+        reason = _("No legal move in {tries} tries. {problem}").format(tries=number, problem=problem)
+        raise NoLegalMove(reason, self._kept)
+
+    def keep(self, record: CallRecord) -> None:
+        self._kept.append(record)
+        if self._calls is not None:
+            self._calls.append(record)
+
+    def retract(self) -> None:
+        self._draft.retract()
+
+    @property
+    def streamed(self) -> bool:
+        return self._draft.wanted
+
+    def prompt_sha256(self, agent: AgentSpec) -> str | None:
+        """Hash of the texts that are not the games' and the strategies' own."""
+        texts = [self._template, agent.persona, self._prompts]
+        if all(text is None for text in texts):
+            return None
+        written = json.dumps(texts, ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _rule_breaks(self) -> int:
+        return sum(record.problem is not None for record in self._kept)
+
+    def _messages(self, agent: AgentSpec) -> list[ChatMessage]:
+        own: dict[str, Any] = {"persona": agent.persona, "prompts": self._prompts, "short": agent.short}
+        return strategies.messages(
+            self._play,
+            self._role,
+            self._events,
+            strategy=agent.strategy,
+            template=self._template,
+            answers=self._answers,
+            **{name: value for name, value in own.items() if value},
+        )
+
+    def _schema(self, agent: AgentSpec) -> Mapping[str, Any] | None:
+        if not agent.structured:
+            return None
+        made: Mapping[str, Any] = _parsing.answer_schema(
+            self._play.forms(self._role), strategy=agent.strategy, short=agent.short
+        )
+        return made
+
+
+_parsing: Any = parsing
+
+
+class _Draft:
+    """What has been shown of an answer that is still being written."""
+
+    def __init__(self, on_text: Callable[[str], None] | None, on_retract: Callable[[], None] | None):
+        self._on_text, self._on_retract = on_text, on_retract
+        self._shown = False
+
+    @property
+    def wanted(self) -> bool:
+        return self._on_text is not None
+
+    def add(self, piece: str) -> None:
+        self._shown = True
+        if self._on_text is not None:
+            self._on_text(piece)
+
+    def retract(self) -> None:
+        if self._shown and self._on_retract is not None:
+            self._on_retract()
+        self._shown = False
+
+
+class _Keep:
+    """Makes records of the attempts of one try: of failed ones at once, of the answer when it has been read."""
+
+    def __init__(self, asking: _Asking, agent: AgentSpec, sent: Sequence[ChatMessage], rung: int, try_number: int):
+        self._asking = asking
+        seed = agent.parameters.get("seed")
+        self._common: dict[str, Any] = {
+            "provider": endpoint(agent.kind).protocol,
+            "endpoint": agent.kind,
+            "model": agent.name,
+            "messages": [dict(message) for message in sent],
+            "parameters": dict(agent.parameters),
+            "try_number": try_number,
+            "strategy": agent.strategy,
+            "seed": seed if isinstance(seed, int) else None,
+            "prompt_sha256": asking.prompt_sha256(agent),
+            "rung": rung,
+            "streamed": asking.streamed,
+        }
+        self._answered: Attempt | None = None
+
+    def __call__(self, attempt: Attempt) -> None:
+        if attempt.error is None:
+            self._answered = attempt
+            return
+        error = f"{type(attempt.error).__name__}: {attempt.error}"
+        self._asking.keep(CallRecord(**self._common, latency=attempt.seconds, attempt=attempt.number, error=error))
+        self._asking.retract()
+
+    def answer(self, problem: str | None) -> None:
+        """Keep the answer, with what was wrong with it."""
+        attempt = self._answered
+        assert attempt is not None and attempt.completion is not None
+        completion = attempt.completion
+        self._asking.keep(
+            CallRecord(
+                **self._common,
+                latency=attempt.seconds,
+                attempt=attempt.number,
+                answer=completion.text,
+                answered_by=completion.model,
+                input_tokens=completion.input_tokens,
+                output_tokens=completion.output_tokens,
+                request_id=completion.request_id,
+                stop=completion.stop,
+                structured=completion.structured,
+                first_text=completion.first_text,
+                refused=completion.refused,
+                problem=problem,
+            )
+        )
 
 
 def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
@@ -150,38 +364,7 @@ def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
     return move
 
 
-def _legal(text: str, play: Play, role: Role) -> MoveData:
-    _form, move = check(play, role, read_move(text, play.forms(role)))
+def _legal(text: str, play: Play, role: Role, agent: AgentSpec) -> MoveData:
+    short: dict[str, Any] = {"short": True} if agent.short else {}
+    _form, move = check(play, role, parsing.read_move(text, play.forms(role), **short))
     return plain_move(move)
-
-
-class _Call:
-    """A call under way, to become a record."""
-
-    def __init__(self, spec: AgentSpec, sent: Sequence[ChatMessage], try_number: int):
-        self._common: dict[str, Any] = {
-            "provider": spec.kind,
-            "model": spec.name,
-            "messages": [dict(message) for message in sent],
-            "parameters": dict(spec.parameters),
-            "try_number": try_number,
-        }
-        self._began = time.monotonic()
-
-    def answered(self, completion: Completion, problem: str | None = None) -> CallRecord:
-        return CallRecord(
-            **self._common,
-            latency=time.monotonic() - self._began,
-            answer=completion.text,
-            answered_by=completion.model,
-            input_tokens=completion.input_tokens,
-            output_tokens=completion.output_tokens,
-            request_id=completion.request_id,
-            stop=completion.stop,
-            problem=problem,
-        )
-
-    def failed(self, error: ProviderError) -> CallRecord:
-        return CallRecord(
-            **self._common, latency=time.monotonic() - self._began, error=f"{type(error).__name__}: {error}"
-        )

@@ -33,11 +33,20 @@ class NoLegalMove(AgentError):
 
 
 class ProviderError(AgentError):
-    """The provider gave no answer at all."""
+    """The provider gave no answer at all.
+
+    Args:
+        reason: what happened, in words for a researcher.
+        retry_after: seconds after which the provider wants to be asked again, where it says so.
+    """
+
+    def __init__(self, reason: str, *, retry_after: float | None = None):
+        super().__init__(reason)
+        self.retry_after = retry_after
 
 
 class NotConfigured(ProviderError):
-    """The provider's environment variables are not set."""
+    """There is no such endpoint, or its key is not set."""
 
 
 class TimedOut(ProviderError):
@@ -50,6 +59,10 @@ class RateLimited(ProviderError):
 
 class Unavailable(ProviderError):
     """The provider cannot be reached or is failing (HTTP 5xx)."""
+
+
+class CircuitOpen(Unavailable):
+    """The endpoint has been failing and is not even asked for a while; nothing was sent."""
 
 
 class Rejected(ProviderError):

@@ -11,7 +11,8 @@ from typing import Any
 
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
-from llm_agents.agent import AgentSpec, Decision, decide
+from llm_agents.agent import AgentSpec, Decision, Ladder, decide
+from llm_agents.endpoints import known
 from llm_agents.errors import AgentError
 from llm_agents.providers import provider_called
 from llm_agents.record import CallRecord
@@ -53,6 +54,7 @@ def play_match(
     *,
     tries_after_first: int = 3,
     timeout: float = 60.0,
+    ladders: Mapping[Role, Ladder] | None = None,
 ) -> MatchRecord:
     """Play one match; models that are asked at the same time think at the same time.
 
@@ -60,7 +62,9 @@ def play_match(
         agents: one for each role of the game.
         tries_after_first: how often a model is asked again after an answer that is no legal move.
         timeout: seconds for one call of a model.
+        ladders: who stands in for an agent that fails, and how patiently it is asked; without, the match fails.
     """
+    ladders = ladders or {}
     play, opening = start(game, seed)
     log, calls = list(opening), list[CallRecord]()
     answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
@@ -69,7 +73,7 @@ def play_match(
         try:
             return await decide(
                 agents[role], play, role, log, calls=calls, answers=answers[role],
-                tries_after_first=tries_after_first, timeout=timeout,
+                tries_after_first=tries_after_first, timeout=timeout, ladder=ladders.get(role),
             )  # fmt: skip
         except AgentError as error:
             return error
@@ -78,8 +82,9 @@ def play_match(
         return dict(zip(roles, await asyncio.gather(*map(think, roles)), strict=True))
 
     failed = None
-    providers = {agent.kind for agent in agents.values() if not agent.scripted}
-    with asyncio.Runner() if providers else nullcontext() as runner:
+    asked_of = [*agents.values(), *(rung for ladder in ladders.values() for rung in ladder.rungs)]
+    providers = {agent.kind for agent in asked_of if not agent.scripted and known(agent.kind)}
+    with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
         while not play.over and failed is None:
             roles = asked(play)
             thinkers = [role for role in roles if not agents[role].scripted]
@@ -92,7 +97,7 @@ def play_match(
                     log += made
                     break
                 move: MoveData = decision.move if decision else script_move(play, role, agents[role].name)
-                play, made = submit(play, role, move)
+                play, made = submit(play, role, move, by=decision.by if decision else None)
                 log += made
                 if decision and decision.raw is not None:
                     answers[role][made[0].number] = decision.raw

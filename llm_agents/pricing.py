@@ -6,22 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from llm_agents.endpoints import Price, endpoint, known
 from llm_agents.record import CallRecord
+
+__all__ = ["AS_OF", "LISTED", "PRICES", "Price", "PriceList"]
 
 AS_OF = "2025-11-01"
 """The day of the list below. Prices change: a collection keeps the ones it was started with."""
 MILLION = Decimal(1_000_000)
-
-
-class Price(BaseModel):
-    """US dollars per million tokens."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    input: Decimal = Field(ge=0)
-    output: Decimal = Field(ge=0)
 
 
 def _price(per_million_in: str, per_million_out: str) -> Price:
@@ -52,21 +44,23 @@ PRICES: Mapping[str, Price] = {
 
 @dataclass(frozen=True)
 class PriceList:
-    """Known prices, with a researcher's own before the list above."""
+    """Known prices: a researcher's own, then those of the agent's endpoint, then the list above."""
 
     own: Mapping[str, Price]
 
     def of(self, agent: str) -> Price | None:
         """The price of an agent such as "openai:gpt-4o-mini"; None where it is not known."""
-        known = {**PRICES, **self.own}
-        if agent in known:
-            return known[agent]
-        dated = [name for name in known if agent.startswith(f"{name}-") and agent[len(name) + 1 :][:1].isdigit()]
-        return known[max(dated, key=len)] if dated else None
+        place = agent.partition(":")[0]
+        kept = endpoint(place).prices if known(place) else {}
+        prices = {**PRICES, **{f"{place}:{model}": price for model, price in kept.items()}, **self.own}
+        if agent in prices:
+            return prices[agent]
+        dated = [name for name in prices if agent.startswith(f"{name}-") and agent[len(name) + 1 :][:1].isdigit()]
+        return prices[max(dated, key=len)] if dated else None
 
     def cost(self, call: CallRecord) -> Decimal | None:
         """US dollars for one call; None where the price or the tokens are not known."""
-        price = self.of(f"{call.provider}:{call.model}")
+        price = self.of(f"{call.endpoint or call.provider}:{call.model}")
         if price is None or call.input_tokens is None or call.output_tokens is None:
             return None
         return (price.input * call.input_tokens + price.output * call.output_tokens) / MILLION

@@ -11,12 +11,12 @@ class CallRecord:
     """One call, complete enough to be read, priced and repeated; plain data under `dataclasses.asdict`.
 
     Attributes:
-        provider: "openai" or "anthropic".
+        provider: the protocol spoken, "openai" or "anthropic".
         model: the model asked for.
         messages: all that was sent, as [{role, content}].
         parameters: sampling parameters sent along.
         try_number: 1 for the first try of a decision.
-        latency: seconds until the answer or the error, the client's own retries included.
+        latency: seconds until the answer or the error.
         answer: the raw text, None when the provider gave none.
         answered_by: the model that the provider says it was.
         input_tokens, output_tokens: as the provider counts them.
@@ -24,6 +24,16 @@ class CallRecord:
         stop: why the model stopped, in the provider's words.
         problem: why the answer was no legal move, as the model was told; None if it was one.
         error: kind and message of the provider's failure, if it failed.
+        endpoint: the name of the endpoint that was called.
+        strategy: how the model was asked; None: as the game has it.
+        seed: the sampling seed sent along.
+        prompt_sha256: hash of the study's own texts (template, persona, prompts); None where it has none.
+        structured: how the answer was held to a schema: "json_schema", "json_object", "tool" or "none".
+        rung: 0 for the seat's own agent, 1 for the first that stood in for it, and so on.
+        attempt: 1 for the first call of a try, 2 for its first retry after a failure.
+        streamed: whether the answer was read as it was written.
+        first_text: seconds until its first words, where it was.
+        refused: the provider says that the model would not answer.
     """
 
     provider: str
@@ -40,3 +50,13 @@ class CallRecord:
     stop: str | None = None
     problem: str | None = None
     error: str | None = None
+    endpoint: str | None = None
+    strategy: str | None = None
+    seed: int | None = None
+    prompt_sha256: str | None = None
+    structured: str = "none"
+    rung: int = 0
+    attempt: int = 1
+    streamed: bool = False
+    first_text: float | None = None
+    refused: bool = False

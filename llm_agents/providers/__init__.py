@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 
+from llm_agents.endpoints import Endpoint, endpoint
 from llm_agents.providers.base import Provider
 
-NAMES = ("openai", "anthropic")
-"""The providers that an agent may name; keys and addresses come from the SDKs' own environment variables."""
+_CLASSES = {"openai": "OpenAI", "anthropic": "Anthropic"}
+"""By protocol: the class in the module of that name."""
 
 
-@cache
-def provider_called(name: str) -> Provider:
-    """The provider of that name. Its SDK is loaded with the first call: scripts never wait for it."""
-    made: Provider = import_module(f"llm_agents.providers.{name}").PROVIDER
+def provider_of(place: Endpoint) -> Provider:
+    """Who makes an endpoint's calls. The protocol's SDK is loaded with the first call: scripts never wait for it."""
+    module = import_module(f"llm_agents.providers.{place.protocol}")
+    made: Provider = getattr(module, _CLASSES[place.protocol])(place)
     return made
+
+
+def provider_called(name: str) -> Provider:
+    """Who makes the calls of the endpoint of that name.
+
+    Raises:
+        NotConfigured: there is no such endpoint.
+    """
+    return provider_of(endpoint(name))

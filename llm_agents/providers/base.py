@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import email.utils
+import logging
 import re
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
+from llm_agents.endpoints import Endpoint
 from llm_agents.errors import ProviderError, RateLimited, Rejected, Unavailable
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 5.0
+"""Who does not even take a connection for this long is not there."""
 
 
 class ChatMessage(TypedDict):
@@ -25,18 +35,29 @@ class Request:
 
     Attributes:
         parameters: further arguments of the provider's API (temperature, max_tokens…).
-        timeout: seconds for the whole call, the client's own retries included.
+        timeout: seconds for the whole call, the last word of a stream included.
+        schema: JSON schema of the answer, where the endpoint can be held to one.
+        on_text: given: the answer is streamed, and this is called with each new piece of text.
     """
 
     model: str
     messages: Sequence[ChatMessage]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     timeout: float = 60.0
+    schema: Mapping[str, Any] | None = None
+    on_text: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back; `text` is empty where the model said nothing."""
+    """What came back.
+
+    Attributes:
+        text: empty where the model said nothing.
+        refused: the provider says that the model would not answer.
+        first_text: seconds until the first piece of a streamed answer.
+        structured: how the answer was held to the request's schema ("none" where it was not).
+    """
 
     text: str
     model: str | None
@@ -44,6 +65,9 @@ class Completion:
     output_tokens: int | None
     request_id: str | None
     stop: str | None
+    refused: bool = False
+    first_text: float | None = None
+    structured: str = "none"
 
 
 class Provider(Protocol):
@@ -69,36 +93,137 @@ class Client(Protocol):
 
 
 T = TypeVar("T", bound=Client)
-_KEY = re.compile(r"\bsk-[\w*.-]+")
 
 
-class ClientPerLoop(Generic[T]):
-    """An SDK client for each event loop: its connections belong to the loop that opened them."""
+class Clients(Generic[T]):
+    """An SDK client for each endpoint in each event loop: connections belong to the loop that opened them.
 
-    def __init__(self, make: Callable[[], T]):
+    A client is made anew when its endpoint's address or key has changed.
+    """
+
+    def __init__(self, make: Callable[[Endpoint], T]):
         self._make = make
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[Any, T]]] = WeakKeyDictionary()
 
-    def get(self) -> T:
+    def get(self, endpoint: Endpoint) -> T:
+        """The running loop's client.
+
+        Raises:
+            NotConfigured: the endpoint's key is not set.
+        """
+        made_for = (endpoint.address, endpoint.secret(), endpoint.concurrency)
         loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            self._clients[loop] = self._make()
-        return self._clients[loop]
+        with self._lock:
+            clients = self._loops.setdefault(loop, {})
+        kept = clients.get(endpoint.name)
+        if kept is None or kept[0] != made_for:
+            kept = clients[endpoint.name] = (made_for, self._make(endpoint))
+        return kept[1]
 
-    async def close(self) -> None:
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.close()
+    async def close(self, endpoint: Endpoint) -> None:
+        """Close the running loop's client of an endpoint."""
+        with self._lock:
+            clients = self._loops.get(asyncio.get_running_loop(), {})
+        kept = clients.pop(endpoint.name, None)
+        if kept is not None:
+            await kept[1].close()
 
 
-def failed(status: int, body: object, key: str | None) -> ProviderError:
+class Draft:
+    """A streamed answer as it grows.
+
+    Attributes:
+        first: seconds from the beginning to the first piece; None before it.
+    """
+
+    def __init__(self, on_text: Callable[[str], None]):
+        self._on_text = on_text
+        self._began = time.monotonic()
+        self._pieces: list[str] = []
+        self.first: float | None = None
+
+    def add(self, piece: str | None) -> None:
+        if piece:
+            if self.first is None:
+                self.first = time.monotonic() - self._began
+            self._pieces.append(piece)
+            self._on_text(piece)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
+class Unknown:
+    """Which parameters which model of which endpoint was found not to know, for the life of the process."""
+
+    def __init__(self) -> None:
+        self._found: set[tuple[str, str, str, str]] = set()
+
+    def holds(self, endpoint: Endpoint, model: str, parameter: str) -> bool:
+        return (endpoint.name, endpoint.address, model, parameter) in self._found
+
+    def add(self, endpoint: Endpoint, model: str, parameter: str) -> None:
+        self._found.add((endpoint.name, endpoint.address, model, parameter))
+        log.warning("endpoint %s does not take %s for model %s; it goes without", endpoint.name, parameter, model)
+
+    def clear(self) -> None:
+        self._found.clear()
+
+
+UNKNOWN = Unknown()
+
+
+# ---- failures ----------------------------------------------------------------------------------
+
+_KEY = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+\S+")
+
+
+def said_by(body: object, key: str | None) -> str:
+    """What the body of a failed call says, in one line of at most 500 characters and without any key."""
+    inner = body[0] if isinstance(body, list) and body else body
+    inner = inner.get("error", inner) if isinstance(inner, dict) else inner
+    said = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
+    if key:
+        said = said.replace(key, "[key]")
+    return " ".join(_KEY.sub("[key]", said).split())[:500]
+
+
+def failed(status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None) -> ProviderError:
     """The error for an HTTP status, with what the provider's body says about it but never a key."""
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
-    inner = body.get("error", body) if isinstance(body, dict) else body
-    said = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
-    if key:
-        said = said.replace(key, "[key]")
-    said = " ".join(_KEY.sub("[key]", said).split())[:500]
-    return kind(f"HTTP {status}: {said}" if said else f"HTTP {status}")
+    said = said_by(body, key)
+    return kind(f"HTTP {status}: {said}" if said else f"HTTP {status}", retry_after=retry_after(headers or {}))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by the headers retry-after-ms and Retry-After (RFC 9110 §10.2.3: seconds or a date)."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        at = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, at.timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+_PARAMETERS: Mapping[str, re.Pattern[str]] = {
+    "stream_options": re.compile(r"stream_options|include_usage"),
+    "structured": re.compile(r"response_format|json_schema|json_object|structured output|tool|function", re.IGNORECASE),
+}
+
+
+def does_not_know(status: int, body: object, sent: set[str]) -> str | None:
+    """Which of the parameters `sent` ("structured", "stream_options") a failed call is about, if any."""
+    if status not in (400, 404, 422):
+        return None
+    words = str(body)
+    return next((name for name, pattern in _PARAMETERS.items() if name in sent and pattern.search(words)), None)

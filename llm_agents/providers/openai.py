@@ -1,63 +1,215 @@
-"""OpenAI's Chat Completions, and every endpoint that speaks it (OPENAI_BASE_URL)."""
+"""OpenAI's Chat Completions, and every endpoint that speaks it."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from typing import Any
 
+import httpx2
 import openai
 
-from llm_agents.errors import NotConfigured, TimedOut, Unavailable, Unreadable
-from llm_agents.providers.base import ClientPerLoop, Completion, Request, failed
+from llm_agents.endpoints import Endpoint
+from llm_agents.errors import ProviderError, TimedOut, Unavailable, Unreadable
+from llm_agents.providers.base import (
+    CONNECT_SECONDS,
+    UNKNOWN,
+    Clients,
+    Completion,
+    Draft,
+    Request,
+    does_not_know,
+    failed,
+    said_by,
+)
+
+# At their debug level these write prompts into the log.
+for name in ("openai", "httpx2", "httpcore2"):
+    logging.getLogger(name).setLevel(logging.WARNING)
+
+UNREADABLE = "The provider's answer is not a chat completion."
+CUT = "The answer was cut off."
+
+
+def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
+    client = openai.AsyncOpenAI(
+        api_key=endpoint.secret() or "none",
+        base_url=endpoint.address,
+        max_retries=0,
+        http_client=openai.DefaultAsyncHttpxClient(limits=limits),
+    )
+    if endpoint.base_url is not None:
+        # Read from the environment, and nobody's business but OpenAI's.
+        client.organization = client.project = client.admin_api_key = None
+    return client
+
+
+_CLIENTS = Clients(_client)
 
 
 class OpenAI:
-    """Calls through the official SDK; it reads OPENAI_API_KEY and OPENAI_BASE_URL itself."""
+    """Calls of one endpoint through the official SDK, which never retries by itself here."""
 
-    def __init__(self) -> None:
-        self._clients = ClientPerLoop(openai.AsyncOpenAI)
+    def __init__(self, endpoint: Endpoint):
+        self._endpoint = endpoint
 
     async def complete(self, request: Request) -> Completion:
-        """One chat completion; the SDK's own two retries are inside the time-out."""
-        try:
-            client = self._clients.get()
-        except openai.OpenAIError:
-            raise NotConfigured("OPENAI_API_KEY is not set.") from None
-        messages: Any = list(request.messages)
+        """One chat completion, streamed where the request wants its text as it comes."""
+        client = _CLIENTS.get(self._endpoint)
+        failure: ProviderError
         try:
             async with asyncio.timeout(request.timeout):
-                answer = await client.chat.completions.create(
-                    model=request.model, messages=messages, timeout=request.timeout, extra_body=dict(request.parameters)
-                )
-        except (TimeoutError, openai.APITimeoutError):
-            raise TimedOut(f"No answer within {request.timeout:g} seconds.") from None
+                return await self._complete(client, request)
+        except ProviderError as error:
+            failure = error
+        except TimeoutError:
+            failure = TimedOut(f"No answer within {request.timeout:g} seconds.")
         except openai.APIStatusError as error:
-            raise failed(error.status_code, error.body, client.api_key) from None
+            failure = failed(error.status_code, error.body, client.api_key, error.response.headers)
+        except openai.APITimeoutError as error:
+            failure = _timed_out(error, request)
         except openai.APIConnectionError:
-            raise Unavailable("The provider could not be reached.") from None
-        except (openai.OpenAIError, ValueError):
-            raise Unreadable("The provider's answer is not a chat completion.") from None
-        return _completion(answer)
+            failure = Unavailable("The provider could not be reached.")
+        except openai.APIResponseValidationError:
+            failure = Unreadable(UNREADABLE)
+        except openai.APIError as error:
+            failure = Unavailable(f"The provider failed while answering: {said_by(error.body, client.api_key)}")
+        except httpx2.HTTPError:
+            failure = Unavailable(CUT)
+        except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError):
+            failure = Unreadable(UNREADABLE)
+        # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
+        raise failure
 
     async def close(self) -> None:
-        """Close the connections of the running event loop."""
-        await self._clients.close()
+        """Close the endpoint's connections of the running event loop."""
+        await _CLIENTS.close(self._endpoint)
+
+    async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
+        """Ask, and ask again without each parameter that the endpoint turns out not to know."""
+        while True:
+            sent = self._sent(request)
+            try:
+                return await self._ask(client, request, sent)
+            except openai.APIStatusError as error:
+                parameter = does_not_know(error.status_code, error.body, sent)
+                if parameter is None:
+                    raise
+                UNKNOWN.add(self._endpoint, request.model, parameter)
+
+    def _sent(self, request: Request) -> set[str]:
+        wanted = {
+            "structured": request.schema is not None and self._endpoint.structured != "none",
+            "stream_options": request.on_text is not None,
+        }
+        return {
+            name
+            for name, applies in wanted.items()
+            if applies and not UNKNOWN.holds(self._endpoint, request.model, name)
+        }
+
+    async def _ask(self, client: openai.AsyncOpenAI, request: Request, sent: set[str]) -> Completion:
+        how = self._endpoint.structured if "structured" in sent else "none"
+        body = {**_held(request, how), **request.parameters}
+        messages: Any = list(request.messages)
+        common: dict[str, Any] = {
+            "model": request.model,
+            "messages": messages,
+            "timeout": openai.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
+        }
+        if request.on_text is None:
+            return _completion(await client.chat.completions.create(**common, extra_body=body), how)
+        if "stream_options" in sent:
+            body = {"stream_options": {"include_usage": True}, **body}
+        draft = Draft(request.on_text)
+        async with await client.chat.completions.create(**common, stream=True, extra_body=body) as stream:
+            return await _streamed(stream, draft, how)
 
 
-def _completion(answer: Any) -> Completion:
+def _timed_out(error: openai.APITimeoutError, request: Request) -> ProviderError:
+    if isinstance(error.__cause__, httpx2.ConnectTimeout):
+        return Unavailable("The provider could not be reached.")
+    return TimedOut(f"No answer within {request.timeout:g} seconds.")
+
+
+def _held(request: Request, how: str) -> dict[str, Any]:
+    """The arguments that hold an answer to the request's schema."""
+    match how:
+        case "json_schema":
+            named = {"name": "move", "strict": True, "schema": request.schema}
+            return {"response_format": {"type": "json_schema", "json_schema": named}}
+        case "json_object":
+            return {"response_format": {"type": "json_object"}}
+        case "tool":
+            function = {"name": "move", "description": "Make your move.", "parameters": request.schema, "strict": True}
+            return {
+                "tools": [{"type": "function", "function": function}],
+                "tool_choice": {"type": "function", "function": {"name": "move"}},
+            }
+    return {}
+
+
+def _completion(answer: Any, how: str) -> Completion:
     try:
         choice, usage = answer.choices[0], answer.usage
-        text = choice.message.content or getattr(choice.message, "refusal", None) or ""
+        refusal = getattr(choice.message, "refusal", None)
+        tools = getattr(choice.message, "tool_calls", None) or ()
+        text = "".join(tool.function.arguments for tool in tools[:1]) or choice.message.content or refusal or ""
         return Completion(
-            text=text,
+            text=_text(text),
             model=answer.model,
             input_tokens=usage.prompt_tokens if usage else None,
             output_tokens=usage.completion_tokens if usage else None,
             request_id=getattr(answer, "_request_id", None) or answer.id,
             stop=choice.finish_reason,
+            refused=bool(refusal) or choice.finish_reason == "content_filter",
+            structured=how,
         )
-    except (AttributeError, IndexError, TypeError):
-        raise Unreadable("The provider's answer is not a chat completion.") from None
+    except (AttributeError, IndexError, TypeError, KeyError):
+        raise Unreadable(UNREADABLE) from None
 
 
-PROVIDER = OpenAI()
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise Unreadable(UNREADABLE)
+    return text
+
+
+async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str) -> Completion:
+    """Read a stream to its end; one that ends without saying why the model stopped was cut."""
+    model = usage = stop = identity = None
+    refused = False
+    async for chunk in stream:
+        try:
+            model, identity = model or chunk.model, identity or chunk.id
+            usage = getattr(chunk, "usage", None) or usage
+            for choice in (chunk.choices or ())[:1]:
+                delta = choice.delta
+                refusal = getattr(delta, "refusal", None)
+                tools = getattr(delta, "tool_calls", None) or ()
+                pieces = [tool.function.arguments for tool in tools if tool.index == 0] + [delta.content or refusal]
+                refused = refused or bool(refusal)
+                stop = choice.finish_reason or stop
+                pieces = [_text(piece) for piece in pieces if piece]
+        except (AttributeError, TypeError):
+            raise Unreadable(UNREADABLE) from None
+        if chunk.choices:
+            for piece in pieces:
+                draft.add(piece)
+    if model is None:
+        raise Unreadable(UNREADABLE)
+    if stop is None:
+        raise Unavailable(CUT)
+    return Completion(
+        text=draft.text,
+        model=model,
+        input_tokens=getattr(usage, "prompt_tokens", None),
+        output_tokens=getattr(usage, "completion_tokens", None),
+        request_id=stream.response.headers.get("x-request-id") or identity,
+        stop=stop,
+        refused=refused or stop == "content_filter",
+        first_text=draft.first,
+        structured=how,
+    )

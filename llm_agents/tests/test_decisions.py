@@ -157,10 +157,12 @@ async def test_parameters_go_along(serving, kind):
 # ---- failures of providers ---------------------------------------------------------------------
 
 
-async def test_a_passing_failure_is_tried_again_by_the_sdk(serving, kind):
+async def test_a_passing_failure_is_tried_again_and_every_attempt_is_recorded(serving, kind):
     twin = serving([Failure(429), Failure(500), GOOD])
     decision = await deciding(kind)
     assert decision.tries == 1 and len(twin.requests) == 3
+    assert [(call.try_number, call.attempt) for call in decision.calls] == [(1, 1), (1, 2), (1, 3)]
+    assert [(call.error or "").partition(":")[0] for call in decision.calls] == ["RateLimited", "Unavailable", ""]
 
 
 @pytest.mark.parametrize(
@@ -185,9 +187,10 @@ async def test_a_failure_has_its_kind_is_recorded_and_holds_no_key(serving, kind
     calls = []
     with pytest.raises(error, match=words) as failure:
         await deciding(kind, calls, timeout=0.3 if isinstance(answer, Hang) else 20)
-    (call,) = calls
-    assert call.error.startswith(error.__name__) and call.answer is None
-    assert KEY not in str(failure.value) + call.error
+    assert len(calls) == (3 if error in (errors.RateLimited, errors.Unavailable) else 1)
+    for call in calls:
+        assert call.error.startswith(error.__name__) and call.answer is None
+        assert KEY not in str(failure.value) + call.error
     assert "\n" not in str(failure.value)
 
 

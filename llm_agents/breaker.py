@@ -1,0 +1,152 @@
+"""Circuit breakers: an endpoint that is down is not asked for a while, so that nobody waits for it.
+
+closed: calls go through. open: after `failures` failures in a row within `window` seconds, calls are
+refused for `pause` seconds. half-open: then one call goes through to see; it closes or reopens the
+circuit (M. Nygard, Release It!, 2007). Calls may come from any thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from llm_agents.errors import CircuitOpen
+
+log = logging.getLogger(__name__)
+
+State = Literal["closed", "open", "half-open"]
+Hook = Callable[[str, State], None]
+
+
+@dataclass
+class _Circuit:
+    """`failed_at`: times of the failures since the last success. `trial`: the one call of a half-open circuit."""
+
+    failed_at: list[float] = field(default_factory=list)
+    open_until: float | None = None
+    trial: bool = False
+
+
+class Breakers:
+    """One circuit for each name.
+
+    Args:
+        failures: in a row, to open.
+        window: seconds within which they fall.
+        pause: seconds from opening to the trial call.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        *,
+        failures: int = 5,
+        window: float = 60.0,
+        pause: float = 15.0,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._failures, self._window, self._pause, self._clock = failures, window, pause, clock
+        self._circuits: dict[str, _Circuit] = {}
+        self._hooks: list[Hook] = []
+        self._lock = threading.Lock()
+
+    def on_change(self, hook: Hook) -> None:
+        """Call `hook(name, state)` whenever a circuit opens or closes by what happened to its calls."""
+        self._hooks.append(hook)
+
+    def state(self, name: str) -> State:
+        with self._lock:
+            circuit = self._circuits.get(name)
+            return "closed" if circuit is None else self._state(circuit)
+
+    def check(self, name: str) -> None:
+        """Before waiting for a place.
+
+        Raises:
+            CircuitOpen: the circuit is open, or half-open and its trial call under way.
+        """
+        with self._lock:
+            self._refuse(name)
+
+    def enter(self, name: str) -> bool:
+        """Before a call; `succeeded`, `failed` or `left` must follow. True if it is a trial call.
+
+        Raises:
+            CircuitOpen: the circuit is open, or half-open and its trial call under way.
+        """
+        with self._lock:
+            circuit = self._refuse(name)
+            if circuit is None or circuit.open_until is None:
+                return False
+            circuit.trial = True
+            return True
+
+    def succeeded(self, name: str) -> None:
+        """The endpoint answered, be it with a refusal."""
+        with self._lock:
+            was = self._circuits.pop(name, None)
+        if was is not None and was.open_until is not None:
+            self._tell(name, "closed")
+
+    def failed(self, name: str) -> None:
+        """The endpoint could not answer."""
+        with self._lock:
+            circuit = self._circuits.setdefault(name, _Circuit())
+            now = self._clock()
+            circuit.failed_at = [at for at in circuit.failed_at if at > now - self._window] + [now]
+            opens = circuit.trial or (circuit.open_until is None and len(circuit.failed_at) >= self._failures)
+            if opens:
+                circuit.open_until, circuit.trial = now + self._pause, False
+        if opens:
+            self._tell(name, "open")
+
+    def left(self, name: str, *, trial: bool) -> None:
+        """The call ended without telling anything about the endpoint: another one may be the trial."""
+        with self._lock:
+            circuit = self._circuits.get(name)
+            if circuit is not None and trial:
+                circuit.trial = False
+
+    def trip(self, name: str, seconds: float | None = None) -> None:
+        """Open a circuit because another process found the endpoint down; tells no hook."""
+        with self._lock:
+            circuit = self._circuits.setdefault(name, _Circuit())
+            circuit.open_until = self._clock() + (self._pause if seconds is None else seconds)
+            circuit.trial = False
+
+    def reset(self, name: str | None = None) -> None:
+        """Close one circuit, or all; tells no hook."""
+        with self._lock:
+            if name is None:
+                self._circuits.clear()
+            else:
+                self._circuits.pop(name, None)
+
+    def _refuse(self, name: str) -> _Circuit | None:
+        circuit = self._circuits.get(name)
+        if circuit is not None and (circuit.trial or self._state(circuit) == "open"):
+            raise CircuitOpen("The endpoint has been failing and is left alone for a while.")
+        return circuit
+
+    def _state(self, circuit: _Circuit) -> State:
+        if circuit.open_until is None:
+            return "closed"
+        return "open" if self._clock() < circuit.open_until else "half-open"
+
+    def _tell(self, name: str, state: State) -> None:
+        log.warning("endpoint %s: circuit %s", name, state)
+        for hook in self._hooks:
+            hook(name, state)
+
+
+BREAKERS = Breakers()
+"""The circuits of this process's calls, by name of endpoint."""
+
+state = BREAKERS.state
+on_change = BREAKERS.on_change
+trip = BREAKERS.trip
+reset = BREAKERS.reset

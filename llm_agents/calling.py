@@ -1,0 +1,142 @@
+"""One question to one endpoint: within its limits, and with patience for failures that pass.
+
+A call that fails with 429, 5xx, 408, 409 or a lost connection is made again after a wait that doubles
+from try to try, between half and all of it by lot ("equal jitter", M. Brooker, Exponential Backoff
+And Jitter, AWS 2015), or as long as Retry-After says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from llm_agents.breaker import BREAKERS
+from llm_agents.endpoints import Endpoint, endpoint
+from llm_agents.errors import CircuitOpen, NotConfigured, ProviderError, RateLimited, TimedOut, Unavailable
+from llm_agents.limits import limit_of
+from llm_agents.providers import provider_of
+from llm_agents.providers.base import Completion, Provider, Request
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How patient a call is.
+
+    Attributes:
+        call_seconds: for one attempt.
+        retries: attempts after the first.
+        first_wait: seconds before the first retry, by order of magnitude.
+        longest_wait: seconds before any retry at most, whatever the provider wants.
+        retry_timeouts: whether an attempt that ran out of time is made again.
+        deadline: by `time.monotonic`, when all must be over, waiting included; None: never.
+    """
+
+    call_seconds: float = 60.0
+    retries: int = 2
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+    retry_timeouts: bool = False
+    deadline: float | None = None
+
+    def remaining(self) -> float:
+        """Seconds until the deadline; never less than 0."""
+        return float("inf") if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt that was made: `completion` or `error` came of it after `seconds`; `number` counts from 1."""
+
+    number: int
+    seconds: float
+    completion: Completion | None = None
+    error: ProviderError | None = None
+
+
+Keep = Callable[[Attempt], None]
+
+
+async def call(
+    endpoint_name: str,
+    request: Request,
+    *,
+    policy: Policy,
+    keep: Keep,
+    provider: Provider | None = None,
+) -> Completion:
+    """The endpoint's answer.
+
+    Args:
+        request: its `timeout` gives way to the policy.
+        keep: called after each attempt.
+        provider: who makes the call; None: the endpoint's own.
+
+    Raises:
+        ProviderError: that of the last attempt; CircuitOpen at once while the endpoint's circuit is.
+    """
+    place = endpoint(endpoint_name)
+    asked = provider or provider_of(place)
+    number = 1
+    while True:
+        try:
+            return await _attempt(place, asked, request, policy, number, keep)
+        except ProviderError as error:
+            wait = _wait(error, number, policy)
+            if wait is None or BREAKERS.state(place.name) == "open":
+                raise
+        await asyncio.sleep(wait)
+        number += 1
+
+
+async def _attempt(
+    place: Endpoint, provider: Provider, request: Request, policy: Policy, number: int, keep: Keep
+) -> Completion:
+    BREAKERS.check(place.name)
+    async with limit_of(place).place(policy.deadline):
+        seconds = min(policy.call_seconds, policy.remaining())
+        if seconds <= 0:
+            raise TimedOut("The time for the decision is over.")
+        trial = BREAKERS.enter(place.name)
+        began = time.monotonic()
+        known = False
+        try:
+            completion = await provider.complete(replace(request, timeout=seconds))
+        except ProviderError as error:
+            known = _tell_breaker(place.name, error, cut_short=seconds < policy.call_seconds)
+            keep(Attempt(number, time.monotonic() - began, error=error))
+            raise
+        else:
+            known = True
+            BREAKERS.succeeded(place.name)
+        finally:
+            if not known:
+                BREAKERS.left(place.name, trial=trial)
+    keep(Attempt(number, time.monotonic() - began, completion))
+    return completion
+
+
+def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
+    """Count what a failure says about whether the endpoint is up; False where it says nothing."""
+    if isinstance(error, Unavailable) or (isinstance(error, TimedOut) and not cut_short):
+        BREAKERS.failed(name)
+        return True
+    if isinstance(error, TimedOut | NotConfigured):
+        return False
+    BREAKERS.succeeded(name)
+    return True
+
+
+def _wait(error: ProviderError, number: int, policy: Policy) -> float | None:
+    """Seconds until the next attempt; None where there is none."""
+    passing = isinstance(error, RateLimited | Unavailable) or (isinstance(error, TimedOut) and policy.retry_timeouts)
+    if not passing or isinstance(error, CircuitOpen) or number > policy.retries:
+        return None
+    if error.retry_after is None:
+        wait = policy.first_wait * 2 ** (number - 1) * random.uniform(0.5, 1)
+    else:
+        wait = error.retry_after
+    wait = min(wait, policy.longest_wait)
+    return wait if wait < policy.remaining() else None

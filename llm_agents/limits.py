@@ -1,0 +1,79 @@
+"""How many calls of an endpoint run at once and begin within a minute, in each event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from llm_agents.endpoints import Endpoint
+from llm_agents.errors import TimedOut
+
+MINUTE = 60.0
+NO_PLACE = "The endpoint had no place for another call in time."
+
+
+class Limit:
+    """Places for calls, given in the order in which they are asked for.
+
+    Args:
+        concurrency: calls at once.
+        per_minute: calls that begin within any `minute` seconds; None: any number.
+    """
+
+    def __init__(self, concurrency: int, per_minute: int | None, *, minute: float = MINUTE):
+        self._places = asyncio.Semaphore(concurrency)
+        self._starts: deque[float] = deque(maxlen=per_minute or 0)
+        self._per_minute, self._minute = per_minute, minute
+
+    @asynccontextmanager
+    async def place(self, deadline: float | None = None) -> AsyncIterator[None]:
+        """Hold a place for one call.
+
+        Args:
+            deadline: when waiting for it is given up, by `time.monotonic`.
+
+        Raises:
+            TimedOut: there was none until then.
+        """
+        try:
+            async with asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic())):
+                await self._places.acquire()
+        except TimeoutError:
+            raise TimedOut(NO_PLACE) from None
+        try:
+            await self._start(deadline)
+            yield
+        finally:
+            self._places.release()
+
+    async def _start(self, deadline: float | None) -> None:
+        if self._per_minute is None:
+            return
+        now = time.monotonic()
+        start = max(now, self._starts[0] + self._minute) if len(self._starts) == self._per_minute else now
+        if deadline is not None and start > deadline:
+            raise TimedOut(NO_PLACE)
+        # Taken before the wait, so that who comes next waits for the start after this one.
+        self._starts.append(start)
+        await asyncio.sleep(start - now)
+
+
+_lock = Lock()
+_limits: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[int, int | None, Limit]]] = WeakKeyDictionary()
+
+
+def limit_of(endpoint: Endpoint) -> Limit:
+    """The running event loop's limit for an endpoint; a new one when the endpoint's numbers have changed."""
+    loop = asyncio.get_running_loop()
+    with _lock:
+        limits = _limits.setdefault(loop, {})
+    kept = limits.get(endpoint.name)
+    if kept is None or kept[:2] != (endpoint.concurrency, endpoint.per_minute):
+        made = Limit(endpoint.concurrency, endpoint.per_minute)
+        kept = limits[endpoint.name] = (endpoint.concurrency, endpoint.per_minute, made)
+    return kept[2]

@@ -1,0 +1,17 @@
+"""What calls leave behind in the process is gone before the next test."""
+
+from __future__ import annotations
+
+import pytest
+
+from llm_agents import breaker
+from llm_agents.endpoints import use_endpoints
+from llm_agents.providers.base import UNKNOWN
+
+
+@pytest.fixture(autouse=True)
+def fresh_process():
+    yield
+    breaker.reset()
+    UNKNOWN.clear()
+    use_endpoints(lambda name: None)

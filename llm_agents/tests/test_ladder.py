@@ -1,0 +1,235 @@
+"""Who moves when an agent fails, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+
+import pytest
+
+from games.play import configure, replay_events, start
+from games.tests.toys import Guessing
+from llm_agents import breaker, errors, parsing
+from llm_agents.agent import AgentSpec, Ladder, decide, parse_spec
+from llm_agents.endpoints import PRESETS, use_endpoints
+from llm_agents.match import play_match
+from llm_agents.pricing import LISTED, Price
+from llm_agents.tests.wire import KEY, Says, Wire, answer, error, stream
+
+GAME = configure(Guessing, {"players": 2})
+GOOD, BAD = '{"answer": 20}', '{"answer": 500}'
+FIRST, SECOND = AgentSpec("first", "a"), AgentSpec("second", "b")
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def protocol(request):
+    return request.param
+
+
+@pytest.fixture
+def serving():
+    """Serve each name's answers as the endpoint of that name."""
+    running, endpoints = {}, {}
+
+    def serve(protocol, options=None, **answers):
+        for name, said in answers.items():
+            wire = running[name] = Wire(*said)
+            endpoints[name] = wire.endpoint(protocol, name, **(options or {}))
+        use_endpoints(endpoints.get)
+        return running
+
+    yield serve
+    for wire in running.values():
+        wire.close()
+
+
+async def deciding(spec=FIRST, **options):
+    play, events = start(GAME, 1)
+    return await decide(spec, play, "player_1", events, **options)
+
+
+def ladder(*rungs, **options):
+    return Ladder((FIRST, *rungs), **{"tries_after_first": 1, "call_seconds": 0.5, "retries": 1, **options})
+
+
+# ---- names and presets -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_names_agents(name):
+    assert str(parse_spec(f"{name}:some/model:7b")) == f"{name}:some/model:7b"
+
+
+def test_an_applications_own_endpoint_names_agents_and_may_replace_a_preset(serving):
+    with pytest.raises(errors.BadAgent):
+        parse_spec("first:a")
+    serving("openai", first=[], openai=[])
+    assert parse_spec("first:a") == FIRST
+    assert parse_spec("mistral:x").kind == "mistral"
+
+
+# ---- the rungs ---------------------------------------------------------------------------------
+
+FAILURES = {
+    "429": error(429, retry_after_ms="1"),
+    "500": error(500, retry_after_ms="1"),
+    "401": error(401),
+    "no such model": error(404),
+    "hung": Says("{}", pause=5),
+    "not the protocol": Says('{"surprise": 1}'),
+    "not json": Says("<html>"),
+    "lost connection": Says("{", cut=True),
+    "illegal": None,
+    "empty": None,
+    "refusal": None,
+}
+SAID = {"illegal": BAD, "empty": "", "refusal": "I would rather not."}
+CALLS = {"429": 2, "500": 2, "lost connection": 2, "illegal": 2, "empty": 2, "refusal": 2}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_another_agent_moves_when_the_first_cannot(serving, protocol, failure):
+    failing = FAILURES[failure] or answer(protocol, SAID[failure])
+    wires = serving(protocol, first=[failing], second=[answer(protocol, GOOD)])
+    calls = []
+    decision = await deciding(ladder=ladder(SECOND), calls=calls)
+    assert (decision.move, decision.by, decision.rung, decision.tries) == ({"answer": 20.0}, "second:b", 1, 1)
+    assert decision.calls == tuple(calls)
+    made = CALLS.get(failure, 1)
+    assert [(call.endpoint, call.rung) for call in calls] == [("first", 0)] * made + [("second", 1)]
+    assert len(wires["first"].requests) == made
+    assert decision.rule_breaks == (made if failure in SAID else 0)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_a_script_moves_when_nobody_can_and_says_so(serving, protocol, failure):
+    failing = FAILURES[failure] or answer(protocol, SAID[failure])
+    serving(protocol, first=[failing], second=[failing])
+    decision = await deciding(ladder=ladder(SECOND, script="zero"))
+    assert (decision.move, decision.by, decision.rung, decision.raw) == ({"answer": 0.0}, "script:zero", 2, None)
+    assert {call.rung for call in decision.calls} == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"), [("illegal", errors.NoLegalMove), ("500", errors.Unavailable), ("hung", errors.TimedOut)]
+)
+async def test_without_a_script_the_last_failure_is_the_decisions(serving, protocol, failure, kind):
+    failing = FAILURES[failure] or answer(protocol, SAID[failure])
+    serving(protocol, first=[error(401)], second=[failing])
+    calls = []
+    with pytest.raises(kind):
+        await deciding(ladder=ladder(SECOND), calls=calls)
+    assert calls[0].error.startswith("Rejected") and calls[-1].rung == 1
+
+
+async def test_the_first_agents_own_move_is_nobody_elses(serving, protocol):
+    wires = serving(protocol, first=[answer(protocol, BAD), answer(protocol, GOOD)], second=[error(500)])
+    decision = await deciding(ladder=ladder(SECOND, script="zero"))
+    assert (decision.by, decision.rung, decision.tries, decision.rule_breaks) == (None, 0, 2, 1)
+    assert wires["second"].requests == []
+
+
+async def test_an_open_circuit_costs_no_call_and_no_time(serving, protocol):
+    wires = serving(protocol, first=[answer(protocol, GOOD)], second=[answer(protocol, GOOD)])
+    breaker.trip("first")
+    decision = await deciding(ladder=ladder(SECOND))
+    assert decision.by == "second:b" and wires["first"].requests == []
+
+
+async def test_a_rung_may_be_a_script_or_an_endpoint_that_is_gone(serving, protocol):
+    serving(protocol, first=[error(401)])
+    decision = await deciding(ladder=ladder(SECOND, AgentSpec("script", "zero")))
+    assert (decision.by, decision.rung) == ("script:zero", 2)
+
+
+async def test_the_whole_decision_has_its_time(serving, protocol):
+    wires = serving(protocol, first=[Says("{}", pause=5)], second=[Says("{}", pause=5)], third=[answer(protocol, GOOD)])
+    began = time.monotonic()
+    decision = await deciding(
+        ladder=ladder(SECOND, AgentSpec("third", "c"), call_seconds=0.8, total_seconds=1.2, script="zero")
+    )
+    assert time.monotonic() - began < 2
+    assert decision.by == "script:zero"
+    assert len(wires["second"].requests) == 1 and wires["third"].requests == []
+
+
+# ---- drafts ------------------------------------------------------------------------------------
+
+
+def streamed(protocol, *pieces, **options):
+    return Says(stream(protocol, *pieces), **options)
+
+
+async def test_a_draft_that_does_not_count_is_taken_back(serving, protocol):
+    serving(
+        protocol,
+        first=[
+            streamed(protocol, '{"ans', 'wer": 500}'),
+            Says(stream(protocol, '{"an', ended=False), cut=True),
+            error(500, retry_after_ms="1"),
+        ],
+        second=[streamed(protocol, '{"answer"', ": 20}")],
+    )
+    shown, seen = [], []
+
+    def retract():
+        seen.append("".join(shown))
+        shown.clear()
+
+    decision = await deciding(ladder=ladder(SECOND), on_text=shown.append, on_retract=retract)
+    assert "".join(shown) == GOOD == decision.raw
+    assert seen == ['{"answer": 500}', '{"an']
+    assert all(call.streamed for call in decision.calls)
+    assert decision.calls[-1].first_text > 0
+
+
+# ---- the record --------------------------------------------------------------------------------
+
+
+async def test_a_record_says_who_was_asked_how(serving, protocol):
+    serving(protocol, first=[error(500, retry_after_ms="1"), answer(protocol, GOOD)])
+    spec = AgentSpec("first", "a", strategy="fresh", parameters={"temperature": 0.5, "seed": 7})
+    decision = await deciding(spec, template="Name a number.")
+    failed, call = decision.calls
+    assert (failed.attempt, failed.try_number, failed.answer) == (1, 1, None)
+    assert (call.attempt, call.endpoint, call.provider, call.model) == (2, "first", protocol, "a")
+    assert (call.strategy, call.seed, call.parameters["temperature"]) == ("fresh", 7, 0.5)
+    assert (call.streamed, call.first_text, call.refused, call.structured) == (False, None, False, "none")
+    assert len(call.prompt_sha256) == 64
+    assert KEY not in json.dumps([asdict(record) for record in decision.calls])
+
+
+async def test_the_studys_own_texts_have_a_hash_of_their_own(serving, protocol):
+    serving(protocol, first=[answer(protocol, GOOD)])
+    hashes = [(await deciding(template=text)).calls[0].prompt_sha256 for text in (None, "One.", "Two.", "One.")]
+    assert hashes[0] is None
+    assert hashes[1] == hashes[3] != hashes[2]
+
+
+async def test_a_call_costs_what_its_endpoint_says(serving, protocol):
+    serving(protocol, {"prices": {"a": Price(input=1_000_000, output=0)}}, first=[answer(protocol, GOOD)])
+    (call,) = (await deciding()).calls
+    assert LISTED.cost(call) == 11
+
+
+@pytest.mark.skipif(not hasattr(parsing, "answer_schema"), reason="no schemas of moves")
+async def test_a_structured_agents_answer_is_held_to_its_move(serving, protocol):
+    wires = serving(protocol, first=[answer(protocol, GOOD, tool=protocol == "anthropic")])
+    decision = await deciding(AgentSpec("first", "a", structured=True))
+    assert decision.move == {"answer": 20.0}
+    assert decision.calls[0].structured == ("tool" if protocol == "anthropic" else "json_schema")
+    assert wires["first"].bodies[0].keys() & {"response_format", "tools"}
+
+
+# ---- whole matches -----------------------------------------------------------------------------
+
+
+def test_a_match_goes_on_with_the_ladder_and_its_log_says_who_moved(serving, protocol):
+    serving(protocol, first=[answer(protocol, GOOD), error(401)], second=[answer(protocol, '{"answer": 30}')])
+    agents = {"player_1": FIRST, "player_2": parse_spec("script:zero")}
+    match = play_match(GAME, 1, agents, ladders={"player_1": ladder(SECOND, script="zero")})
+    assert match.failed is None and match.play.finished
+    moves = [event.data for event in match.events if event.kind == "move" and event.data["role"] == "player_1"]
+    assert [move.get("by") for move in moves] == [None, "second:b", "second:b"]
+    assert replay_events(GAME, match.events).payoffs() == match.play.payoffs()

@@ -1,0 +1,256 @@
+"""Single calls of both protocols over a real socket: streams, schemas, and what is kept secret."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import traceback
+
+import pytest
+
+from llm_agents import errors
+from llm_agents.providers import provider_of
+from llm_agents.providers.base import Request, retry_after
+from llm_agents.tests.wire import KEY, Says, Wire, answer, error, stream
+
+PROMPT = "the price is secret-4711"
+MESSAGES = [{"role": "system", "content": "Rules."}, {"role": "user", "content": PROMPT}]
+SCHEMA = {
+    "type": "object",
+    "properties": {"answer": {"type": "number"}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+GOOD = '{"answer": 20}'
+
+
+@pytest.fixture(params=["openai", "anthropic"])
+def protocol(request):
+    return request.param
+
+
+@pytest.fixture
+def serving():
+    running = []
+
+    def serve(*answers):
+        running.append(Wire(*answers))
+        return running[-1]
+
+    yield serve
+    for wire in running:
+        wire.close()
+
+
+async def ask(endpoint, **options):
+    provider = provider_of(endpoint)
+    try:
+        return await provider.complete(Request("m", MESSAGES, **{"timeout": 10.0, **options}))
+    finally:
+        await provider.close()
+
+
+# ---- streams -----------------------------------------------------------------------------------
+
+
+async def test_a_stream_is_heard_piece_by_piece_and_is_the_same_answer(serving, protocol):
+    wire = serving(Says(stream(protocol, '{"ans', 'wer": ', "20}"), pause=0.02))
+    heard = []
+    completion = await ask(wire.endpoint(protocol), on_text=heard.append)
+    assert heard == ['{"ans', 'wer": ', "20}"]
+    assert (completion.text, completion.model, completion.refused) == (GOOD, "m-1", False)
+    assert (completion.input_tokens, completion.output_tokens) == (11, 7)
+    assert completion.stop in ("stop", "end_turn") and completion.request_id
+    assert 0 < completion.first_text < 5
+    assert wire.bodies[0]["stream"] is True
+
+
+async def test_the_arguments_of_a_tool_are_heard_as_they_come(serving, protocol):
+    wire = serving(Says(stream(protocol, '{"answer"', ": 20}", tool=True)))
+    heard = []
+    completion = await ask(wire.endpoint(protocol, structured="tool"), on_text=heard.append, schema=SCHEMA)
+    assert (completion.text, completion.structured) == (GOOD, "tool")
+    assert heard == ['{"answer"', ": 20}"]
+
+
+@pytest.mark.parametrize("cut", [True, False], ids=["connection lost", "ended early"])
+async def test_a_cut_stream_is_no_answer(serving, protocol, cut):
+    wire = serving(Says(stream(protocol, '{"ans', ended=False), cut=cut))
+    with pytest.raises(errors.Unavailable, match=r"cut off|could not be reached"):
+        await ask(wire.endpoint(protocol), on_text=lambda piece: None)
+
+
+async def test_a_stream_that_drips_is_cut_when_its_time_is_over(serving, protocol):
+    wire = serving(Says(stream(protocol, *"abcdefghijklmnopqrstuvwxyz"), pause=0.1))
+    with pytest.raises(errors.TimedOut, match=r"within 0\.5 seconds"):
+        await ask(wire.endpoint(protocol), on_text=lambda piece: None, timeout=0.5)
+
+
+async def test_a_failure_announced_inside_a_stream_is_the_providers(serving, protocol):
+    said = {"type": "error", "error": {"type": "overloaded_error", "message": f"overloaded {KEY}"}}
+    wire = serving(Says([*stream(protocol, "a", ended=False), f"event: error\ndata: {json.dumps(said)}\n\n"]))
+    with pytest.raises(errors.Unavailable, match=r"failed while answering: overloaded \[key\]"):
+        await ask(wire.endpoint(protocol), on_text=lambda piece: None)
+
+
+@pytest.mark.parametrize("lines", [["data: {}\n\n"], ["data: nonsense\n\n"], ['data: {"choices": 5}\n\n'], []])
+async def test_a_stream_that_is_none_is_unreadable(serving, protocol, lines):
+    wire = serving(Says([line if protocol == "openai" else f"event: message_start\n{line}" for line in lines]))
+    with pytest.raises(errors.Unreadable):
+        await ask(wire.endpoint(protocol), on_text=lambda piece: None)
+
+
+async def test_an_endpoint_that_does_not_know_stream_options_streams_without(serving):
+    wire = serving(error(400, "Unknown parameter: 'stream_options'."), Says(stream("openai", GOOD, usage=False)))
+    completion = await ask(wire.endpoint("openai"), on_text=lambda piece: None)
+    assert (completion.text, completion.output_tokens) == (GOOD, None)
+    assert ["stream_options" in body for body in wire.bodies] == [True, False]
+
+
+# ---- schemas -----------------------------------------------------------------------------------
+
+
+async def test_an_answer_is_held_to_its_schema_in_the_endpoints_own_way(serving, protocol):
+    tool = protocol == "anthropic"
+    wire = serving(answer(protocol, GOOD, tool=tool))
+    completion = await ask(wire.endpoint(protocol), schema=SCHEMA)
+    assert json.loads(completion.text) == {"answer": 20}
+    assert completion.structured == ("tool" if tool else "json_schema")
+    (body,) = wire.bodies
+    if tool:
+        assert body["tools"][0]["input_schema"] == SCHEMA
+        assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
+    else:
+        held = body["response_format"]
+        assert held["type"] == "json_schema"
+        assert (held["json_schema"]["strict"], held["json_schema"]["schema"]) == (True, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("structured", "sent"),
+    [("json_object", {"response_format"}), ("tool", {"tools", "tool_choice"}), ("none", set())],
+)
+async def test_openais_protocol_has_further_ways(serving, structured, sent):
+    wire = serving(answer("openai", GOOD, tool=structured == "tool"))
+    completion = await ask(wire.endpoint("openai", structured=structured), schema=SCHEMA)
+    assert (completion.text, completion.structured) == (GOOD, structured)
+    assert wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"} == sent
+
+
+async def test_without_a_schema_nothing_is_held(serving, protocol):
+    wire = serving(answer(protocol, GOOD))
+    completion = await ask(wire.endpoint(protocol))
+    assert completion.structured == "none"
+    assert not wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"}
+
+
+async def test_an_endpoint_that_does_not_know_schemas_is_asked_in_plain_text_from_then_on(serving, protocol):
+    refusal = "response_format is not supported" if protocol == "openai" else "tools: not supported by this model"
+    wire = serving(error(400, refusal), answer(protocol, GOOD))
+    place = wire.endpoint(protocol)
+    for _time in range(2):
+        completion = await ask(place, schema=SCHEMA)
+        assert (completion.text, completion.structured) == (GOOD, "none")
+    assert [bool(body.keys() & {"response_format", "tools"}) for body in wire.bodies] == [True, False, False]
+
+
+async def test_another_bad_request_stays_one(serving, protocol):
+    wire = serving(error(400, "temperature must be at most 2"))
+    with pytest.raises(errors.Rejected, match="HTTP 400: temperature"):
+        await ask(wire.endpoint(protocol), schema=SCHEMA)
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("protocol", "more"),
+    [
+        ("openai", {"finish_reason": "content_filter"}),
+        ("openai", {"message": {"role": "assistant", "content": None, "refusal": "I cannot."}}),
+        ("anthropic", {"stop_reason": "refusal"}),
+    ],
+)
+async def test_a_refusal_is_marked(serving, protocol, more):
+    completion = await ask(serving(answer(protocol, "I cannot.", **more)).endpoint(protocol))
+    assert (completion.text, completion.refused) == ("I cannot.", True)
+
+
+# ---- who is called with what -------------------------------------------------------------------
+
+
+async def test_a_key_goes_to_its_own_endpoint_and_to_no_other(serving, protocol, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-official-key")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-official-key")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-official-key")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-official")
+    monkeypatch.setenv("OTHER_KEY", "sk-other-key")
+    wire = serving(answer(protocol, GOOD))
+    await ask(wire.endpoint(protocol, key=None, key_variable="OTHER_KEY"))
+    await ask(wire.endpoint(protocol, key=None))
+    with_key, without = (json.dumps(headers) for headers, _body in wire.requests)
+    assert "sk-other-key" in with_key and "sk-other-key" not in without
+    assert "official" not in with_key + without
+
+
+async def test_a_changed_key_is_used_from_the_next_call_on(serving, protocol):
+    wire = serving(answer(protocol, GOOD))
+    for key in ("sk-first-key", "sk-second-key"):
+        await provider_of(wire.endpoint(protocol, key=key)).complete(Request("m", MESSAGES))
+    first, second = (json.dumps(headers) for headers, _body in wire.requests)
+    assert "sk-first-key" in first and "sk-second-key" in second
+    await provider_of(wire.endpoint(protocol)).close()
+
+
+# ---- what is kept secret -----------------------------------------------------------------------
+
+FAILURES = {
+    "refused key": error(401, f"Incorrect API key provided: {KEY}"),
+    "forbidden": error(403, f"{KEY} may not"),
+    "bad request": error(400, f"bad: {PROMPT} Bearer {KEY}"),
+    "rate": error(429, f"{KEY} is too fast", retry_after_ms="5"),
+    "broken": error(500, f"trace: Authorization: Bearer {KEY}"),
+    "list of errors": Says(json.dumps([{"error": {"message": f"{KEY}"}}]), 400),
+    "plain text": Says(f"<html>{KEY}</html>", 502),
+    "no json": Says(f"{KEY} {PROMPT}"),
+    "another shape": Says(json.dumps({"echo": [KEY, PROMPT]})),
+    "cut": Says(["data: {"], cut=True),
+    "silence": Says("{}", pause=2),
+}
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_no_key_and_no_prompt_in_errors_tracebacks_and_logs(serving, protocol, failure, streamed, caplog):
+    caplog.set_level(logging.DEBUG)
+    wire = serving(FAILURES[failure])
+    place = wire.endpoint(protocol)
+    options = {"on_text": lambda piece: None} if streamed else {}
+    with pytest.raises(errors.ProviderError) as caught:
+        await ask(place, schema=SCHEMA, timeout=1.0, **options)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value) + repr(place) + caplog.text
+    chain, wrong = caught.value, []
+    while chain is not None:
+        wrong.append(f"{chain!r} {vars(chain)}")
+        chain = chain.__cause__ or chain.__context__
+    assert len(wrong) <= 2, "the SDK's error holds the request"
+    for text in (shown, *wrong):
+        assert KEY not in text
+    assert PROMPT not in caplog.text
+    gc.collect()
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_read_in_all_its_forms(headers, seconds):
+    assert retry_after(headers) == seconds
