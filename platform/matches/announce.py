@@ -65,6 +65,21 @@ def _tell(match: Match, clock: bool) -> None:
     asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)
 
 
+async def tell_draft(
+    match_id: int, role: str, answering: int, *, people: Sequence[str], text: str | None, number: int
+) -> None:
+    """Show `people` the words so far of an agent's answer; None: there are none any more. See `matches.drafts`."""
+    message = {
+        "type": "match.draft",
+        "role": role,
+        "answering": answering,
+        "people": list(people),
+        "text": text,
+        "number": number,
+    }
+    await get_channel_layer().group_send(group_of(match_id), message)
+
+
 def _log_failure(sending: Future[None]) -> None:
     if error := sending.exception():
         log.warning("a move was not announced: %s", type(error).__name__)

@@ -2,8 +2,9 @@
 
 The page sends {"type": "move", "fields": {…}} and {"type": "sync", "last": n}; it is sent frames
 (see `screens.frame`), {"type": "refused" | "stale"} in answer to a move that was not taken, {"type":
-"synced"} in answer to a sync (after a frame, if the page had missed one), and {"type": "gone"} when
-the token opens no match.
+"synced"} in answer to a sync (after a frame, if the page had missed one), {"type": "draft", "role",
+"answering", "text"} while an agent that its frame waits for writes (text null: it was retracted), and
+{"type": "gone"} when the token opens no match.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ class PlayConsumer(AsyncWebsocketConsumer):
         self.last = 0
         self.shown: dict[int, Any] = {}
         self.late: asyncio.Task[None] | None = None
+        self.awaits: dict[str, int] = {}
+        self.draft: dict[str, Any] | None = None
         await self.channel_layer.group_add(group_of(self.seat.match_id), self.channel_name)
         await in_thread(people.touch, self.seat.enrolment_id)
         await self._show()
@@ -97,6 +100,18 @@ class PlayConsumer(AsyncWebsocketConsumer):
         else:
             await self._send_frame(frame, again=event["clock"])
 
+    async def match_draft(self, event: dict[str, Any]) -> None:
+        """An agent's words so far (sent by `announce`): only the newest counts, and it may wait for its frame."""
+        if self.seat.role in event["people"] and (self.draft is None or event["number"] > self.draft["number"]):
+            self.draft = event
+            await self._send_draft()
+
+    async def _send_draft(self) -> None:
+        """Send the newest draft, if the page waits for the answer that it is of."""
+        draft = self.draft
+        if draft is not None and self.awaits.get(draft["role"]) == draft["answering"]:
+            await self._send({"type": "draft", **{name: draft[name] for name in ("role", "answering", "text")}})
+
     def _show_later(self, last: int) -> None:
         """Show that others are thinking, if the match has not come back to this seat meanwhile."""
 
@@ -130,7 +145,9 @@ class PlayConsumer(AsyncWebsocketConsumer):
         if frame["answering"] is not None and frame["answering"] not in self.shown:
             self.shown = {frame["answering"]: timezone.now()}
         self.last = frame["last"]
+        self.awaits = frame["awaits"]
         await self._send(frame)
+        await self._send_draft()
 
     async def _send(self, message: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(message))

@@ -12,6 +12,7 @@ const note = document.getElementById("note");
 const title = document.title;
 const token = location.pathname.split("/").filter(Boolean)[1];
 const POLL = 3000, SYNC_WAITING = 5000, SYNC_OWN_TURN = 20000, SILENCE = 12000, LOST_AFTER = 1500, SOON = 2000;
+const LONG_WAIT = 10000;
 
 let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
@@ -27,6 +28,9 @@ let heard = Date.now();
 let asked = 0;
 let unheard = null;       // since when the socket owes an answer
 let alone = Date.now();   // since when there is no socket; null while there is one
+let awaits = {};          // the questions that others' agents have to answer, by role
+let waiting = null;       // since when
+let told = "";            // the question for which somebody was said to be writing
 
 const mine = () => answering !== "" && !over;
 
@@ -50,6 +54,8 @@ function show(frame) {
     document.dispatchEvent(new CustomEvent("parley:screen"));
     if (!same || over) say(screen.querySelector(".status")?.textContent ?? announcer.dataset.turn);
   }
+  awaits = frame.awaits;
+  waiting = frame.waited === null ? null : Date.now() - frame.waited * 1000;
   setClock(frame.remaining, frame.extended);
   document.getElementById("continue").hidden = !over;
   entitle();
@@ -116,6 +122,37 @@ function tick() {
   clock.classList.toggle("short", extended || left <= 30);
   for (const mark of [10, 30]) if (before > mark && left <= mark) say(`${left} ${announcer.dataset.left}`);
   if (left === 0 && Date.now() - asked > SOON) sync();
+}
+
+// ---- while an opponent thinks: its words so far, and what happens when none come ----------------------
+
+// Once per answer a screen reader is told that somebody writes; the words themselves come with the frame.
+function write(message) {
+  const place = screen.querySelector(`.waiting[data-role="${CSS.escape(message.role)}"]`);
+  const words = place?.querySelector("[data-draft]");
+  if (!words || awaits[message.role] !== message.answering) return;
+  const writes = message.text !== null;
+  const line = place.querySelector("[data-writing]");
+  place.classList.toggle("writes", writes);
+  place.querySelector("[data-thinking]").hidden = writes;
+  line.hidden = !writes;
+  words.textContent = message.text ?? "";
+  words.scrollTop = words.scrollHeight;
+  const question = `${message.role} ${message.answering}`;
+  if (writes && told !== question) say(line.textContent);
+  if (writes) told = question;
+}
+
+function tellWhatIsNext() {
+  if (waiting === null || Date.now() - waiting < LONG_WAIT) return;
+  for (const line of screen.querySelectorAll("[data-next]")) {
+    const sentences = [...line.children];
+    const minutes = Math.max(1, Math.ceil((Number(line.dataset.limit) - (Date.now() - waiting) / 1000) / 60));
+    const now = sentences.find((sentence) => Number(sentence.dataset.minutes) <= minutes);
+    for (const sentence of sentences) sentence.hidden = sentence !== now;
+    if (!line.classList.contains("shown")) say(now.textContent);
+    line.classList.add("shown");
+  }
 }
 
 // ---- moves ----------------------------------------------------------------------------------------
@@ -216,6 +253,7 @@ function connect() {
     unheard = null;
     const message = JSON.parse(event.data);
     if (message.type === "screen") show(message);
+    else if (message.type === "draft") write(message);
     else if (message.type === "gone") location.reload();
     else outcome(message);
   };
@@ -248,6 +286,7 @@ function sync() {
 
 setInterval(() => {
   tick();
+  tellWhatIsNext();
   if (over) return;
   const now = Date.now();
   if (socket?.readyState !== WebSocket.OPEN) {

@@ -1,0 +1,351 @@
+"""Drafts: what people are shown of an agent's answer while a model still writes it.
+
+Only the words meant for them, never a number or a decision before it is committed. Drafts are hints
+that go over the channel layer; the move's own frame follows and says everything, so that losing any
+of them is harmless.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+import time
+from collections.abc import Collection, Sequence
+from types import TracebackType
+
+from games.interface import MESSAGE_LIMIT, Form
+from matches import announce
+from matches.forms import fields_of
+
+log = logging.getLogger(__name__)
+INTERVAL = 1 / 15
+"""Seconds between two announcements of one draft."""
+PATIENCE = 2.0
+"""Seconds that one announcement may take."""
+
+_SPACE = " \t\n\r"
+_PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
+_ESCAPED = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_HEX = frozenset("0123456789abcdefABCDEF")
+_UNREADABLE = "\ufffd"
+
+
+def words_of(forms: Sequence[Form]) -> tuple[str, ...]:
+    """The names of the fields of these forms that are free text."""
+    found = (blank.name for form in forms for blank in fields_of(form.model) if blank.kind == "text")
+    return tuple(dict.fromkeys(found))
+
+
+class Writing:
+    """Reads an answer as it is written: the text so far of the fields `shows` in its last JSON object.
+
+    Strings are those of a strict JSON parser. What turns out not to be an object is left where it fails,
+    without looking for an object inside it: less is shown then, never more.
+    """
+
+    def __init__(self, shows: Collection[str]):
+        self._shows = frozenset(shows)
+        self._texts: dict[str, _String] = {}
+        self._whole: dict[str, _String] = {}
+        self._depth = 0
+        self._key = ""
+        self._string = _String()
+        self._escaped = False
+        self._read = self._prose
+
+    @property
+    def text(self) -> str | None:
+        """The words so far, at most as many as a message may have; None before they begin."""
+        if not self._texts:
+            return None
+        return "\n\n".join(words.text for words in self._texts.values())[:MESSAGE_LIMIT]
+
+    def feed(self, piece: str) -> None:
+        """Go on reading."""
+        at = 0
+        while at < len(piece):
+            at = self._read(piece, at)
+
+    # Each of the following reads from `at` and returns where to go on.
+
+    def _prose(self, piece: str, at: int) -> int:
+        begins = piece.find("{", at)
+        if begins < 0:
+            return len(piece)
+        self._texts = {}
+        self._read = self._first_key
+        return begins + 1
+
+    def _first_key(self, piece: str, at: int) -> int:
+        if piece[at] == "}":
+            return self._finish(at)
+        return self._next_key(piece, at)
+
+    def _next_key(self, piece: str, at: int) -> int:
+        if piece[at] in _SPACE:
+            return at + 1
+        if piece[at] != '"':
+            return self._give_up(at)
+        self._string = _String()
+        self._read = self._key_text
+        return at + 1
+
+    def _key_text(self, piece: str, at: int) -> int:
+        at = self._string.feed(piece, at)
+        if self._string.broken:
+            return self._give_up(at)
+        if self._string.closed:
+            self._key = self._string.text
+            self._read = self._colon
+        return at
+
+    def _colon(self, piece: str, at: int) -> int:
+        if piece[at] in _SPACE:
+            return at + 1
+        if piece[at] != ":":
+            return self._give_up(at)
+        self._texts.pop(self._key, None)
+        self._read = self._value
+        return at + 1
+
+    def _value(self, piece: str, at: int) -> int:
+        mark = piece[at]
+        if mark in _SPACE:
+            return at + 1
+        if mark == '"':
+            self._string = _String()
+            if self._key in self._shows:
+                self._texts[self._key] = self._string
+            self._read = self._value_text
+            return at + 1
+        if mark in "{[":
+            self._depth = 1
+            self._escaped = False
+            self._read = self._nested
+            return at + 1
+        if mark in ",}:]":
+            return self._give_up(at)
+        self._read = self._bare
+        return at + 1
+
+    def _value_text(self, piece: str, at: int) -> int:
+        at = self._string.feed(piece, at)
+        if self._string.broken:
+            return self._give_up(at)
+        if self._string.closed:
+            self._read = self._after
+        return at
+
+    def _bare(self, piece: str, at: int) -> int:
+        """A number, true, false or null."""
+        mark = piece[at]
+        if mark in '"{[:]':
+            return self._give_up(at)
+        if mark in ",}" or mark in _SPACE:
+            self._read = self._after
+            return at
+        return at + 1
+
+    def _nested(self, piece: str, at: int) -> int:
+        mark = piece[at]
+        if mark == '"':
+            self._read = self._nested_text
+        elif mark in "{[":
+            self._depth += 1
+        elif mark in "}]":
+            self._depth -= 1
+            if self._depth == 0:
+                self._read = self._after
+        return at + 1
+
+    def _nested_text(self, piece: str, at: int) -> int:
+        if self._escaped:
+            self._escaped = False
+        elif piece[at] == "\\":
+            self._escaped = True
+        elif piece[at] == '"':
+            self._read = self._nested
+        return at + 1
+
+    def _after(self, piece: str, at: int) -> int:
+        mark = piece[at]
+        if mark in _SPACE:
+            return at + 1
+        if mark == ",":
+            self._read = self._next_key
+            return at + 1
+        return self._finish(at) if mark == "}" else self._give_up(at)
+
+    def _finish(self, at: int) -> int:
+        self._whole = self._texts
+        self._read = self._prose
+        return at + 1
+
+    def _give_up(self, at: int) -> int:
+        """This was no object: what counts is the one before it."""
+        self._texts = self._whole
+        self._read = self._prose
+        return at
+
+
+class _String:
+    """A JSON string that is being read, after its opening quotation mark."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.broken = False
+        self._parts: list[str] = []
+        self._length = 0
+        self._escape = ""
+        self._half = ""
+
+    @property
+    def text(self) -> str:
+        """What it says so far, without an escape that has only begun; cut off beyond what a message may have."""
+        return "".join(self._parts)
+
+    def feed(self, piece: str, at: int) -> int:
+        """Read from `at` as far as the string goes; returns where it stopped."""
+        while at < len(piece) and not self.closed and not self.broken:
+            if self._escape:
+                self._unescape(piece[at])
+                at += 1
+            elif plain := _PLAIN.match(piece, at):
+                self._add(plain[0])
+                at = plain.end()
+            else:
+                mark = piece[at]
+                at += 1
+                if mark == "\\":
+                    self._escape = mark
+                elif mark == '"':
+                    self._add("")
+                    self.closed = True
+                else:
+                    self.broken = True
+        return at
+
+    def _unescape(self, mark: str) -> None:
+        self._escape += mark
+        if len(self._escape) == 2:
+            if mark in _ESCAPED:
+                self._escape = ""
+                self._add(_ESCAPED[mark])
+            elif mark != "u":
+                self.broken = True
+        elif mark not in _HEX:
+            self.broken = True
+        elif len(self._escape) == 6:
+            unit = int(self._escape[2:], 16)
+            self._escape = ""
+            self._add_unit(unit)
+
+    def _add_unit(self, unit: int) -> None:
+        """A UTF-16 unit: characters beyond the first plane are written as two of them."""
+        if self._half and 0xDC00 <= unit <= 0xDFFF:
+            high, self._half = ord(self._half), ""
+            self._add(chr(0x10000 + ((high - 0xD800) << 10) + (unit - 0xDC00)))
+        elif 0xD800 <= unit <= 0xDBFF:
+            self._add("")
+            self._half = chr(unit)
+        else:
+            self._add(_UNREADABLE if 0xDC00 <= unit <= 0xDFFF else chr(unit))
+
+    def _add(self, text: str) -> None:
+        if self._half:
+            self._half, text = "", _UNREADABLE + text
+        text = text[: max(0, MESSAGE_LIMIT - self._length)]
+        if text:
+            self._parts.append(text)
+            self._length += len(text)
+
+
+class Draft:
+    """An agent's answer while it is written, announced to the people who wait for it.
+
+    May be used from any thread and any event loop; nothing here waits or fails. As a context manager it
+    is closed at the end, and retracted when there was no answer.
+    """
+
+    def __init__(
+        self,
+        match_id: int,
+        role: str,
+        answering: int,
+        *,
+        people: Collection[str],
+        shows: Collection[str] = ("message",),
+    ):
+        """A draft of `role`'s answer to the question opened by event `answering`.
+
+        Args:
+            people: the roles whose pages may show it.
+            shows: the fields that are free text (`words_of`).
+        """
+        self._match_id = match_id
+        self._role = role
+        self._answering = answering
+        self._people = sorted(set(people) - {role})
+        self._shows = tuple(shows)
+        self._writing = Writing(self._shows)
+        self._lock = threading.Lock()
+        self._announced: str | None = None
+        self._number = 0
+        self._announcing = False
+        self._closed = not (self._people and self._shows)
+
+    def add(self, piece: str) -> None:
+        """The model has written this."""
+        with self._lock:
+            if not self._closed:
+                self._writing.feed(piece)
+                self._announce_soon()
+
+    def retract(self) -> None:
+        """What was written so far does not count; what follows is another answer."""
+        with self._lock:
+            if not self._closed:
+                self._writing = Writing(self._shows)
+                self._announce_soon()
+
+    def close(self) -> None:
+        """Nothing follows. The last text is still announced, if it was not."""
+        with self._lock:
+            self._closed = True
+
+    def __enter__(self) -> Draft:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.retract()
+        self.close()
+
+    def _announce_soon(self) -> None:
+        if not self._announcing and self._writing.text != self._announced:
+            self._announcing = True
+            asyncio.run_coroutine_threadsafe(self._announce(), announce.background_loop())
+
+    async def _announce(self) -> None:
+        """Announce what has changed, one message after the other, until nothing has."""
+        while True:
+            with self._lock:
+                text = self._writing.text
+                if text == self._announced:
+                    self._announcing = False
+                    return
+                self._announced = text
+                # Another worker may write this answer later: its numbers must be higher, so they follow the time.
+                number = self._number = max(self._number + 1, time.time_ns() // 1_000_000)
+            try:
+                sending = announce.tell_draft(
+                    self._match_id, self._role, self._answering, people=self._people, text=text, number=number
+                )
+                await asyncio.wait_for(sending, PATIENCE)
+            except Exception as error:  # noqa: BLE001  (any failure of the channel layer: a hint is lost)
+                log.debug("a draft was not announced: %s", type(error).__name__)
+            await asyncio.sleep(INTERVAL)

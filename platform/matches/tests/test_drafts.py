@@ -1,0 +1,266 @@
+"""What is shown of an answer that is still being written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import games.play
+from games import registry
+from games.interface import MESSAGE_LIMIT
+from matches import announce, drafts
+from matches.drafts import Draft, Writing, words_of
+
+MESSAGES = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+PROSE = st.text(st.characters(exclude_characters="{", exclude_categories=["Cs"]), max_size=40)
+KEYS = st.text(max_size=12).filter(lambda key: key != "message")
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8) | st.just("message"), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+OTHERS = st.dictionaries(KEYS, VALUES, max_size=4)
+
+
+@st.composite
+def pieces(draw: st.DrawFn, text: str) -> list[str]:
+    """`text` cut anywhere."""
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=20)))
+    return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def shown_while(written: list[str]) -> list[str | None]:
+    """What is shown after each piece."""
+    writing = Writing(["message"])
+    shown = []
+    for piece in written:
+        writing.feed(piece)
+        shown.append(writing.text)
+    return shown
+
+
+# ---- what is read -----------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data(), MESSAGES, OTHERS, OTHERS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 1]))
+def test_any_message_grows_from_its_beginning_to_its_end(data, message, before, after, prose, end, ascii, indent):
+    answer = json.dumps(
+        {**before, "message": message, **{key: value for key, value in after.items() if key not in before}},
+        ensure_ascii=ascii,
+        indent=indent,
+    )
+    shown = shown_while(data.draw(pieces(prose + answer + end)))
+    assert shown[-1] == message
+    lengths = [len(text) for text in shown if text is not None]
+    assert lengths == sorted(lengths)
+    assert all(message.startswith(text) for text in shown if text is not None)
+
+
+@settings(deadline=None)
+@given(MESSAGES, OTHERS)
+def test_nothing_is_shown_before_the_message_begins(message, before):
+    answer = "I think … " + json.dumps({**before, "message": message})
+    begins = len(answer) - len(json.dumps(message)) - 1
+    shown = shown_while(list(answer))
+    assert all(text is None for text in shown[:begins])
+    assert shown[begins] == ""
+
+
+@settings(deadline=None)
+@given(
+    st.text('abc ,.!"\\{}:é😀', max_size=40),
+    st.integers(min_value=0),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(0, 2),
+)
+def test_no_digit_of_a_number_is_ever_shown(message, whole, broken, place):
+    fields = [("alice_gain", whole), ("bob_gain", broken)]
+    fields.insert(place, ("message", message))
+    for text in shown_while(list(json.dumps(dict(fields)))):
+        assert not any(letter.isdigit() for letter in text or "")
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text('{}[]":,\\u0dm essage1\n', min_size=1, max_size=60))
+@example('{"a": {"message": "x"}, "message": 3}')
+def test_whatever_is_written_the_pieces_it_comes_in_make_no_difference(junk):
+    assert shown_while(list(junk))[-1] == shown_while([junk])[-1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        pytest.param('{"reasoning": "I would say {\\"message\\": \\"lie\\"}"', None, id="reasoning"),
+        pytest.param('{"reasoning": {"message": "inner"}, "price": 5', None, id="inner object"),
+        pytest.param('{"message": 12', None, id="a number as message"),
+        pytest.param('{"message": null, "price": 3}', None, id="no message"),
+        pytest.param('{"message": ["a"]}', None, id="a list as message"),
+        pytest.param('{"Message": "other key"}', None, id="another key"),
+        pytest.param('"message": "outside"', None, id="no object"),
+        pytest.param('{set} {"message": "hi"}', "hi", id="braces in prose"),
+        pytest.param('```json\n{"message": "hi"}\n```', "hi", id="code fence"),
+        pytest.param('{"mess\\u0061ge": "hi"', "hi", id="escaped key"),
+        pytest.param('{"message": "one"} or {"message": "two', "two", id="the last object"),
+        pytest.param('{"message": "one"} or {"price": 3', None, id="the last object has none"),
+        pytest.param('{"message": "one"} or {so', "one", id="the last whole object"),
+        pytest.param('{"message": "one", "message": "two', "two", id="twice"),
+        pytest.param('{"message": "a\\u00', "a", id="half an escape"),
+        pytest.param('{"message": "a\\ud83d', "a", id="half a character"),
+        pytest.param('{"message": "a\\ud83d\\ude00', "a😀", id="both halves"),
+        pytest.param('{"message": "a\\ud83db', "a\ufffdb", id="half a character alone"),
+        pytest.param('{"message": "a\\ude00', "a\ufffd", id="the other half alone"),
+        pytest.param('{"message": "one\ntwo', None, id="a line break that JSON forbids"),
+        pytest.param('{"message": "a\\x', None, id="an escape that JSON does not know"),
+        pytest.param('{"message": "<b>bold</b>"', "<b>bold</b>", id="markup"),
+    ],
+)
+def test_examples(answer, shown):
+    assert shown_while(list(answer))[-1] == shown
+    assert shown_while([answer])[-1] == shown
+
+
+def test_a_long_message_is_shown_up_to_the_limit_and_read_in_linear_time():
+    began = time.perf_counter()
+    assert shown_while(['{"message": "', *(["x" * 50] * 4000)])[-1] == "x" * MESSAGE_LIMIT
+    shown_while(['{"":' * 50_000 + "no"])
+    assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("game", "config", "words"),
+    [
+        ("bargaining", {}, ("message",)),
+        ("bargaining", {"messages_allowed": False}, ()),
+        ("negotiation", {}, ("message",)),
+        ("persuasion", {"message_type": "text"}, ("message",)),
+        ("persuasion", {"message_type": "binary"}, ()),
+    ],
+)
+def test_the_fields_of_free_text(game, config, words):
+    play, _events = games.play.start(games.play.configure(registry.get(game), config), 1)
+    assert words_of(play.forms(play.waiting_for()[0])) == words
+
+
+# ---- what is announced ------------------------------------------------------------------------------
+
+
+class Heard(list[dict[str, Any]]):
+    """The announcements, each with when it came."""
+
+    def until_quiet(self) -> list[str | None]:
+        """The texts, once nothing follows."""
+        seen = -1
+        while seen != len(self):
+            seen = len(self)
+            time.sleep(4 * drafts.INTERVAL)
+        return [message["text"] for message in self]
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    messages = Heard()
+
+    class Layer:
+        async def group_send(self, group: str, message: dict[str, Any]) -> None:
+            messages.append({**message, "group": group, "at": time.monotonic()})
+
+    monkeypatch.setattr(announce, "get_channel_layer", Layer)
+    return messages
+
+
+def test_a_draft_is_announced_to_the_matchs_group(heard):
+    draft = Draft(7, "bob", 4, people=["alice", "bob"])
+    draft.add('{"message": "Good')
+    draft.close()
+    assert heard.until_quiet() == ["Good"]
+    (message,) = heard
+    del message["at"], message["number"]
+    assert message == {
+        "type": "match.draft", "group": "match.7", "role": "bob", "answering": 4, "people": ["alice"], "text": "Good",
+    }  # fmt: skip
+
+
+def test_pieces_from_many_threads_are_announced_together_and_numbered(heard):
+    draft = Draft(7, "bob", 4, people=["alice"])
+    draft.add('{"message": "')
+
+    def write() -> None:
+        for _piece in range(50):
+            draft.add("x")
+            time.sleep(0.002)
+
+    threads = [threading.Thread(target=write) for _writer in range(4)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = time.monotonic() - began
+    draft.close()
+    assert heard.until_quiet()[-1] == "x" * 200
+    assert len(heard) <= took / drafts.INTERVAL + 2
+    assert all(after["at"] - before["at"] >= 0.9 * drafts.INTERVAL for before, after in pairwise(heard))
+    numbers = [message["number"] for message in heard]
+    assert numbers == sorted(set(numbers))
+
+
+async def test_a_draft_is_fed_from_an_event_loop_without_holding_it(heard):
+    began = time.monotonic()
+    with Draft(7, "bob", 4, people=["alice"]) as draft:
+        for letter in '{"message": "hello"}':
+            draft.add(letter)
+    assert time.monotonic() - began < 0.5
+    assert (await asyncio.to_thread(heard.until_quiet))[-1] == "hello"
+
+
+def test_a_retracted_draft_disappears_once_and_another_may_follow(heard):
+    draft = Draft(7, "bob", 4, people=["alice"])
+    draft.retract()
+    draft.add('{"message": "no')
+    heard.until_quiet()
+    draft.retract()
+    draft.retract()
+    assert heard.until_quiet() == ["no", None]
+    draft.add('{"message": "yes"')
+    draft.close()
+    draft.add(" late")
+    draft.retract()
+    assert heard.until_quiet() == ["no", None, "yes"]
+
+
+def test_a_draft_without_an_answer_disappears(heard):
+    with pytest.raises(ZeroDivisionError), Draft(7, "bob", 4, people=["alice"]) as draft:
+        draft.add('{"message": "no')
+        heard.until_quiet()
+        raise ZeroDivisionError
+    assert heard.until_quiet() == ["no", None]
+
+
+@pytest.mark.parametrize("named", [{"people": []}, {"people": ["bob"]}, {"people": ["alice"], "shows": []}])
+def test_where_nobody_waits_or_nothing_is_said_nothing_is_announced(heard, named):
+    with Draft(7, "bob", 4, **named) as draft:
+        draft.add('{"message": "hello"}')
+    assert heard.until_quiet() == []
+
+
+def test_a_channel_layer_that_fails_is_no_concern_of_the_writers(monkeypatch):
+    class Broken:
+        async def group_send(self, group: str, message: dict[str, Any]) -> None:
+            raise ConnectionError
+
+    monkeypatch.setattr(announce, "get_channel_layer", Broken)
+    with Draft(7, "bob", 4, people=["alice"]) as draft:
+        draft.add('{"message": "hello"}')
+        time.sleep(3 * drafts.INTERVAL)
+        draft.add("more")

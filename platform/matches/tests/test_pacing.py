@@ -1,0 +1,38 @@
+"""An answer takes as long as a person's would, within bounds."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matches.pacing import LONGEST, SHORTEST, human_delay
+
+SEEDS = st.integers(0, 2**32)
+TEXTS = st.text(max_size=2000)
+
+
+@given(st.one_of(st.none(), TEXTS), st.one_of(st.none(), TEXTS), SEEDS)
+def test_every_delay_is_within_bounds_and_follows_from_the_seed(own, seen, seed):
+    seconds = human_delay({"message": own, "alice_gain": 10}, seen, Random(seed))
+    assert SHORTEST <= seconds <= LONGEST
+    assert seconds == human_delay({"message": own}, seen, Random(seed))
+
+
+@given(TEXTS, TEXTS, TEXTS, SEEDS)
+def test_more_words_never_take_less_time(own, seen, more, seed):
+    shorter = human_delay({"message": own}, seen, Random(seed))
+    assert human_delay({"message": own + more}, seen, Random(seed)) >= shorter
+    assert human_delay({"message": own}, f"{seen}{more}", Random(seed)) >= shorter
+
+
+def test_what_is_not_a_message_takes_no_typing():
+    bare = human_delay({}, None, Random(1))
+    assert human_delay({"message": 12345, "reason": "long " * 300, "decision": "accept"}, None, Random(1)) == bare
+
+
+def test_a_sentence_takes_seconds():
+    seconds = [human_delay({"message": "Let us share it evenly."}, "What do you offer?", Random(n)) for n in range(300)]
+    assert 5 < sum(seconds) / len(seconds) < 15
+    assert len(set(seconds)) == len(seconds)
