@@ -87,6 +87,8 @@ def content_of(study: Study) -> dict[str, Any]:
             "extension_seconds": study.extension_seconds,
             "on_timeout": study.on_timeout,
             "minutes": study.minutes,
+            "agent_limit_seconds": settings["limit_seconds"],
+            "after_limit": "script" if settings["script"] else "end",
         },
         "pay": study.pay().model_dump(mode="json"),
         "entry": study.entry,
