@@ -101,9 +101,16 @@ class PlayConsumer(AsyncWebsocketConsumer):
             await self._send_frame(frame, again=event["clock"])
 
     async def match_draft(self, event: dict[str, Any]) -> None:
-        """An agent's words so far (sent by `announce`): only the newest counts, and it may wait for its frame."""
-        if self.seat.role in event["people"] and (self.draft is None or event["number"] > self.draft["number"]):
-            self.draft = event
+        """An agent's words so far (sent by `announce`): only the newest counts, and its frame comes before it.
+
+        Pages are not told of each move of an agent that goes on, so that the frame may have to be fetched.
+        """
+        if self.seat.role not in event["people"] or (self.draft and event["number"] <= self.draft["number"]):
+            return
+        self.draft = event
+        if event["answering"] > self.last:
+            await self._show()
+        else:
             await self._send_draft()
 
     async def _send_draft(self) -> None:

@@ -120,13 +120,13 @@ def frame(
 
     `last` is the newest event's number, `answering` the open question's (or null), `remaining` the
     seconds until its deadline, `extended` whether the extra time is running; `awaits` the questions that
-    other roles' agents have to answer, `waited` since how many seconds.
+    agents have to answer before the role is asked again, by their roles, `waited` since how many seconds.
     """
     play = match.play()
     turns = match.open_turns()
     turn = turns.get(role)
-    others = [other for other in turns.values() if other.by_agent and other.role != role]
-    waits_for = awaited(match, play) if others and turn is None else ()
+    others = [other for other in turns.values() if other.by_agent] if turn is None else []
+    waits_for = awaited(match, play) if others else ()
     return {
         "type": "screen",
         "last": play.last,

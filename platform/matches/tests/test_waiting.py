@@ -1,0 +1,138 @@
+"""What a person is sent while an agent thinks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from matches import screens, services
+from matches.drafts import Draft
+from matches.models import Event, Match, Seat, seated_agents
+from matches.tests.test_consumer import MINE, answered_by_agent, beside, new_match, page, until
+from matches.tests.test_consumer import connections_closed as connections_closed
+from matches.tests.test_consumer import patient as patient
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+
+def drafted(match: Match, text: str | None, *, role: str = "bob", answering: int = 2) -> Draft:
+    draft = Draft(match.pk, role, answering, people=["alice"])
+    draft.add(f'{{"message": "{text}')
+    return draft
+
+
+async def waiting(alice: Any, match: Match) -> None:
+    """The person has made an offer, and the page has been told that the agent thinks."""
+    await alice.frame()
+    await alice.move(**MINE)
+    await until(lambda: Event.objects.filter(match=match, number=2).exists())
+    (frame,) = await alice.settled(last=0)
+    assert frame["awaits"] == {"bob": 2}
+
+
+async def test_the_page_that_waits_is_sent_the_words_and_their_end():
+    person, match = await beside(new_match)
+    async with page(person) as alice:
+        await waiting(alice, match)
+        draft = drafted(match, "<b>Hello")
+        assert await alice.next() == {"type": "draft", "role": "bob", "answering": 2, "text": "<b>Hello"}
+        draft.add(" you")
+        assert (await alice.next())["text"] == "<b>Hello you"
+        draft.retract()
+        assert (await alice.next())["text"] is None
+
+
+async def test_a_draft_of_an_answer_that_has_been_given_is_dropped():
+    person, match = await beside(new_match)
+    async with page(person) as alice:
+        await waiting(alice, match)
+        await answered_by_agent(match, 2)
+        assert (await alice.frame())["awaits"] == {}
+        drafted(match, "late")
+        assert await alice.quiet()
+
+
+async def test_who_is_asked_is_shown_nobodys_draft():
+    person, match = await beside(new_match)
+    async with page(person) as alice:
+        assert (await alice.frame())["awaits"] == {}
+        drafted(match, "early", answering=1)
+        assert await alice.quiet()
+
+
+async def test_a_draft_brings_the_frame_that_waits_for_it():
+    """The page has not been told yet that the agent thinks, or that it goes on after its first move."""
+    person, match = await beside(new_match)
+    async with page(person) as alice:
+        await alice.frame()
+        await alice.move(**MINE)
+        await until(lambda: Event.objects.filter(match=match, number=2).exists())
+        drafted(match, "quick")
+        assert (await alice.frame())["last"] == 2
+        assert (await alice.next())["text"] == "quick"
+        reject = {"match_id": match.pk, "role": "bob", "answering": 2, "move": {"decision": "reject"}}
+        await beside(services.submit_move, **reject)
+        drafted(match, "offer", answering=3)
+        assert (await alice.frame())["awaits"] == {"bob": 3}
+        assert (await alice.next())["text"] == "offer"
+        assert await alice.quiet()
+
+
+async def test_a_draft_for_other_roles_is_not_sent():
+    person, match = await beside(new_match)
+    async with page(person) as alice:
+        await waiting(alice, match)
+        Draft(match.pk, "bob", 2, people=["carol"]).add('{"message": "psst"')
+        assert await alice.quiet()
+
+
+# ---- what happens next ------------------------------------------------------------------------------
+
+
+def frame_while_waiting(*, agent: str = "vllm:model", **timers: Any) -> dict[str, Any]:
+    """Alice's frame half a minute after her offer."""
+    _person, match = new_match()
+    Seat.objects.filter(match=match, role="bob").update(agent=agent)
+    Match.objects.filter(pk=match.pk).update(timers=timers)
+    seated_agents.cache_clear()
+    services.submit_move(
+        match_id=match.pk, role="alice", answering=1, move={"alice_gain": 9000, "bob_gain": 1000, "message": None}
+    )
+    match.refresh_from_db()
+    turn = match.turns["bob"]
+    turn["opened_at"] = (timezone.now() - timedelta(seconds=30)).isoformat()
+    return screens.frame(match, "alice")
+
+
+def test_the_limit_is_told_in_minutes_and_what_follows_it():
+    frame = frame_while_waiting(agent_limit_seconds=119.5, after_limit="end")
+    assert frame["waited"] == 30
+    assert 'data-limit="119.5"' in frame["html"]
+    for words in ("within 2 minutes, the game ends and you are paid", "within 1 minute, the game ends"):
+        assert f"Bob is thinking. If there is no answer {words}" in frame["html"]
+
+
+def test_a_program_that_takes_over_is_told():
+    html = frame_while_waiting(agent_limit_seconds=30, after_limit="script")["html"]
+    assert "within 1 minute, a simple program answers instead, and the game goes on." in html
+    assert "minutes" not in html.replace("data-minutes", "")
+
+
+def test_without_a_limit_nothing_is_said_about_it():
+    html = frame_while_waiting()["html"]
+    assert "data-next" not in html
+    assert "Please wait" in html
+
+
+def test_there_is_a_place_for_words_where_a_model_may_write_some():
+    """Bob answers an offer with a decision alone, and may write to his own."""
+    assert "data-draft" not in frame_while_waiting()["html"]
+    match = Match.objects.get()
+    services.submit_move(match_id=match.pk, role="bob", answering=2, move={"decision": "reject"})
+    match.refresh_from_db()
+    html = screens.frame(match, "alice")["html"]
+    assert "data-draft" in html
+    assert "Bob is writing" in html

@@ -1,0 +1,93 @@
+"""A person watches in a browser how an answer is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+STACKS = ("sqlite",)
+PITCH = "I <b>promise</b>: this one is good. " * 12
+
+
+@pytest.fixture
+def path(stack: Any) -> Iterator[str]:
+    """The page of somebody who waits for a seller that no worker plays."""
+    stack.halt("worker")
+    slug = stack.launch_study(
+        {
+            "slug": f"drafts-{os.urandom(3).hex()}",
+            "title": "Drafts",
+            "game": "persuasion",
+            "config": {"message_type": "text"},
+            "roles": ["bob"],
+            "agent": "vllm:model",
+            "entry": "open",
+        }
+    )
+    yield stack.sit_down(slug, role="bob")
+    stack.restart("worker")
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep a picture where DRAFT_PICTURES names a folder."""
+    if folder := os.environ.get("DRAFT_PICTURES"):
+        page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def deed(stack: Any, name: str, *arguments: Any) -> None:
+    stack.call(f"tests.test_drafts_deeds.{name}", *arguments)
+
+
+def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    deed(stack, "set_timers", path, {"agent_limit_seconds": 120, "after_limit": "end"})
+    page.goto(stack.url + path)
+    words, writing = page.locator("[data-draft]"), page.locator("[data-writing]")
+    expect(words).to_have_text("")
+    expect(writing).to_be_hidden()
+    height = page.locator("#screen").bounding_box()["height"]
+    photograph(page, "1-waiting")
+
+    deed(stack, "begin", path)
+    deed(stack, "add", path, '{"reasoning": "he trusts 1234", "price": 77, "message": "')
+    expect(writing).to_be_visible()
+    expect(writing).to_contain_text("is writing")
+    deed(stack, "add", path, PITCH[:20])
+    expect(words).to_have_text(PITCH[:20].strip())
+    photograph(page, "2-begun")
+    deed(stack, "add", path, PITCH[20:])
+    expect(words).to_have_text(PITCH.strip())
+    assert words.locator("b").count() == 0
+    assert "1234" not in page.content()
+    assert words.evaluate("e => e.scrollTop + e.clientHeight >= e.scrollHeight - 1")
+    assert page.locator("#announcer").inner_text().count("promise") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("#screen").bounding_box()["height"] == height
+    photograph(page, "3-grown")
+
+    deed(stack, "retract", path)
+    expect(writing).to_be_hidden()
+    expect(words).to_have_text("")
+    assert page.locator("#screen").bounding_box()["height"] == height
+
+    deed(stack, "add", path, '{"message": "Another')
+    expect(words).to_have_text("Another")
+    following = page.locator("[data-next]")
+    expect(following).to_contain_text("If there is no answer within 2 minutes, the game ends and you are paid.")
+    expect(following).to_be_visible(timeout=15_000)
+    assert page.locator("#screen").bounding_box()["height"] == height
+    photograph(page, "4-long-wait")
+
+    deed(stack, "commit", path, {"message": "Another <i>pitch</i>"})
+    expect(page.locator(".persuasion-pitch")).to_contain_text("Another <i>pitch</i>")
+    expect(page.locator(".waiting")).to_have_count(0)
+    deed(stack, "add", path, " late")
+    page.wait_for_timeout(500)
+    assert "late" not in page.locator("#screen").inner_text()
+    photograph(page, "5-committed")

@@ -1,0 +1,47 @@
+"""What the journeys with drafts do inside a live stack; run by `Stack.call`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matches import services
+from matches.drafts import Draft
+from matches.models import Match, Seat
+
+_drafts: dict[str, Draft] = {}
+
+
+def begin(path: str) -> None:
+    """The agent that the person of this page waits for begins to write."""
+    seat, role, answering = _awaited(path)
+    _drafts[path] = Draft(seat.match_id, role, answering, people=[seat.role])
+
+
+def add(path: str, piece: str) -> None:
+    _drafts[path].add(piece)
+
+
+def retract(path: str) -> None:
+    _drafts[path].retract()
+
+
+def commit(path: str, move: dict[str, Any]) -> None:
+    """The agent makes its move."""
+    seat, role, answering = _awaited(path)
+    services.submit_move(match_id=seat.match_id, role=role, answering=answering, move=move)
+
+
+def set_timers(path: str, timers: dict[str, Any]) -> None:
+    """The match has these timers."""
+    Match.objects.filter(pk=_seat(path).match_id).update(timers=timers)
+
+
+def _seat(path: str) -> Seat:
+    return Seat.objects.get(enrolment__token=path.split("/")[2])
+
+
+def _awaited(path: str) -> tuple[Seat, str, int]:
+    seat = _seat(path)
+    play = Match.objects.get(pk=seat.match_id).play()
+    (role,) = play.waiting_for()
+    return seat, role, play.opened[role]
