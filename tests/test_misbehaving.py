@@ -85,7 +85,7 @@ def test_every_misbehaviour_ends_with_pay_and_says_so(stack, twin, browser: Brow
         pages[kind].goto(stack.url + path)
     for kind, page in pages.items():
         heading = page.get_by_role("heading", level=1)
-        expect(heading, kind).to_have_text("The other player failed", timeout=WITHIN)
+        expect(heading, kind).to_have_text("Your opponent could not go on", timeout=WITHIN)
         expect(page.locator("main"), kind).to_contain_text("$2.00")
     context.close()
 
