@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from games import registry
 from matches.models import Match
+from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from studies.freezing import launch
 from studies.models import Study
@@ -79,6 +80,7 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
             "concurrency": 2,
         },
     )
+    MEMORY.grow_old()
     links = []
     for key in registry.keys():
         game = registry.get(key)

@@ -43,7 +43,7 @@ def boss(client: Client) -> User:
 def at(twin, **changes) -> Endpoint:
     """An endpoint whose calls go to the twin, with a key."""
     protocol = "anthropic" if isinstance(twin, AnthropicTwin) else "openai"
-    address = twin.environment[twin.variables[1]]
+    address = next(value for name, value in twin.environment.items() if name.endswith("BASE_URL"))
     place = Endpoint(**{"name": "twin", "protocol": protocol, "base_url": address, **changes})
     place.keep_key(SECRET)
     place.save()
