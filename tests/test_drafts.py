@@ -41,7 +41,7 @@ def photograph(page: Page, name: str) -> None:
 
 
 def deed(stack: Any, name: str, *arguments: Any) -> None:
-    stack.call(f"tests.test_drafts_deeds.{name}", *arguments)
+    stack.call(f"tests.drafting.{name}", *arguments)
 
 
 def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
