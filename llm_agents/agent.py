@@ -309,6 +309,7 @@ class _Keep:
             "prompt_sha256": asking.prompt_sha256(agent),
             "rung": rung,
             "streamed": asking.streamed,
+            "short": agent.short,
         }
         self._answered: Attempt | None = None
 

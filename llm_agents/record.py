@@ -34,6 +34,7 @@ class CallRecord:
         streamed: whether the answer was read as it was written.
         first_text: seconds until its first words, where it was.
         refused: the provider says that the model would not answer.
+        short: the model was asked only for the values that determine its move.
     """
 
     provider: str
@@ -60,3 +61,4 @@ class CallRecord:
     streamed: bool = False
     first_text: float | None = None
     refused: bool = False
+    short: bool = False

@@ -364,6 +364,7 @@ def llm_calls() -> Table:
             recorded("latency", "number", "Until the answer or the error.", "seconds"),
             recorded("streamed", "boolean", "Whether the answer was read as it was written."),
             recorded("first_text", "number", "Until the first words of a streamed answer.", "seconds"),
+            recorded("short", "boolean", "Whether only the values were asked that determine the move."),
             recorded("refused", "boolean", "Whether the provider says that the model would not answer."),
             Column(
                 "cost",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict
+from typing import Any
 
 from llm_agents.pricing import LISTED, PriceList
 from llm_agents.record import CallRecord
@@ -57,3 +58,12 @@ def outcome_of(error: str | None, problem: str | None) -> Call.Outcome:
     if error:
         return Call.Outcome.FAILED
     return Call.Outcome.RULE_BREAK if problem else Call.Outcome.MOVE
+
+
+def records_of(match_uid: uuid.UUID) -> dict[tuple[str, int], list[dict[str, Any]]]:
+    """The records of a match's calls, by role and answering event, in order."""
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    calls = Call.objects.filter(match_uid=match_uid).order_by("pk")
+    for role, answering, record in calls.values_list("role", "answering", "record"):
+        found.setdefault((role, answering), []).append(record)
+    return found

@@ -1,0 +1,66 @@
+"""What the models answered is kept so that feeding it back gives the same matches."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from collecting import driver, services
+from collecting.planning import Plan, make_collection
+from llm_agents.twins import OpenAITwin
+from matches.models import Match
+from opponents.models import Call
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+RNG = Random(7)
+
+
+def sometimes_wrong(request: dict[str, Any]) -> str:
+    """Legal moves in prose, and now and then something else."""
+    asked = request["messages"][-1]["content"]
+    if RNG.random() < 0.3:
+        return RNG.choice(["Let me think.", '{"decision": "maybe"}', '{"alice_gain": "much"}', "{"])
+    if "alice_gain" in asked:
+        part = RNG.randint(0, 10_000)
+        words = json.dumps({"alice_gain": part, "bob_gain": 10_000 - part, "message": 'So "be" it, 5,000?'})
+        return f"Here it is:\n```json\n{words}\n```"
+    return f'I say {{"decision": "{RNG.choice(["accept", "reject"])}"}} to that.'
+
+
+@pytest.fixture
+def played(monkeypatch) -> None:
+    """A collection of a model against itself."""
+    with OpenAITwin(sometimes_wrong) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        plan = Plan(
+            title="Models",
+            slug="models",
+            game="bargaining",
+            configurations=[{"rounds": 4}],
+            agents=["openai:m"],
+            repetitions=6,
+            tries_after_first=9,
+            seed=1,
+        )
+        driver.drive(services.start(make_collection(plan)), slot=0)
+
+
+def test_the_stored_answers_give_the_same_matches(played, capsys):
+    call_command("replay_calls", "collection:models")
+    out = capsys.readouterr().out
+    assert f"{Call.objects.count()} answers of 6 matches read again: everything agrees." in out
+    assert any(call.record["problem"] for call in Call.objects.all())
+    assert Match.objects.filter(status="finished").count() == 6
+
+
+def test_another_answer_is_noticed(played):
+    call = Call.objects.filter(record__problem=None).first()
+    call.record["answer"] = '{"alice_gain": 1, "bob_gain": 9999, "decision": "accept"}'
+    call.save()
+    with pytest.raises(CommandError, match="1 differences"):
+        call_command("replay_calls")
