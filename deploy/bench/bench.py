@@ -25,9 +25,10 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
-from deploy.bench import collecting, workers
+from deploy.bench import calls, collecting, workers
 
 STUDY = "benchmark"
+PARTS = ["live", "calls", "collections"]
 SLICES = ("web", "worker", "redis", "database", "client")
 
 
@@ -131,7 +132,7 @@ def main() -> None:
     options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="people at once")
     options.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
     options.add_argument("--seconds", type=float, default=30.0, help="measured per row")
-    options.add_argument("--parts", choices=["live", "collections"], nargs="*", default=["live", "collections"])
+    options.add_argument("--parts", choices=PARTS, nargs="*", default=PARTS)
     options.add_argument("--matches", type=int, default=10_000, help="in the large collection")
     options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a worker thinks")
     chosen = options.parse_args()
@@ -141,6 +142,8 @@ def main() -> None:
     print(f"simulate: {simulated():,.0f} bargaining decisions a second\n")
     if "live" in chosen.parts:
         _report_live(chosen)
+    if "calls" in chosen.parts:
+        calls.report()
     if "collections" in chosen.parts:
         print("\n| collections, on durable PostgreSQL | |\n|---|---|", flush=True)
         with stack_on("postgres") as (stack, _postgres):

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 import psutil
 
@@ -26,17 +27,13 @@ NAME = "bench"
 WARM_UP = 3.0
 """Seconds until all connections are open and calls no longer begin together."""
 TWIN = """
-import sys, time
-from http.server import ThreadingHTTPServer
-from llm_agents.twins import AnthropicTwin, OpenAITwin
-ThreadingHTTPServer.request_queue_size = 1024
+import sys
+from llm_agents.twins import AnthropicTwin, OpenAITwin, Slow
 kind, seconds = sys.argv[1], float(sys.argv[2])
-def answer(request):
-    time.sleep(seconds)
-    return '{"alice_gain": 50, "bob_gain": 50, "message": "Half for each of us is fair."}'
-twin = (AnthropicTwin if kind == "anthropic" else OpenAITwin)(answer).__enter__()
-print(next(url for url in twin.environment.values() if url.startswith("http")), flush=True)
-sys.stdin.read()
+answer = Slow(seconds, '{"alice_gain": 50, "bob_gain": 50, "message": "Half for each of us is fair."}')
+with (AnthropicTwin if kind == "anthropic" else OpenAITwin)([answer]) as twin:
+    print(next(url for url in twin.environment.values() if url.startswith("http")), flush=True)
+    sys.stdin.read()
 """
 
 
@@ -87,26 +84,30 @@ def _cpu(process: psutil.Process) -> float:
     return float(user + system)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--at-once", type=int, nargs="+", default=[200])
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--latency", type=float, default=1.0, help="seconds that the twin takes for a call")
-    arguments = parser.parse_args()
+def report(at_once: Sequence[int] = (200,), seconds: float = 10.0, latency: float = 1.0) -> None:
+    """Print a line for each protocol and number of calls at once."""
     print(
         "protocol   at once   calls/s  median s   p95 s ms CPU/call  twin's  machine %   MB before   MB after    failed"
     )
     protocols: tuple[Protocol, ...] = ("openai", "anthropic")
     for protocol in protocols:
-        command = [sys.executable, "-c", TWIN, protocol, str(arguments.latency)]
+        command = [sys.executable, "-c", TWIN, protocol, str(latency)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as twin:
             assert twin.stdout is not None
             address = twin.stdout.readline().strip()
             try:
-                for at_once in arguments.at_once:
-                    print(asyncio.run(measure(protocol, address, twin.pid, at_once=at_once, seconds=arguments.seconds)))
+                for number in at_once:
+                    print(asyncio.run(measure(protocol, address, twin.pid, at_once=number, seconds=seconds)))
             finally:
                 twin.terminate()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--at-once", type=int, nargs="+", default=[200])
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--latency", type=float, default=1.0, help="seconds that the twin takes for a call")
+    report(**vars(parser.parse_args()))
 
 
 if __name__ == "__main__":
