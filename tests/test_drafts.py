@@ -47,7 +47,9 @@ def deed(stack: Any, name: str, *arguments: Any) -> None:
 def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     deed(stack, "set_timers", path, {"agent_limit_seconds": 120, "after_limit": "end"})
-    page.goto(stack.url + path)
+    with page.expect_event("websocket") as connecting:
+        page.goto(stack.url + path)
+    connecting.value.wait_for_event("framereceived", timeout=15_000)
     words, writing = page.locator("[data-draft]"), page.locator("[data-writing]")
     expect(words).to_have_text("")
     expect(writing).to_be_hidden()

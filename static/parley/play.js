@@ -132,14 +132,11 @@ function write(message) {
   const words = place?.querySelector("[data-draft]");
   if (!words || awaits[message.role] !== message.answering) return;
   const writes = message.text !== null;
-  const line = place.querySelector("[data-writing]");
   place.classList.toggle("writes", writes);
-  place.querySelector("[data-thinking]").hidden = writes;
-  line.hidden = !writes;
   words.textContent = message.text ?? "";
   words.scrollTop = words.scrollHeight;
   const question = `${message.role} ${message.answering}`;
-  if (writes && told !== question) say(line.textContent);
+  if (writes && told !== question) say(place.querySelector("[data-writing]").textContent);
   if (writes) told = question;
 }
 
