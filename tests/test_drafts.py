@@ -27,6 +27,7 @@ def path(stack: Any) -> Iterator[str]:
             "config": {"message_type": "text"},
             "roles": ["bob"],
             "agent": "vllm:model",
+            "asking": {"appears": "typed"},
             "entry": "open",
         }
     )

@@ -46,7 +46,8 @@ def awaited(match: Match, play: Play) -> tuple[Awaited, ...]:
     for role in play.waiting_for():
         if role in agents:
             name = play.game.role_title(role)
-            writes = not agents[role].spec.startswith("script:") and bool(words_of(play.forms(role)))
+            typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
+            writes = typed and bool(words_of(play.forms(role)))
             found.append(
                 Awaited(role, name, writes, limit, _what_is_next(name, limit, match.timers.get("after_limit")))
             )

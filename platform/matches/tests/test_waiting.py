@@ -92,10 +92,10 @@ async def test_a_draft_for_other_roles_is_not_sent():
 # ---- what happens next ------------------------------------------------------------------------------
 
 
-def frame_while_waiting(*, agent: str = "vllm:model", **timers: Any) -> dict[str, Any]:
-    """Alice's frame half a minute after her offer."""
+def frame_while_waiting(*, appears: str = "typed", **timers: Any) -> dict[str, Any]:
+    """Alice's frame half a minute after her offer to a model."""
     _person, match = new_match()
-    Seat.objects.filter(match=match, role="bob").update(agent=agent)
+    Seat.objects.filter(match=match, role="bob").update(agent="vllm:model", settings={"appears": appears})
     Match.objects.filter(pk=match.pk).update(timers=timers)
     seated_agents.cache_clear()
     services.submit_move(
@@ -136,3 +136,12 @@ def test_there_is_a_place_for_words_where_a_model_may_write_some():
     html = screens.frame(match, "alice")["html"]
     assert "data-draft" in html
     assert "Bob is writing" in html
+
+
+@pytest.mark.parametrize("appears", ["at_once", "delayed"])
+def test_there_is_none_where_the_answer_appears_as_a_whole(appears):
+    frame_while_waiting(appears=appears)
+    match = Match.objects.get()
+    services.submit_move(match_id=match.pk, role="bob", answering=2, move={"decision": "reject"})
+    match.refresh_from_db()
+    assert "data-draft" not in screens.frame(match, "alice")["html"]
