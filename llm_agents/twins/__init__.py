@@ -1,7 +1,4 @@
-"""Stand-ins for the providers that speak their real protocols over a real socket, with scripted answers.
-
-`python -m llm_agents.twins` serves one that plays every game, for work without a key.
-"""
+"""Stand-ins for the providers that speak their real protocols over a real socket, with scripted answers."""
 
 from llm_agents.twins.misbehaviours import (
     Answer,
