@@ -13,6 +13,8 @@ pytestmark = pytest.mark.browser
 
 WITHIN = 15.0
 """Seconds after which the match must have gone on."""
+AGENT_DELAY = 2
+"""Seconds the agent thinks about each of its moves."""
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def thinking(stack, page: Page, request) -> str:
             "config": {"rounds": 12},
             "roles": ["alice"],
             "agent": "script:fair",
-            "agent_delay": 2,
+            "agent_delay": AGENT_DELAY,
             "entry": "codes",
         }
     )
@@ -39,15 +41,19 @@ def thinking(stack, page: Page, request) -> str:
     return slug
 
 
-def replies_after(stack, slug: str, seconds: float = WITHIN) -> list[str]:
-    """The moves once the agent has rejected and made its own offer."""
+def replies_after(stack, slug: str) -> list[str]:
+    """The moves once the agent has rejected, which it must do in time, and made its own offer."""
+    moves_until(stack, slug, 2, WITHIN)
+    return moves_until(stack, slug, 3, WITHIN)
+
+
+def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
+    """The moves as soon as there are so many, or after these seconds."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        moves = stack.moves(slug)
-        if len(moves) >= 3:
-            return moves
+    while len(moves := stack.moves(slug)) < number and time.monotonic() < until:
         time.sleep(0.2)
-    return stack.moves(slug)
+    assert len(moves) >= number, f"only {moves} after {seconds} s"
+    return moves
 
 
 def test_the_worker_is_killed_while_the_agent_thinks(stack, page: Page, thinking: str):

@@ -21,7 +21,7 @@ RNG = Random(7)
 
 def sometimes_wrong(request: dict[str, Any]) -> str:
     """Legal moves in prose, and now and then something else."""
-    asked = request["messages"][-1]["content"]
+    asked = next(message["content"] for message in request["messages"] if message["role"] == "user")
     if RNG.random() < 0.3:
         return RNG.choice(["Let me think.", '{"decision": "maybe"}', '{"alice_gain": "much"}', "{"])
     if "alice_gain" in asked:
