@@ -20,10 +20,13 @@ RNG = Random(7)
 
 
 def sometimes_wrong(request: dict[str, Any]) -> str:
-    """Legal moves in prose, and now and then something else."""
-    asked = next(message["content"] for message in request["messages"] if message["role"] == "user")
+    """Legal moves in prose, and now and then something else.
+
+    What is wrong names no field: the correction quotes it, and says by its own words what is asked.
+    """
+    asked = request["messages"][-1]["content"]
     if RNG.random() < 0.3:
-        return RNG.choice(["Let me think.", '{"decision": "maybe"}', '{"alice_gain": "much"}', "{"])
+        return RNG.choice(["Let me think.", '{"decision": "maybe"}', '{"gain": "much"}', "{"])
     if "alice_gain" in asked:
         part = RNG.randint(0, 10_000)
         words = json.dumps({"alice_gain": part, "bob_gain": 10_000 - part, "message": 'So "be" it, 5,000?'})
