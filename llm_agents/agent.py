@@ -217,11 +217,12 @@ class _Asking:
                 move = _legal(completion.text, self._play, self._role, agent)
             except (BadAnswer, Refused) as wrong:
                 problem = str(wrong)
+                fault = "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
             else:
-                keep.answer(None)
+                keep.answer()
                 kept = tuple(self._kept)
                 return Decision(move, kept, number, completion.text, by, rung, self._rule_breaks())
-            keep.answer(problem)
+            keep.answer(problem, fault)
             self._draft.retract()
             sent = [
                 *sent,
@@ -321,8 +322,8 @@ class _Keep:
         self._asking.keep(CallRecord(**self._common, latency=attempt.seconds, attempt=attempt.number, error=error))
         self._asking.retract()
 
-    def answer(self, problem: str | None) -> None:
-        """Keep the answer, with what was wrong with it."""
+    def answer(self, problem: str | None = None, fault: str | None = None) -> None:
+        """Keep the answer, with what was wrong with it and the kind of that."""
         attempt = self._answered
         assert attempt is not None and attempt.completion is not None
         completion = attempt.completion
@@ -341,6 +342,7 @@ class _Keep:
                 first_text=completion.first_text,
                 refused=completion.refused,
                 problem=problem,
+                fault=fault,
             )
         )
 

@@ -23,6 +23,8 @@ class CallRecord:
         request_id: the provider's name for the call.
         stop: why the model stopped, in the provider's words.
         problem: why the answer was no legal move, as the model was told; None if it was one.
+        fault: "unreadable" when the answer held no move of the kind asked for, "illegal" when it held one that
+            the rules do not allow; None where there was no problem or no answer.
         error: kind and message of the provider's failure, if it failed.
         endpoint: the name of the endpoint that was called.
         strategy: how the model was asked; None: as the game has it.
@@ -62,3 +64,4 @@ class CallRecord:
     first_text: float | None = None
     refused: bool = False
     short: bool = False
+    fault: str | None = None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from games.errors import Refused
 from games.interface import Form, Json
 from games.play import expand, form_for
 from llm_agents.errors import BadAnswer
@@ -35,7 +34,8 @@ def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[
         short: the short forms were asked for, where there are any; the full move is returned.
 
     Raises:
-        BadAnswer: with what is wrong, for the model.
+        BadAnswer: there is no such move in it; says what is wrong, for the model.
+        Refused: the values of a short form make no move that the rules allow.
     """
     asked = as_asked(forms) if short else forms
     move = _bare(last_object(text), asked)
@@ -43,12 +43,7 @@ def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[
     _keys_are_known(move, form)
     fitted = fit(move, form.model)
     full = forms[asked.index(form)]
-    if form is full:
-        return fitted
-    try:
-        return dict(expand(full, fitted))
-    except Refused as wrong:
-        raise BadAnswer(str(wrong)) from None
+    return fitted if form is full else dict(expand(full, fitted))
 
 
 def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: bool = False) -> dict[str, Json]:

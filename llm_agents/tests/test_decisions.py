@@ -122,6 +122,7 @@ async def test_a_model_is_told_what_was_wrong_and_asked_again(serving, kind):
         "“why” is not known here.",
         None,
     ]
+    assert [call.fault for call in decision.calls] == ["unreadable", "illegal", "illegal", None]
     last = twin.requests[-1]["messages"]
     assert [message["content"] for message in last if message["role"] == "assistant"] == [
         "no idea",

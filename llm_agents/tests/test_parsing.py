@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from games import examples, registry
+from games.errors import Refused
 from games.interface import Form, Message, Move, MoveData, Words
 from games.play import configure, form_for, start
 from llm_agents.errors import BadAnswer
@@ -336,7 +337,7 @@ def test_a_short_form_is_asked_for_by_its_own_keys_and_becomes_the_full_move():
         "bob_gain": 4000,
         "message": "6,000!",
     }
-    with pytest.raises(BadAnswer, match="at most 10,000"):
+    with pytest.raises(Refused, match="at most 10,000"):
         read_move('{"your_gain": 10001}', forms, short=True)
     with pytest.raises(BadAnswer, match='the keys are "your_gain", "message"'):
         read_move('{"alice_gain": 6000, "bob_gain": 4000}', forms, short=True)

@@ -357,6 +357,12 @@ def llm_calls() -> Table:
             recorded(
                 "problem", "text", "Why the answer was no legal move, as the model was told; empty if it was one."
             ),
+            recorded(
+                "fault",
+                "choice",
+                "Kind of the problem: no move of the kind asked for, or one that the rules do not allow.",
+                values="unreadable, illegal",
+            ),
             recorded("error", "text", "How the provider failed, if it did."),
             recorded("stop", "text", "Why the model stopped, in the provider's words."),
             recorded("input_tokens", "integer", "As the provider counts them.", "tokens"),
