@@ -1,0 +1,119 @@
+"""How well the small model on this machine plays: N matches of each game against its usual scripted opponent.
+
+`python -m deploy.bench.local_model` starts the model of `make demo-llm` in the environment that
+`deploy/setup/llm.sh` makes, plays, and prints a line for each game and way of asking: answers that
+held no move of the kind asked for, answers that held one against the rules, moves that the scripted
+stand-in had to make, and how the matches ended. The model takes each seat in half of the matches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from games import registry
+from games.interface import Game, Role
+from games.play import configure
+from llm_agents.agent import AgentSpec, Ladder
+from llm_agents.endpoints import Endpoint, use_endpoints
+from llm_agents.match import MatchRecord, play_match
+
+ROOT = Path(__file__).parents[2]
+PLACE, MODEL = "local", "smollm2-135m-instruct"
+TRIES_AFTER_FIRST = 5
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the model is asked."""
+
+    name: str
+    structured: bool
+    short: bool
+
+    def agent(self, seed: int) -> AgentSpec:
+        parameters: dict[str, Any] = {"max_tokens": 200, "temperature": 0.7, "seed": seed}
+        return AgentSpec(PLACE, MODEL, parameters=parameters, structured=self.structured, short=self.short)
+
+
+WAYS = [
+    Way("text, every number", structured=False, short=False),
+    Way("schema, every number", structured=True, short=False),
+    Way("schema, fewest numbers", structured=True, short=True),
+]
+
+
+@contextmanager
+def local_model() -> Iterator[None]:
+    """The model served on a free port, known as the endpoint `PLACE`."""
+    python = ROOT / ".venv-llm" / "bin" / "python"
+    if not python.exists():
+        raise SystemExit("There is no local model here: run deploy/setup/llm.sh first.")
+    command = [str(python), str(ROOT / "deploy/llm/serve.py"), "--port", "0", "--parallel", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as served:
+        try:
+            assert served.stdout is not None
+            url = next(line for line in served.stdout if line.startswith("ready ")).split()[1]
+            place = Endpoint(PLACE, "openai", f"{url}/v1", "no-key-needed", structured="json_schema", concurrency=1)
+            use_endpoints({PLACE: place}.get)
+            yield
+        finally:
+            served.terminate()
+
+
+def play(game: Game[Any, Any], way: Way, number: int) -> MatchRecord:
+    """One match; the model has the first seat when `number` is even."""
+    model: Role = game.roles()[number % 2]
+    agents = {role: AgentSpec("script", game.sparring) for role in game.roles()}
+    agents[model] = way.agent(number)
+    ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.sparring)
+    return play_match(game, number, agents, ladders={model: ladder})
+
+
+def line(way: Way, matches: Sequence[MatchRecord], seconds: float) -> str:
+    """What came of the matches, as a row of the table."""
+    calls = [call for match in matches for call in match.calls]
+    answers = [call for call in calls if call.error is None]
+    faults = Counter(call.fault for call in answers)
+    turns = sum(call.try_number == 1 for call in answers)
+    stood_in = sum(event.data.get("by") is not None for match in matches for event in match.events)
+    ended = sum(match.play.over and match.failed is None for match in matches)
+    return (
+        f"| {matches[0].play.game.key} | {way.name} | {ended} of {len(matches)} | {turns} | {len(answers)} "
+        f"| {faults['unreadable'] / len(answers):.1%} | {faults['illegal'] / len(answers):.1%} "
+        f"| {stood_in / turns:.1%} | {len(calls) - len(answers)} "
+        f"| {statistics.median(call.latency for call in answers):.2f} | {seconds:.0f} |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", nargs="+", default=registry.keys(), choices=registry.keys())
+    parser.add_argument("--matches", type=int, default=100)
+    parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=[0, 1, 2])
+    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=NUMBER", help="what differs from the defaults")
+    options = parser.parse_args()
+    config = {key: float(value) for key, _equals, value in (item.partition("=") for item in options.config)}
+    print(
+        "| game | asked for | ended | turns | answers | unreadable | against the rules | moves of the stand-in "
+        "| failed calls | median s per answer | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|"
+    )
+    with local_model():
+        for key in options.games:
+            game = configure(registry.get(key), config)
+            for way in (WAYS[number] for number in options.ways):
+                began = time.monotonic()
+                matches = [play(game, way, number) for number in range(options.matches)]
+                print(line(way, matches, time.monotonic() - began), flush=True)
+
+
+if __name__ == "__main__":
+    main()
