@@ -39,8 +39,9 @@ class Way:
     structured: bool
     short: bool
 
-    def agent(self, seed: int) -> AgentSpec:
-        parameters: dict[str, Any] = {"max_tokens": 200, "temperature": 0.7, "seed": seed}
+    @property
+    def agent(self) -> AgentSpec:
+        parameters = {"max_tokens": 200}
         return AgentSpec(PLACE, MODEL, parameters=parameters, structured=self.structured, short=self.short)
 
 
@@ -52,12 +53,13 @@ WAYS = [
 
 
 @contextmanager
-def local_model() -> Iterator[None]:
-    """The model served on a free port, known as the endpoint `PLACE`."""
+def local_model(threads: int) -> Iterator[None]:
+    """The model served on a free port by so many processor threads, known as the endpoint `PLACE`."""
     python = ROOT / ".venv-llm" / "bin" / "python"
     if not python.exists():
         raise SystemExit("There is no local model here: run deploy/setup/llm.sh first.")
-    command = [str(python), str(ROOT / "deploy/llm/serve.py"), "--port", "0", "--parallel", "1"]
+    command = [str(python), str(ROOT / "deploy/llm/serve.py")]
+    command += ["--port", "0", "--parallel", "1", "--threads", str(threads)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as served:
         try:
             assert served.stdout is not None
@@ -73,7 +75,7 @@ def play(game: Game[Any, Any], way: Way, number: int) -> MatchRecord:
     """One match; the model has the first seat when `number` is even."""
     model: Role = game.roles()[number % 2]
     agents = {role: AgentSpec("script", game.sparring) for role in game.roles()}
-    agents[model] = way.agent(number)
+    agents[model] = way.agent
     ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.sparring)
     return play_match(game, number, agents, ladders={model: ladder})
 
@@ -100,13 +102,14 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=100)
     parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=[0, 1, 2])
     parser.add_argument("--config", nargs="*", default=[], metavar="KEY=NUMBER", help="what differs from the defaults")
+    parser.add_argument("--threads", type=int, default=2, help="of the model; 1 where the machine is busy")
     options = parser.parse_args()
     config = {key: float(value) for key, _equals, value in (item.partition("=") for item in options.config)}
     print(
         "| game | asked for | ended | turns | answers | unreadable | against the rules | moves of the stand-in "
         "| failed calls | median s per answer | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|"
     )
-    with local_model():
+    with local_model(options.threads):
         for key in options.games:
             game = configure(registry.get(key), config)
             for way in (WAYS[number] for number in options.ways):
