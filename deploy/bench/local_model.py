@@ -9,6 +9,7 @@ stand-in had to make, and how the matches ended. The model takes each seat in ha
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import subprocess
 import time
@@ -101,17 +102,16 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=registry.keys(), choices=registry.keys())
     parser.add_argument("--matches", type=int, default=100)
     parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=[0, 1, 2])
-    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=NUMBER", help="what differs from the defaults")
+    parser.add_argument("--config", type=json.loads, default={}, metavar="JSON", help="what differs from the defaults")
     parser.add_argument("--threads", type=int, default=2, help="of the model; 1 where the machine is busy")
     options = parser.parse_args()
-    config = {key: float(value) for key, _equals, value in (item.partition("=") for item in options.config)}
     print(
         "| game | asked for | ended | turns | answers | unreadable | against the rules | moves of the stand-in "
         "| failed calls | median s per answer | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|"
     )
     with local_model(options.threads):
         for key in options.games:
-            game = configure(registry.get(key), config)
+            game = configure(registry.get(key), options.config)
             for way in (WAYS[number] for number in options.ways):
                 began = time.monotonic()
                 matches = [play(game, way, number) for number in range(options.matches)]
