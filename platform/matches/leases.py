@@ -11,8 +11,6 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
 
@@ -27,34 +25,39 @@ RENEW_SECONDS = 1.5
 log = logging.getLogger(__name__)
 
 
-@contextmanager
-def lease(*, match_id: int, role: str, answering: int) -> Iterator[Lease | None]:
-    """Hold a turn while thinking about it; yields None when somebody else does."""
+def take(*, match_id: int, role: str, answering: int) -> Lease | None:
+    """Take a turn to think about, until `give_back` or until this process dies; None when somebody else has it.
+
+    Each time that a turn is taken counts as an attempt.
+    """
     keeper = _keeper(os.getpid())
-    held = _take(match_id=match_id, role=role, answering=answering, holder=keeper.name)
-    if held is None:
-        yield None
-        return
-    keeper.hold(held.pk)
-    try:
-        yield held
-    finally:
-        keeper.release(held.pk)
-        Lease.objects.filter(pk=held.pk, holder=keeper.name).update(until=timezone.now())
-
-
-def _take(*, match_id: int, role: str, answering: int, holder: str) -> Lease | None:
-    """A new lease, or one that had run out; each beginning counts as an attempt."""
     now = timezone.now()
     until = now + timedelta(seconds=LEASE_SECONDS)
     turn = {"match_id": match_id, "role": role, "answering": answering}
     try:
         with transaction.atomic():
-            return Lease.objects.create(**turn, holder=holder, until=until)
+            held = Lease.objects.create(**turn, holder=keeper.name, until=until)
     except IntegrityError:
         run_out = Lease.objects.filter(**turn, until__lte=now)
-        taken = run_out.update(holder=holder, until=until, attempts=F("attempts") + 1)
-    return Lease.objects.get(**turn) if taken else None
+        if not run_out.update(holder=keeper.name, until=until, attempts=F("attempts") + 1):
+            return None
+        held = Lease.objects.get(**turn)
+    keeper.hold(held.pk)
+    return held
+
+
+def give_back(held: Lease) -> None:
+    """The turn is free for others at once, if it is still open."""
+    keeper = _keeper(os.getpid())
+    keeper.release(held.pk)
+    Lease.objects.filter(pk=held.pk, holder=keeper.name).update(until=timezone.now())
+
+
+def give_back_all() -> None:
+    """Free every turn of this process, which ends: others think about them from now on."""
+    keeper = _keeper(os.getpid())
+    held = keeper.release_all()
+    Lease.objects.filter(pk__in=held, holder=keeper.name).update(until=timezone.now())
 
 
 def held_turns(match_id: int) -> set[tuple[str, int]]:
@@ -79,6 +82,11 @@ class _Keeper:
     def release(self, lease_id: int) -> None:
         with self._lock:
             self._held.discard(lease_id)
+
+    def release_all(self) -> list[int]:
+        with self._lock:
+            held, self._held = list(self._held), set()
+            return held
 
     def _run(self) -> None:
         while True:

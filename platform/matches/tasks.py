@@ -1,15 +1,15 @@
 import uuid
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutdown
 
-from matches import agents, sweeps
+from matches import agents, leases, sweeps
 
 
 @shared_task(name="matches.play_turn")
 def play_turn(match_uid: str, role: str, answering: int) -> None:
-    """An agent's turn."""
-    agents.answer_turn(match_uid=uuid.UUID(match_uid), role=role, answering=answering)
+    """An agent's turn; whoever thinks about it goes on when this task has ended."""
+    agents.begin_turn(match_uid=uuid.UUID(match_uid), role=role, answering=answering)
 
 
 @shared_task(name="matches.sweep")
@@ -21,3 +21,8 @@ def sweep() -> None:
 @worker_ready.connect
 def sweep_at_start(**_signal) -> None:
     sweep.delay()
+
+
+@worker_shutdown.connect
+def leave_turns_to_others(**_signal) -> None:
+    leases.give_back_all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -130,10 +131,11 @@ def test_a_refused_move_among_good_ones_changes_nothing():
 
 class TestLeases:
     @pytest.fixture
-    def turn(self) -> dict:
+    def turn(self) -> Iterator[dict]:
         match = new_match(delay=1)
         services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
-        return {"match_id": match.pk, "role": "bob", "answering": 2}
+        yield {"match_id": match.pk, "role": "bob", "answering": 2}
+        leases.give_back_all()
 
     @pytest.fixture
     def queued_long_ago(self, turn, queued) -> list[OpenTurn]:
@@ -142,9 +144,8 @@ class TestLeases:
         return queued
 
     def test_a_turn_that_somebody_thinks_about_is_not_queued_again(self, turn, queued_long_ago):
-        with leases.lease(**turn) as held:
-            assert held
-            sweeps.requeue_waiting()
+        assert leases.take(**turn)
+        sweeps.requeue_waiting()
         assert queued_long_ago == []
 
     def test_a_turn_whose_worker_died_is_queued_again_once(self, turn, queued_long_ago):
@@ -154,17 +155,24 @@ class TestLeases:
 
     def test_a_lease_that_has_run_out_is_taken_over_and_counts_the_attempts(self, turn):
         Lease.objects.create(**turn, holder="dead", until=timezone.now() - timedelta(seconds=1))
-        with leases.lease(**turn) as held:
-            assert held.attempts == 2
+        assert leases.take(**turn).attempts == 2
 
     def test_a_lease_outlives_its_first_term_while_its_holder_lives(self, turn):
-        with leases.lease(**turn) as held:
-            first = held.until
-            threading.Event().wait(leases.RENEW_SECONDS * 1.6)
-            held.refresh_from_db()
-            assert held.until > first
+        held = leases.take(**turn)
+        first = held.until
+        threading.Event().wait(leases.RENEW_SECONDS * 1.6)
+        held.refresh_from_db()
+        assert held.until > first
 
     def test_a_held_lease_is_not_given_twice(self, turn):
-        with leases.lease(**turn) as first, leases.lease(**turn) as second:
-            assert first is not None
-            assert second is None
+        first = leases.take(**turn)
+        assert first is not None
+        assert leases.take(**turn) is None
+        leases.give_back(first)
+        assert leases.take(**turn).attempts == 2
+
+    def test_a_process_that_ends_leaves_its_turns_to_others(self, turn, queued_long_ago):
+        assert leases.take(**turn)
+        leases.give_back_all()
+        sweeps.requeue_waiting()
+        assert [(free.role, free.answering) for free in queued_long_ago] == [("bob", 2)]
