@@ -1,0 +1,51 @@
+"""A model that hangs keeps those waiting who play against it, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from deploy.bench import workers
+from llm_agents.twins import OpenAITwin
+from llm_agents.twins.misbehaviours import Hang
+
+pytestmark = pytest.mark.services
+THREADS = 16
+"""Of the stack's worker: more people than that wait for the model that hangs."""
+SOON = 10_000
+"""Milliseconds; a reply that waited for a thread would take as long as the model hangs."""
+
+
+@pytest.fixture
+def hung(stack) -> Iterator[str]:
+    """A study against a model that gives no answer for a minute, in which 20 people have just moved."""
+    with OpenAITwin([Hang(60)]) as twin:
+        stack.call("tests.deeds.keep_endpoint", "never", f"http://127.0.0.1:{twin.port}/v1")
+        stack.launch_study(
+            {
+                "slug": "beside-hung",
+                "title": "Hung",
+                "game": "bargaining",
+                "roles": ["alice"],
+                "agent": "never:any",
+                "asking": {"call_seconds": 60.0, "limit_seconds": 120.0},
+                "entry": "codes",
+            }
+        )
+        for _person in range(THREADS + 4):
+            stack.move(stack.sit_down("beside-hung"), "random")
+        yield "beside-hung"
+
+
+def test_others_get_their_replies_while_more_models_hang_than_the_worker_has_threads(stack, hung):
+    stack.call("deploy.bench.study.launch", "beside-others")
+    address = stack.url.removeprefix("http://")
+    measured = asyncio.run(
+        workers.run(address, "/join/beside-others/", workers=4, thinking=0.5, seconds=8, begin=lambda: None)
+    )
+    assert measured.errors == []
+    assert len(measured.replies) >= 4
+    assert max(measured.replies) * 1000 < SOON
+    assert stack.moves(hung) == ["offer"] * (THREADS + 4)
