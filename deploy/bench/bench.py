@@ -25,10 +25,10 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
-from deploy.bench import calls, collecting, workers
+from deploy.bench import beside, calls, collecting, workers
 
 STUDY = "benchmark"
-PARTS = ["live", "calls", "collections"]
+PARTS = ["live", "beside", "calls", "collections"]
 SLICES = ("web", "worker", "redis", "database", "client")
 
 
@@ -142,6 +142,8 @@ def main() -> None:
     print(f"simulate: {simulated():,.0f} bargaining decisions a second\n")
     if "live" in chosen.parts:
         _report_live(chosen)
+    if "beside" in chosen.parts:
+        beside.report(stack_on, chosen.database, seconds=chosen.seconds, thinking=chosen.thinking)
     if "calls" in chosen.parts:
         calls.report()
     if "collections" in chosen.parts:

@@ -79,6 +79,21 @@ async def play(address: str, path: str, *, thinking: float, since: float, until:
             await socket.send(json.dumps({"type": "move", "fields": {"answering": str(frame["answering"]), **move}}))
 
 
+async def wait_in_vain(address: str, join: str, *, people: int, until: asyncio.Event) -> None:
+    """`people` come in, make an offer to a model that never answers, and keep their pages open."""
+
+    async def one() -> None:
+        async with httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
+            token = (await enter(client, join)).strip("/").split("/")[1]
+        async with websockets.connect(f"ws://{address}/ws/play/{token}/", origin=f"http://{address}") as socket:
+            frame = json.loads(await asyncio.wait_for(socket.recv(), 30))
+            offer = {"answering": str(frame["answering"]), "alice_gain": "9990", "bob_gain": "10"}
+            await socket.send(json.dumps({"type": "move", "fields": offer}))
+            await until.wait()
+
+    await asyncio.gather(*(one() for _ in range(people)))
+
+
 async def run(
     address: str, join: str, *, workers: int, thinking: float, seconds: float, begin: Callable[[], None]
 ) -> Measured:

@@ -1,0 +1,55 @@
+"""What people notice of others' hung models: replies to 50 of them, alone and beside matches that wait in vain."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from config.supervisor import Stack
+from deploy.bench import workers
+from llm_agents.twins import OpenAITwin
+from llm_agents.twins.misbehaviours import Hang
+
+STUDY, WAITING = "benchmark", "benchmark-hung"
+PEOPLE = 50
+COME_IN = 20.0
+"""Seconds that those who wait in vain are given to come in and make their offer."""
+
+
+def report(
+    stack_on: Callable[[str], AbstractContextManager[tuple[Stack, Any]]],
+    databases: Sequence[str],
+    *,
+    waiting: Sequence[int] = (0, 50, 100),
+    seconds: float,
+    thinking: float,
+) -> None:
+    """Print a row for each database and number of people whose model hangs."""
+    print("| database | people | beside, with a hung model | moves/s | p50 ms | p95 ms | p99 ms | errors |")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    for database in databases:
+        with OpenAITwin([Hang(900)]) as twin, stack_on(database) as (stack, _database):
+            stack.call("deploy.bench.study.launch_hung", WAITING, f"http://127.0.0.1:{twin.port}/v1")
+            for number in waiting:
+                measured = asyncio.run(_measure(stack, number, seconds=seconds, thinking=thinking))
+                print(
+                    f"| {database} | {PEOPLE} | {number} | {measured.moves / seconds:.0f} "
+                    f"| {measured.percentile(0.5):.0f} | {measured.percentile(0.95):.0f} "
+                    f"| {measured.percentile(0.99):.0f} | {len(measured.errors)} |",
+                    flush=True,
+                )
+
+
+async def _measure(stack: Stack, waiting: int, *, seconds: float, thinking: float) -> workers.Measured:
+    address, over = stack.url.removeprefix("http://"), asyncio.Event()
+    in_vain = asyncio.create_task(workers.wait_in_vain(address, f"/join/{WAITING}/", people=waiting, until=over))
+    if waiting:
+        await asyncio.sleep(COME_IN)
+    measured = await workers.run(
+        address, f"/join/{STUDY}/", workers=PEOPLE, thinking=thinking, seconds=seconds, begin=lambda: None
+    )
+    over.set()
+    await in_vain
+    return measured
