@@ -53,6 +53,8 @@ INSTALLED_APPS = [
     "channels",
     "csp",
     "config",
+    "audit",
+    "rights",
     "participants",
     "recruiters",
     "opponents",

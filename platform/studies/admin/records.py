@@ -13,6 +13,7 @@ from unfold.decorators import display
 from participants.admin import ReadOnlyAdmin
 from participants.models import Enrolment
 from participants.states import ENDED, State
+from rights.parts import visible
 from studies.freezing import sha256_of
 from studies.models import Placement, Study, Version
 
@@ -22,10 +23,10 @@ class OfStudy(admin.SimpleListFilter):
 
     title = _("study")
     parameter_name = "study"
-    lookup = "study"
+    lookup: str
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return list(Study.objects.order_by("title").values_list("pk", "title"))
+        return list(visible(request.user, Study.objects.order_by("title")).values_list("pk", "title"))
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         if self.value() is None or not str(self.value()).isdigit():
@@ -39,6 +40,10 @@ class EnrolmentOfStudy(OfStudy):
 
 class PlacementOfStudy(OfStudy):
     lookup = "cell__version__study"
+
+
+class VersionOfStudy(OfStudy):
+    lookup = "study"
 
 
 COLOURS = {
@@ -88,7 +93,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
 @admin.register(Version)
 class VersionAdmin(ReadOnlyAdmin):
     list_display = ["study", "number", "launched_at", "hash", "revision"]
-    list_filter = ["study"]
+    list_filter = [VersionOfStudy]
     list_select_related = ["study"]
     fields = ["study", "number", "launched_at", "sha256", "intact", "code_revision", "content"]
 
