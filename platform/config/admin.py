@@ -10,12 +10,14 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, Permission, User
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from audit.admin import AuditedAdmin
+from signin import second_factor
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -29,6 +31,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):
     list_display = ["username", "email", "is_active", "is_staff", "is_superuser", "last_login"]
     list_filter = ["is_active", "is_staff", "is_superuser"]
     filter_horizontal = []
+    actions = ["remove_second_factor"]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         (_("Person"), {"fields": ["first_name", "last_name", "email"]}),
@@ -46,6 +49,12 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):
                 "Endpoints and their keys. Parts in studies and collections are given on their own pages."
             )
         return field
+
+    @admin.action(description=_("Remove the second factor (lost phone)"))
+    def remove_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        """Whoever it was taken from sets up a new one at the next sign-in."""
+        removed = sum(second_factor.remove(user, by=request.user) for user in users)
+        self.message_user(request, _("Removed from {number} of them.").format(number=removed))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
