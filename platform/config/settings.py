@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "collecting",
     "exports",
     "signin",
+    "erasing",
     *(f"games.{key}" for key in registry.keys()),
 ]
 

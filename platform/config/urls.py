@@ -9,6 +9,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
     path("admin/second-factor/", include("signin.urls")),
+    path("admin/erase/", include("erasing.urls")),
     path("admin/exports/", include("exports.urls")),
     # The admin's own short cut from any object to its page would hand out participants' personal links.
     path("admin/r/<path:anything>", not_found, {"exception": None}),
