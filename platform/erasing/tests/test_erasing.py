@@ -41,7 +41,7 @@ QUOTE = "You live at 5 Elm Street? Nice!"
 HARMLESS = "Let us share fairly"
 TEXT_COLUMNS = {
     "messages": {"text", "characters", "words"},
-    "decisions": {"message", "move_message"},
+    "decisions": {"move", "move_message"},
     "llm_calls": {"messages", "answer", "problem", "error"},
     "participants": {"check_code_word_answered", "check_quiz_answered"},
 }
