@@ -8,3 +8,7 @@ class ChecksConfig(AppConfig):
 
     def ready(self) -> None:
         from checks import steps  # noqa: F401  (registers its steps)
+        from checks.models import Verdict
+        from participants.words import keeps_words
+
+        keeps_words(Verdict, "answered")

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from matches.models import Match
 from participants.models import new_seed
+from rights.models import Membership
 from studies.models import game_choices
 
 
@@ -65,6 +66,17 @@ class Collection(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Member(Membership):
+    """Somebody's part in a collection."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="members")
+
+    class Meta:
+        verbose_name = _("member of a collection")
+        verbose_name_plural = _("members of collections")
+        constraints = [models.UniqueConstraint(fields=["collection", "user"], name="one_part_per_collection")]
 
 
 class Item(models.Model):

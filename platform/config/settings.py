@@ -7,6 +7,7 @@ PARLEY_DATA are read from the environment; deploy/parley.env.example explains ea
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 from pathlib import Path
 
 import environ
@@ -52,7 +53,13 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "channels",
     "csp",
+    "axes",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "config",
+    "audit",
+    "rights",
     "participants",
     "recruiters",
     "opponents",
@@ -62,6 +69,8 @@ INSTALLED_APPS = [
     "studies",
     "collecting",
     "exports",
+    "signin",
+    "erasing",
     *(f"games.{key}" for key in registry.keys()),
 ]
 
@@ -74,9 +83,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "signin.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -153,11 +165,29 @@ SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="")
 
 # ---- people and pages --------------------------------------------------------------------------------
 
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=BEHIND_TLS)
+"""Whether the admin asks everybody for a code from an authenticator app, beside the password."""
+OTP_TOTP_ISSUER = "Parley"
+
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+"""How many proxies in front add the visitor's address to X-Forwarded-For, where the web server does not read it."""
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_CLIENT_IP_CALLABLE = "signin.throttling.address_of"
+AXES_LOCKOUT_CALLABLE = "signin.throttling.barred"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
@@ -195,6 +225,9 @@ SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = BEHIND_TLS
 SECURE_HSTS_PRELOAD = BEHIND_TLS
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 
 LOGGING = {
@@ -204,5 +237,6 @@ LOGGING = {
     "filters": {"hide tokens": {"()": "config.logs.HideTokens"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["hide tokens"]}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
-    "loggers": {"django": {"handlers": [], "propagate": True}},
+    # django-axes writes names and addresses into its warnings; the audit log has what matters.
+    "loggers": {"django": {"handlers": [], "propagate": True}, "axes": {"level": "ERROR"}},
 }

@@ -9,17 +9,17 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 
-def _item(title: Any, icon: str, model: str, permission: str) -> dict[str, Any]:
+def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
     """One entry of the side bar, for those who may see what it leads to."""
 
     def allowed(request: HttpRequest) -> bool:
-        return request.user.has_perm(permission)
+        from django.apps import apps  # the settings import this file before there are apps
+        from django.contrib import admin
+
+        page = admin.site.get_model_admin(apps.get_model(*model.split("_")))
+        return page.has_view_permission(request)
 
     return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist"), "permission": allowed}
-
-
-def _is_superuser(request: HttpRequest) -> bool:
-    return bool(request.user.is_superuser)
 
 
 UNFOLD: dict[str, Any] = {
@@ -51,39 +51,32 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": _("Run"),
                 "items": [
-                    _item(_("Studies"), "science", "studies_study", "studies.view_study"),
-                    _item(_("Collections"), "stacks", "collecting_collection", "collecting.view_collection"),
-                    _item(_("Endpoints"), "hub", "opponents_endpoint", "opponents.view_endpoint"),
-                    _item(_("Matches"), "forum", "matches_match", "matches.view_match"),
-                    _item(_("Participants"), "group", "participants_enrolment", "participants.view_enrolment"),
-                    _item(
-                        _("Problem reports"), "report", "participants_problemreport", "participants.view_problemreport"
-                    ),
-                    _item(_("Ledger"), "payments", "payouts_ledgerrow", "payouts.view_ledgerrow"),
+                    _item(_("Studies"), "science", "studies_study"),
+                    _item(_("Collections"), "stacks", "collecting_collection"),
+                    _item(_("Endpoints"), "hub", "opponents_endpoint"),
+                    _item(_("Matches"), "forum", "matches_match"),
+                    _item(_("Participants"), "group", "participants_enrolment"),
+                    _item(_("Problem reports"), "report", "participants_problemreport"),
+                    _item(_("Ledger"), "payments", "payouts_ledgerrow"),
                 ],
             },
             {
                 "title": _("Records"),
                 "separator": True,
                 "items": [
-                    _item(_("Versions"), "history", "studies_version", "studies.view_version"),
-                    _item(_("Placements"), "event_seat", "studies_placement", "studies.view_placement"),
-                    _item(_("Verdicts"), "fact_check", "checks_verdict", "checks.view_verdict"),
-                    _item(_("Model calls"), "smart_toy", "opponents_call", "opponents.view_call"),
+                    _item(_("Versions"), "history", "studies_version"),
+                    _item(_("Placements"), "event_seat", "studies_placement"),
+                    _item(_("Verdicts"), "fact_check", "checks_verdict"),
+                    _item(_("Model calls"), "smart_toy", "opponents_call"),
                 ],
             },
             {
                 "title": _("Access"),
                 "separator": True,
                 "items": [
-                    {
-                        "title": _("Identities"),
-                        "icon": "badge",
-                        "link": reverse_lazy("admin:recruiters_identity_changelist"),
-                        "permission": _is_superuser,
-                    },
-                    _item(_("Users"), "person", "auth_user", "auth.view_user"),
-                    _item(_("Groups"), "shield_person", "auth_group", "auth.view_group"),
+                    _item(_("Audit log"), "policy", "audit_record"),
+                    _item(_("Identities"), "badge", "recruiters_identity"),
+                    _item(_("Users"), "person", "auth_user"),
                 ],
             },
         ],

@@ -3,12 +3,16 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config.views import health, home
+from config.views import health, home, not_found
 
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
+    path("admin/second-factor/", include("signin.urls")),
+    path("admin/erase/", include("erasing.urls")),
     path("admin/exports/", include("exports.urls")),
+    # The admin's own short cut from any object to its page would hand out participants' personal links.
+    path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/", admin.site.urls),
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),

@@ -39,7 +39,7 @@ class StudySource:
     asks_models = True
 
     def __init__(self, study: Study):
-        self.study = study
+        self.study = self.made = study
         self.slug, self.title, self.purpose = study.slug, study.title, str(study.purpose)
         self.origin = PLAYED_HERE
         self.demonstration = study.purpose == Match.Purpose.DEMO
@@ -80,7 +80,7 @@ class CollectionSource:
     demonstration = False
 
     def __init__(self, collection: Collection):
-        self.collection = collection
+        self.collection = self.made = collection
         self.slug, self.title = collection.slug, collection.title
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
 from participants.models import ProblemReport
+from rights.admin import PartAdmin
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class ReadOnlyAdmin(PartAdmin):
     """Records: they can be looked at and nothing else."""
 
     list_per_page = 50

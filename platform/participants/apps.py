@@ -8,3 +8,7 @@ class ParticipantsConfig(AppConfig):
 
     def ready(self) -> None:
         from participants import consent  # noqa: F401  (registers its steps)
+        from participants.models import ProblemReport
+        from participants.words import keeps_words
+
+        keeps_words(ProblemReport, "text")

@@ -67,6 +67,10 @@ class Enrolment(models.Model):
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     earnings = models.JSONField(_("earnings"), null=True, blank=True, help_text=_("what the final screen says is paid"))
 
+    erased_at = models.DateTimeField(
+        _("erased"), null=True, blank=True, help_text=_("when everything that told who this is was taken away")
+    )
+
     class Meta:
         verbose_name = _("participant")
         verbose_name_plural = _("participants")

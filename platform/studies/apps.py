@@ -7,4 +7,6 @@ class StudiesConfig(AppConfig):
     verbose_name = _("studies")
 
     def ready(self) -> None:
-        from studies import endings  # noqa: F401  (registers itself)
+        from studies import endings, parts  # noqa: F401  (endings register themselves)
+
+        parts.declare()

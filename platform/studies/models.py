@@ -22,6 +22,7 @@ from matches.models import Match
 from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule
+from rights.models import Membership
 from studies.design import WantedCell, cells_wanted
 
 
@@ -217,6 +218,17 @@ class Study(models.Model):
         """
         problems = settings_of(self.asking).check(game)
         return {"asking": " ".join(f"{name}: {reason}" for name, reason in problems.items())} if problems else {}
+
+
+class Member(Membership):
+    """Somebody's part in a study."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="members")
+
+    class Meta:
+        verbose_name = _("member of a study")
+        verbose_name_plural = _("members of studies")
+        constraints = [models.UniqueConstraint(fields=["study", "user"], name="one_part_per_study")]
 
 
 class Version(models.Model):

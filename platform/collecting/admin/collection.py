@@ -6,17 +6,17 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from audit.deeds import Deed
 from collecting import forms, services
 from collecting.admin.standing import COLOURS, as_text, deeds, dollars, game_title, percent, plan_of, size, standing_of
 from collecting.errors import BadPlan, WrongMoment
@@ -25,12 +25,14 @@ from collecting.planning import make_collection
 from collecting.progress import progress
 from games import registry
 from games.interface import Game
+from rights.admin import MembersPage
+from rights.roles import Role
 
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 
 @admin.register(Collection)
-class CollectionAdmin(ModelAdmin):
+class CollectionAdmin(MembersPage):
     list_display = ["title", "standing", "game_title", "source", "ended", "decisions", "cost", "created_at"]
     list_filter = ["status", "game", "source"]
     search_fields = ["title", "slug"]
@@ -139,7 +141,7 @@ class CollectionAdmin(ModelAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """How far it is and what one may do; below, what it consists of."""
-        collection = self._visible(request, object_id)
+        collection = self.seen(request, object_id)
         standing = standing_of(collection)
         may_change = self.has_change_permission(request, collection)
         context = {
@@ -150,22 +152,23 @@ class CollectionAdmin(ModelAdmin):
             "title": collection.title,
             "colour": COLOURS[collection.status],
             "deeds": deeds(collection, standing) if may_change else set(),
+            "may_change": may_change,
             "plan": plan_of(collection),
-            **_live(request, collection, standing),
+            **_live(collection, standing),
         }
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)
 
     def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The part of the page that changes while matches are played."""
-        collection = self._visible(request, object_id)
-        context = _live(request, collection, standing_of(collection))
+        collection = self.seen(request, object_id)
+        context = _live(collection, standing_of(collection))
         return TemplateResponse(
             request, "admin/collecting/collection/progress.html", context, headers={"Cache-Control": "no-store"}
         )
 
     def content(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The frozen content as a file."""
-        collection = self._visible(request, object_id)
+        collection = self.seen(request, object_id)
         response = HttpResponse(as_text(collection.content), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
         return response
@@ -173,17 +176,6 @@ class CollectionAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
         """Collections are evidence."""
         return False
-
-    def _visible(self, request: HttpRequest, object_id: str) -> Collection:
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return self._found(request, object_id)
-
-    def _found(self, request: HttpRequest, object_id: str) -> Collection:
-        collection = self.get_object(request, object_id)
-        if collection is None:
-            raise Http404
-        return collection
 
     # ---- deeds ---------------------------------------------------------------------------------------
 
@@ -205,64 +197,73 @@ class CollectionAdmin(ModelAdmin):
 
     def start(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Play it, or go on with it."""
-        collection = self._changeable(request, object_id)
+        collection = self.seen(request, object_id, role=Role.EDITOR)
         begun = collection.started_at is not None
+        says = _("It goes on: matches are taken up where they stood.") if begun else _("Started.")
         try:
-            services.start(collection)
+            with transaction.atomic():
+                services.start(collection)
+                self.record_deed(request, collection, Deed.RESUMED if begun else Deed.STARTED, says)
         except WrongMoment as error:
             return self._refused(request, collection, error)
-        says = _("It goes on: matches are taken up where they stood.") if begun else _("Started.")
         return self._done(request, collection, says)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Begin nothing new; matches under way keep where they stand."""
-        collection = self._changeable(request, object_id)
+        collection = self.seen(request, object_id, role=Role.EDITOR)
+        says = _("Paused: matches under way keep where they stand.")
         try:
-            services.pause(collection)
+            with transaction.atomic():
+                services.pause(collection)
+                self.record_deed(request, collection, Deed.PAUSED, says)
         except WrongMoment as error:
             return self._refused(request, collection, error)
-        return self._done(request, collection, _("Paused: matches under way keep where they stand."))
+        return self._done(request, collection, says)
 
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Play the failed matches again, at once where the budget allows it."""
-        collection = self._changeable(request, object_id)
+        collection = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            again = services.retry_failed(collection)
-            now = progress(collection)
-            if again and (now.budget is None or now.cost < now.budget):
-                services.start(collection)
+            again, says = self._retried(request, collection)
         except WrongMoment as error:
             return self._refused(request, collection, error)
         if not again:
             self.message_user(request, _("No match has failed, so there is none to play again."), messages.WARNING)
             return _page_of(collection)
+        return self._done(request, collection, says)
+
+    @transaction.atomic
+    def _retried(self, request: HttpRequest, collection: Collection) -> tuple[int, str]:
+        again = services.retry_failed(collection)
+        now = progress(collection)
+        if again and (now.budget is None or now.cost < now.budget):
+            services.start(collection)
         says = ngettext(
             "{number} failed match is played again from its start.",
             "{number} failed matches are played again from their start.",
             again,
-        )
-        return self._done(request, collection, says.format(number=f"{again:,}"))
+        ).format(number=f"{again:,}")
+        if again:
+            self.record_deed(request, collection, Deed.STARTED, says, {"failed matches": again})
+        return again, says
 
     def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Allow more to be spent."""
-        collection = self._changeable(request, object_id)
+        collection = self.seen(request, object_id, role=Role.EDITOR)
         budget = forms.dollars(request.POST.get("budget", ""))
         if budget is None:
             self.message_user(request, _("Please give the new budget in dollars, such as 25.00."), messages.ERROR)
             return _page_of(collection)
+        says = _("The budget is {budget} now.").format(budget=dollars(budget))
         try:
-            collection = services.raise_budget(collection, budget)
+            with transaction.atomic():
+                collection = services.raise_budget(collection, budget)
+                self.record_deed(request, collection, Deed.CHANGED, says, {"budget": str(budget)})
         except WrongMoment as error:
             return self._refused(request, collection, error)
-        return self._done(request, collection, _("The budget is {budget} now.").format(budget=dollars(budget)))
-
-    def _changeable(self, request: HttpRequest, object_id: str) -> Collection:
-        if not self.has_change_permission(request):
-            raise PermissionDenied
-        return self._found(request, object_id)
+        return self._done(request, collection, says)
 
     def _done(self, request: HttpRequest, collection: Collection, says: str) -> HttpResponseRedirect:
-        self.log_change(request, collection, says)
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(collection)
 
@@ -271,13 +272,8 @@ class CollectionAdmin(ModelAdmin):
         return _page_of(collection)
 
 
-def _live(request: HttpRequest, collection: Collection, standing: Any) -> dict[str, Any]:
-    return {
-        "collection": collection,
-        "standing": standing,
-        "may_see_matches": request.user.has_perm("matches.view_match"),
-        "may_see_items": request.user.has_perm("collecting.view_item"),
-    }
+def _live(collection: Collection, standing: Any) -> dict[str, Any]:
+    return {"collection": collection, "standing": standing}
 
 
 def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:

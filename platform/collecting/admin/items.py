@@ -15,6 +15,7 @@ from unfold.decorators import display
 from collecting.admin.standing import ITEM_COLOURS, dollars
 from collecting.models import Collection, Item
 from participants.admin import ReadOnlyAdmin
+from rights.parts import visible
 
 
 class OfCollection(admin.SimpleListFilter):
@@ -22,7 +23,7 @@ class OfCollection(admin.SimpleListFilter):
     parameter_name = "collection"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return list(Collection.objects.order_by("title").values_list("pk", "title"))
+        return list(visible(request.user, Collection.objects.order_by("title")).values_list("pk", "title"))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Item]) -> QuerySet[Item]:
         if self.value() is None or not str(self.value()).isdigit():

@@ -16,6 +16,8 @@ from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from audit.admin import AuditedAdmin
+from audit.deeds import Deed
 from llm_agents.endpoints import PRESETS
 from opponents import spending
 from opponents.admin.standing import Standing, standings
@@ -30,7 +32,7 @@ WRITE_ONLY = ("new_key", "forget_key")
 
 
 @admin.register(Endpoint)
-class EndpointAdmin(ModelAdmin):
+class EndpointAdmin(AuditedAdmin, ModelAdmin):
     form = EndpointForm
     list_display = ["name", "title", "protocol", "address", "key_held", "state", "calls", "errors", "p95", "spend"]
     list_filter = ["enabled", "protocol"]
@@ -168,7 +170,7 @@ class EndpointAdmin(ModelAdmin):
             return back
         trial = try_out(kept(endpoint, even_disabled=True), asked.cleaned_data["model"])
         says = _in_words(trial)
-        self.log_change(request, endpoint, says)
+        self.record_deed(request, endpoint, Deed.TRIED, says, {"model": trial.model, "answered": not trial.problem})
         self.message_user(request, says, messages.ERROR if trial.problem else messages.SUCCESS)
         return back
 

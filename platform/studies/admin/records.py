@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -13,6 +13,8 @@ from unfold.decorators import display
 from participants.admin import ReadOnlyAdmin
 from participants.models import Enrolment
 from participants.states import ENDED, State
+from rights.parts import visible
+from rights.roles import Role
 from studies.freezing import sha256_of
 from studies.models import Placement, Study, Version
 
@@ -22,10 +24,10 @@ class OfStudy(admin.SimpleListFilter):
 
     title = _("study")
     parameter_name = "study"
-    lookup = "study"
+    lookup: str
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
-        return list(Study.objects.order_by("title").values_list("pk", "title"))
+        return list(visible(request.user, Study.objects.order_by("title")).values_list("pk", "title"))
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         if self.value() is None or not str(self.value()).isdigit():
@@ -39,6 +41,10 @@ class EnrolmentOfStudy(OfStudy):
 
 class PlacementOfStudy(OfStudy):
     lookup = "cell__version__study"
+
+
+class VersionOfStudy(OfStudy):
+    lookup = "study"
 
 
 COLOURS = {
@@ -55,6 +61,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
     list_select_related = ["placement__cell__version__study"]
     search_fields = ["pseudonym"]
     date_hierarchy = "arrived_at"
+    change_form_outer_before_template = "admin/participants/enrolment/erase_link.html"
     fields = [
         "pseudonym",
         "state",
@@ -65,9 +72,17 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         "last_seen_at",
         "expires_at",
         "ended_at",
+        "erased_at",
         "earnings",
         "completion_code",
     ]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        person = self.get_object(request, object_id)
+        may_erase = person is not None and person.erased_at is None and self._allowed(request, person, Role.OWNER)
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), "may_erase": may_erase})
 
     @display(description=_("study"))
     def study(self, enrolment: Enrolment) -> str:
@@ -88,7 +103,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
 @admin.register(Version)
 class VersionAdmin(ReadOnlyAdmin):
     list_display = ["study", "number", "launched_at", "hash", "revision"]
-    list_filter = ["study"]
+    list_filter = [VersionOfStudy]
     list_select_related = ["study"]
     fields = ["study", "number", "launched_at", "sha256", "intact", "code_revision", "content"]
 

@@ -7,21 +7,23 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from audit.deeds import Deed
 from games import registry
 from games.interface import Game
 from participants.states import State
 from recruiters.models import LabCode
+from rights.admin import MembersPage
+from rights.roles import Role
 from studies.admin.setup_form import fieldsets, study_form
 from studies.admin.standing import codes_of, standing_of
 from studies.freezing import launch
@@ -33,7 +35,7 @@ _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(ModelAdmin):
+class StudyAdmin(MembersPage):
     list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -111,6 +113,7 @@ class StudyAdmin(ModelAdmin):
                 "standing": standing_of(study, request),
                 "study": study,
                 "may_change": self.has_change_permission(request, study),
+                "may_close": self._allowed(request, study, Role.OWNER),
                 "most_codes": MOST_CODES,
             }
         return super().change_view(request, object_id, form_url, context)
@@ -162,16 +165,22 @@ class StudyAdmin(ModelAdmin):
         return [*own, codes, *super().get_urls()]
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Freeze the study as it stands and let people in."""
-        study = self._changeable(request, object_id)
+        """Freeze the study as it stands and let people in; one that was closed only by an owner."""
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        if study.status == Study.Status.CLOSED and not self._allowed(request, study, Role.OWNER):
+            raise PermissionDenied
         try:
-            version = launch(study)
+            with transaction.atomic():
+                before = set(study.versions.values_list("pk", flat=True))
+                version = launch(study)
+                deed = Deed.RESUMED if version.pk in before else Deed.LAUNCHED
+                details = {"version": version.number, "sha256": version.sha256}
+                self.record_deed(request, study, deed, f"Launched version {version.number}.", details)
         except ValidationError as error:
             self.message_user(
                 request, _("Not launched: {reason}").format(reason=" ".join(error.messages)), messages.ERROR
             )
             return _page_of(study)
-        self.log_change(request, study, f"Launched version {version.number}.")
         self.message_user(
             request,
             _("Version {number} is launched: people can come in.").format(number=version.number),
@@ -181,39 +190,46 @@ class StudyAdmin(ModelAdmin):
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in for now; whoever is in goes on."""
-        return self._set_status(request, object_id, Study.Status.PAUSED, _("Paused: nobody new comes in."))
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        return self._set_status(request, study, Deed.PAUSED, _("Paused: nobody new comes in."))
 
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in any more; whoever is in goes on."""
-        return self._set_status(request, object_id, Study.Status.CLOSED, _("Closed: nobody new comes in any more."))
+        study = self.seen(request, object_id, role=Role.OWNER)
+        return self._set_status(request, study, Deed.CLOSED, _("Closed: nobody new comes in any more."))
 
-    def _set_status(self, request: HttpRequest, object_id: str, status: str, says: str) -> HttpResponse:
-        study = self._changeable(request, object_id)
+    def _set_status(self, request: HttpRequest, study: Study, deed: Deed, says: str) -> HttpResponse:
         if study.status == Study.Status.DRAFT:
             self.message_user(request, _("A draft lets nobody in anyway."), messages.WARNING)
             return _page_of(study)
-        Study.objects.filter(pk=study.pk).update(status=status)
-        self.log_change(request, study, says)
+        if study.status == Study.Status.CLOSED and deed == Deed.PAUSED:
+            self.message_user(request, _("It is closed: nobody comes in anyway."), messages.WARNING)
+            return _page_of(study)
+        with transaction.atomic():
+            Study.objects.filter(pk=study.pk).update(status=str(deed))
+            self.record_deed(request, study, deed, says)
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(study)
 
     def make_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Make as many personal codes as were asked for."""
-        study = self._changeable(request, object_id)
+        study = self.seen(request, object_id, role=Role.EDITOR)
         asked = request.POST.get("number", "")
         if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked) <= MOST_CODES:
             says = _("Please ask for 1 to {most} codes at a time.").format(most=MOST_CODES)
             self.message_user(request, says, messages.ERROR)
             return _page_of(study)
-        number = len(LabCode.objects.bulk_create(LabCode(study=study.slug) for _i in range(int(asked))))
-        self.log_change(request, study, f"Made {number} lab codes.")
+        with transaction.atomic():
+            number = len(LabCode.objects.bulk_create(LabCode(study=study.slug) for _i in range(int(asked))))
+            self.record_deed(request, study, Deed.CODES_MADE, f"Made {number} lab codes.", {"number": number})
         says = ngettext("One code is ready.", "{number} codes are ready.", number).format(number=number)
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(study)
 
     def codes_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Every code with its link as a CSV file, for handing out."""
-        study = self._changeable(request, object_id)
+        study = self.seen(request, object_id, role=Role.EDITOR)
+        self.record_deed(request, study, Deed.CODES_TAKEN, "Downloaded the lab codes.")
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-codes.csv"'
         response["Cache-Control"] = "no-store"
@@ -222,12 +238,6 @@ class StudyAdmin(ModelAdmin):
         for code in codes_of(study, request.build_absolute_uri(study.get_absolute_url())):
             rows.writerow([code["code"], code["link"], "yes" if code["used"] else "no"])
         return response
-
-    def _changeable(self, request: HttpRequest, object_id: str) -> Study:
-        study = get_object_or_404(Study, pk=object_id)
-        if not self.has_change_permission(request, study):
-            raise PermissionDenied
-        return study
 
 
 def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:

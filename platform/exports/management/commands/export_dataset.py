@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from audit import services as audit
+from audit.deeds import Deed
 from exports import sources
 from exports.dataset import FORMATS, USUAL, export
 from exports.errors import ExportError
@@ -28,9 +30,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         formats = [name for name in options["formats"].split(",") if name]
         try:
-            made = export(sources.called(options["study"]), options["to"], formats, overwrite=options["overwrite"])
+            source = sources.called(options["study"])
+            made = export(source, options["to"], formats, overwrite=options["overwrite"])
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
+        audit.record(deed=Deed.EXPORTED, who=None, target=source.made)
         flow = made.flow
         self.stdout.write(
             f"{flow['matches_in_dataset']} of {flow['matches']['seen']} matches are in the dataset"

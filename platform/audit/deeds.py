@@ -1,0 +1,35 @@
+"""What is worth remembering that somebody did."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Deed(models.TextChoices):
+    """The deeds that this code records; records of other words are shown as they are written."""
+
+    MADE = "made", _("made")
+    CHANGED = "changed", _("changed")
+    DELETED = "deleted", _("deleted")
+    LAUNCHED = "launched", _("launched")
+    STARTED = "started", _("started")
+    TRIED = "tried", _("tried")
+    PAUSED = "paused", _("paused")
+    RESUMED = "resumed", _("opened again")
+    CLOSED = "closed", _("closed")
+    PILOTED = "piloted", _("piloted")
+    CODES_MADE = "codes_made", _("lab codes made")
+    CODES_TAKEN = "codes_taken", _("lab codes downloaded")
+    EXPORTED = "exported", _("dataset exported")
+    PAID = "paid", _("paid")
+    MATCH_ENDED = "match_ended", _("match ended by hand")
+    ERASED = "erased", _("participant erased")
+    RIGHTS_CHANGED = "rights_changed", _("rights changed")
+    SIGNED_IN = "signed_in", _("signed in")
+    SIGN_IN_FAILED = "sign_in_failed", _("sign-in failed")
+    SIGN_IN_BARRED = "sign_in_barred", _("sign-in barred for a while")
+    SECOND_FACTOR_SET = "second_factor_set", _("second factor set up")
+    SECOND_FACTOR_FAILED = "second_factor_failed", _("second factor refused")
+    SECOND_FACTOR_REMOVED = "second_factor_removed", _("second factor removed")
+    RECOVERY_CODES_MADE = "recovery_codes_made", _("recovery codes made")

@@ -1,0 +1,38 @@
+"""The database's own refusal to change or remove audit records.
+
+A migration that makes the table anew (SQLite does so for most changes) must `put_up` the guard again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TABLE = "audit_record"
+_SAYS = "audit records are never changed"
+_SQLITE = [
+    f"CREATE TRIGGER {_TABLE}_kept_{deed.lower()} BEFORE {deed} ON {_TABLE} BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
+    for deed in ("UPDATE", "DELETE")
+]
+_POSTGRES = [
+    f"CREATE FUNCTION {_TABLE}_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{_SAYS}'; END $$",
+    f"CREATE TRIGGER {_TABLE}_kept BEFORE UPDATE OR DELETE ON {_TABLE} FOR EACH ROW EXECUTE FUNCTION {_TABLE}_kept()",
+]
+
+
+def put_up(connection: Any) -> None:
+    """Refuse changes from now on."""
+    _run(connection, _SQLITE if connection.vendor == "sqlite" else _POSTGRES)
+
+
+def take_down(connection: Any) -> None:
+    """Refuse nothing any more."""
+    if connection.vendor == "sqlite":
+        _run(connection, [f"DROP TRIGGER {_TABLE}_kept_{deed}" for deed in ("update", "delete")])
+    else:
+        _run(connection, [f"DROP TRIGGER {_TABLE}_kept ON {_TABLE}", f"DROP FUNCTION {_TABLE}_kept()"])
+
+
+def _run(connection: Any, statements: list[str]) -> None:
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

@@ -1,0 +1,82 @@
+"""The audit log: who did what, when, on which object. Rows are added and nothing else.
+
+People and objects are named by plain values and not by foreign keys: a record outlives what it is about.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from audit.deeds import Deed
+
+
+class Unchangeable(Exception):
+    """Somebody tried to change or remove a record."""
+
+
+class Kept(models.QuerySet["Record"]):
+    """Records can be read and added; the database refuses the rest too (audit.guard)."""
+
+    def update(self, **changes: Any) -> NoReturn:
+        raise Unchangeable("Audit records are never changed.")
+
+    def bulk_update(self, *args: Any, **options: Any) -> NoReturn:
+        raise Unchangeable("Audit records are never changed.")
+
+    def delete(self) -> NoReturn:
+        raise Unchangeable("Audit records are never deleted.")
+
+
+class Record(models.Model):
+    """One deed.
+
+    Attributes:
+        by, by_id: the user's name and key; empty and None for commands and strangers.
+        kind, key, title: the object as "app.model", its primary key, and what it was called then.
+        of_kind, of_key: the study or collection whose owner may read this; the object itself where it is one.
+        details: plain data without secrets.
+    """
+
+    at = models.DateTimeField(_("time"), default=timezone.now, db_index=True)
+    deed = models.CharField(_("deed"), max_length=40)
+    by = models.CharField(_("by"), max_length=150, blank=True)
+    by_id = models.BigIntegerField(null=True)
+    kind = models.CharField(_("kind of object"), max_length=80, blank=True)
+    key = models.CharField(max_length=64, blank=True)
+    title = models.CharField(_("object"), max_length=200, blank=True)
+    of_kind = models.CharField(max_length=80, blank=True)
+    of_key = models.CharField(max_length=64, blank=True)
+    details = models.JSONField(_("details"), default=dict)
+
+    objects = models.Manager.from_queryset(Kept)()
+
+    class Meta:
+        verbose_name = _("audit record")
+        verbose_name_plural = _("audit log")
+        ordering = ["-at", "-pk"]
+        indexes = [models.Index(fields=["of_kind", "of_key"], name="audit_record_of")]
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.title}".strip()
+
+    @property
+    def what(self) -> str:
+        """The deed in words."""
+        return str(Deed(self.deed).label) if self.deed in Deed.values else self.deed.replace("_", " ")
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Add the record.
+
+        Raises:
+            Unchangeable: it is kept already.
+        """
+        if not self._state.adding:
+            raise Unchangeable("Audit records are never changed.")
+        super().save(*args, **options)
+
+    def delete(self, *args: Any, **options: Any) -> NoReturn:
+        raise Unchangeable("Audit records are never deleted.")

@@ -1,0 +1,59 @@
+"""Writing down who did what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Model
+
+from audit.models import Record
+
+_SECRET = re.compile(r"password|passwd|secret|token|api_?key|sealed_key|new_key", re.IGNORECASE)
+HIDDEN = "•••"
+
+
+def record(
+    *,
+    deed: str,
+    who: AbstractBaseUser | AnonymousUser | None,
+    target: Model | None = None,
+    of: Model | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> Record:
+    """Write down a deed. Call it in the transaction of the deed itself, so that there is both or neither.
+
+    Args:
+        deed: one of `audit.deeds.Deed`.
+        who: the user; None for commands and for people who are not signed in.
+        target: what it was done to.
+        of: the study or collection that the target belongs to, whose owner may read the record; the
+            target itself where there is none.
+        details: plain data. Values under names that sound like secrets are not kept.
+    """
+    of = of if of is not None else target
+    known = who is not None and who.pk is not None
+    return Record.objects.create(
+        deed=deed,
+        by=who.get_username() if known else "",
+        by_id=who.pk if known else None,
+        kind=target._meta.label_lower if target is not None else "",
+        key=str(target.pk) if target is not None else "",
+        title=str(target)[:200] if target is not None else "",
+        of_kind=of._meta.label_lower if of is not None else "",
+        of_key=str(of.pk) if of is not None else "",
+        details=_without_secrets(dict(details or {})),
+    )
+
+
+def _without_secrets(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {
+            str(name): HIDDEN if _SECRET.search(str(name)) else _without_secrets(value) for name, value in data.items()
+        }
+    if isinstance(data, list | tuple):
+        return [_without_secrets(value) for value in data]
+    return data if data is None or isinstance(data, str | int | float | bool) else str(data)

@@ -1,0 +1,229 @@
+"""Erasing a person: the only rewrite of records that there is.
+
+Who they were (recruiter's identifiers, name, link, code) is gone; what they wrote is replaced by a marker
+wherever it stands: their messages and answers, others' messages that quote or name them, and every prompt
+and answer of the models in their matches. Everything that is a figure stays: moves, payoffs, metrics,
+times, costs, what is owed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+import games.play
+from audit import services as audit
+from audit.deeds import Deed
+from erasing.traces import Traces
+from exports import shape
+from exports.scrubbing import texts_in
+from games.errors import GameError
+from matches.models import Event, Match
+from opponents.models import Call
+from participants.models import Enrolment, new_token
+from participants.words import kept_words, replaced
+from payouts.models import LedgerRow
+from recruiters.models import Identity, LabCode
+from rights.parts import whole_of
+
+ERASED = "[erased]"
+KEPT_OF_CALLS = frozenset(
+    "provider model parameters try_number latency answered_by input_tokens output_tokens request_id stop endpoint "
+    "strategy seed prompt_sha256 structured rung attempt streamed first_text refused short".split()
+)
+"""What of a call's record tells nothing of what was said; everything else is replaced."""
+
+
+SHORTEST_NAME = 3
+"""Letters of a part of somebody's name that is looked for by itself."""
+
+
+class NotPossible(Exception):
+    """Why somebody cannot be erased now, for whoever asked."""
+
+
+@dataclass
+class Erased:
+    """How many of each were rewritten."""
+
+    ways: int = 0
+    messages: int = 0
+    answers: int = 0
+    calls: int = 0
+
+
+def ways_of(enrolment: Enrolment) -> list[Enrolment]:
+    """All of the same person's ways through the same study, as far as their recruiter tells."""
+    identity = Identity.objects.filter(enrolment=enrolment).first()
+    if identity is None or not identity.worker:
+        return [enrolment]
+    same = {"study": identity.study, "recruiter": identity.recruiter, "worker": identity.worker}
+    keys = Identity.objects.filter(**same).values("enrolment")
+    return list(Enrolment.objects.filter(pk__in=keys).order_by("pk"))
+
+
+def unsettled(enrolment: Enrolment) -> list[LedgerRow]:
+    """What the person is still owed."""
+    rows = LedgerRow.objects.filter(enrolment__in=ways_of(enrolment))
+    return list(rows.exclude(state=LedgerRow.State.CONFIRMED).order_by("pk"))
+
+
+def refuse_impossible(enrolment: Enrolment) -> None:
+    """Raises NotPossible while the person takes part, or when they are erased already."""
+    if enrolment.erased_at is not None:
+        raise NotPossible(_("This person has been erased already."))
+    ways = ways_of(enrolment)
+    live = Match.objects.filter(seats__enrolment__in=ways, status=Match.Status.LIVE)
+    if any(not way.ended for way in ways) or live.exists():
+        raise NotPossible(
+            _("This person is still taking part. Wait until their way has ended; then they can be erased.")
+        )
+
+
+@transaction.atomic
+def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
+    """Erase the person whose way this is, with all of their ways through the study.
+
+    Args:
+        reason: why, for the audit log; the person's name and identifiers are cut out of it.
+
+    Raises:
+        NotPossible: nothing was changed.
+    """
+    study = whole_of(enrolment)
+    locked = Enrolment.objects.select_for_update().filter(pk__in=[way.pk for way in ways_of(enrolment)])
+    ways = list(locked.order_by("pk"))
+    refuse_impossible(next(way for way in ways if way.pk == enrolment.pk))
+    matches = list(Match.objects.select_for_update().filter(pk__in=_matches_of(ways)).order_by("pk"))
+    traces = _traces_of(ways, matches)
+    done = Erased(ways=len(ways), answers=_erase_answers(ways))
+    for match in matches:
+        done.messages += _erase_messages(match, ways, traces)
+        done.calls += _erase_calls(match, traces)
+    for way in ways:
+        _forget(way)
+    details = {"reason": traces.scrub(reason, ERASED), **asdict(done)}
+    for way in ways:
+        audit.record(deed=Deed.ERASED, who=by, target=way, of=study, details=details)
+    return done
+
+
+def _matches_of(ways: list[Enrolment]) -> Any:
+    return Match.objects.filter(seats__enrolment__in=ways).values("pk")
+
+
+def _traces_of(ways: list[Enrolment], matches: list[Match]) -> Traces:
+    identifiers = [text for way in ways for text in (way.token, way.completion_code)]
+    for identity in Identity.objects.filter(enrolment__in=ways):
+        identifiers += [identity.worker, identity.proof, *texts_in(identity.details)]
+    texts = []
+    for match in matches:
+        choices = _choices(match)
+        for event in _moves(match, _roles(match, ways)):
+            texts += [
+                text for name, text in event.data["move"].items() if name not in choices and isinstance(text, str)
+            ]
+    for model, fields in kept_words().items():
+        for row in model._base_manager.filter(enrolment__in=ways):
+            texts += [text for name in fields for text in texts_in(getattr(row, name))]
+    names = [
+        part for way in ways for part in (way.display_name, *way.display_name.split()) if len(part) >= SHORTEST_NAME
+    ]
+    return Traces(names=names, identifiers=identifiers, texts=texts)
+
+
+def _roles(match: Match, ways: list[Enrolment]) -> set[str]:
+    return set(match.seats.filter(enrolment__in=ways).values_list("role", flat=True))
+
+
+def _moves(match: Match, roles: set[str] | None = None) -> list[Event]:
+    moves = match.events.filter(kind="move").order_by("number")
+    return list(moves if roles is None else moves.filter(role__in=roles))
+
+
+def _choices(match: Match) -> frozenset[str]:
+    """Fields of moves whose words are the game's own.
+
+    Raises:
+        NotPossible: without the rules nobody can tell words from moves.
+    """
+    try:
+        return shape.of_configurations([(match.game, match.config)]).choices
+    except GameError as error:
+        raise NotPossible(_("A game of theirs cannot be read any more: {reason}").format(reason=error)) from None
+
+
+def _erase_answers(ways: list[Enrolment]) -> int:
+    """What the person wrote outside matches."""
+    rewritten = 0
+    for model, fields in kept_words().items():
+        for row in model._base_manager.filter(enrolment__in=ways):
+            model._base_manager.filter(pk=row.pk).update(
+                **{name: replaced(getattr(row, name), ERASED) for name in fields}
+            )
+            rewritten += 1
+    return rewritten
+
+
+def _erase_messages(match: Match, ways: list[Enrolment], traces: Traces) -> int:
+    """The person's free text in the log, and others' that quotes or names them; the snapshot follows the log."""
+    roles, choices = _roles(match, ways), _choices(match)
+    rewritten = 0
+    for event in _moves(match):
+        own = event.role in roles
+        move = {
+            name: value if name in choices else replaced(value, ERASED) if own else traces.without(value, ERASED)
+            for name, value in event.data["move"].items()
+        }
+        if move != event.data["move"]:
+            Event.objects.filter(pk=event.pk).update(data={**event.data, "move": move})
+            rewritten += 1
+    Match.objects.filter(pk=match.pk).update(snapshot=_snapshot_of(match, traces))
+    return rewritten
+
+
+def _snapshot_of(match: Match, traces: Traces) -> Mapping[str, Any]:
+    """Made anew from the log; where the rules have changed since, the old one without the person's words."""
+    try:
+        log = [event.as_event() for event in match.events.order_by("number")]
+        return games.play.snapshot(games.play.replay_events(match.configured(), log))
+    except GameError:
+        return traces.without(match.snapshot, ERASED)
+
+
+def _erase_calls(match: Match, traces: Traces) -> int:
+    """All that was said to and by the models of the match, but the system's own texts."""
+    rewritten = 0
+    for call in Call.objects.filter(match_uid=match.uid).iterator(chunk_size=100):
+        record = {
+            name: traces.without(value, ERASED) if name in KEPT_OF_CALLS else replaced(value, ERASED)
+            for name, value in call.record.items()
+            if name != "messages"
+        }
+        record["messages"] = [_said(message, traces) for message in call.record.get("messages", [])]
+        Call.objects.filter(pk=call.pk).update(record=record)
+        rewritten += 1
+    return rewritten
+
+
+def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
+    if message.get("role") == "system":
+        return traces.without(dict(message), ERASED)
+    return {name: value if name == "role" else replaced(value, ERASED) for name, value in message.items()}
+
+
+def _forget(way: Enrolment) -> None:
+    """Who it was: the recruiter's identity, the name, the link and the codes."""
+    identity = Identity.objects.filter(enrolment=way).first()
+    if identity is not None:
+        LabCode.objects.filter(study=identity.study, code__in=[identity.proof, identity.worker]).delete()
+        identity.delete()
+    Enrolment.objects.filter(pk=way.pk).update(
+        display_name="", token=new_token(), completion_code="", erased_at=timezone.now()
+    )

@@ -1,0 +1,271 @@
+"""Erasing a person: nothing that is theirs is left in the database, and no figure changes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Record
+from checks.models import Verdict
+from erasing import services
+from erasing.services import ERASED, NotPossible, erase
+from exports.dataset import export
+from exports.tests import building
+from exports.verify import verify
+from games.play import replay_events
+from matches.models import Match
+from opponents.models import Call
+from participants import services as people
+from participants.models import Enrolment
+from participants.words import kept_words
+from payouts.models import LedgerRow
+from recruiters.models import Identity, LabCode
+from rights.members import give
+from rights.roles import Role
+from studies.models import Study
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db]
+
+NAME, WORKER, HIT = "Robina Zwiebel", "A1ZWIEBELWORKER", "H1T2H3I4T5"
+ADDRESS = "I live at 5 Elm Street in Ghent"
+REPORT = "my phone number is 0470 123 456"
+QUOTE = "You live at 5 Elm Street? Nice!"
+HARMLESS = "Let us share fairly"
+TEXT_COLUMNS = {
+    "messages": {"text", "characters", "words"},
+    "decisions": {"move", "move_message"},
+    "llm_calls": {"messages", "answer", "problem", "error"},
+    "participants": {"check_code_word_answered", "check_quiz_answered"},
+}
+"""All that may differ in a dataset before and after."""
+
+
+def zwiebel(study: Study) -> Enrolment:
+    """Somebody who tells a lot, and an opponent who repeats it."""
+    person = building.arrive(study, worker=WORKER, proof=f"proof/{WORKER}", details={"hitId": HIT})
+    building.consent(person, name=NAME)
+    building.read_instructions(person)
+    match = building.match_of(person)
+    for message, answer in ((ADDRESS, QUOTE), ("hello", f"Dear Robina, {HARMLESS}"), ("so be it", HARMLESS)):
+        building.move(match, "alice", {**building.OFFER, "message": message})
+        building.move(match, "bob", {"decision": "reject"})
+        building.move(match, "bob", {**building.OFFER, "message": answer})
+        building.move(match, "alice", {"decision": "reject"})
+    building.move(match, "alice", {**building.FAIR, "message": ""})
+    building.move(match, "bob", {"decision": "accept"})
+    building.keep_call(
+        match,
+        messages=[
+            {"role": "system", "content": "These are the rules."},
+            {"role": "user", "content": f"The other says: <<{ADDRESS}>>"},
+        ],
+        answer=json.dumps({"message": f"So {NAME} is in Ghent", "bob_gain": 4000}),
+        problem=f"“{NAME}” is no number",
+        request_id="req-1",
+    )
+    building.answer_quiz(person)
+    people.report_problem(enrolment_id=person.pk, text=REPORT)
+    person.refresh_from_db()
+    return person
+
+
+def dump() -> str:
+    """Every value of every row of every table, as text."""
+    told = []
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            told += [str(value) for row in cursor.fetchall() for value in row]
+    return "\n".join(told).casefold()
+
+
+def tables(folder: Path) -> dict[str, list[dict[str, str]]]:
+    return {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in folder.glob("*.csv")}
+
+
+def secrets_of(person: Enrolment) -> list[str]:
+    return [
+        NAME,
+        "robina",
+        WORKER,
+        HIT,
+        person.token,
+        person.completion_code,
+        ADDRESS,
+        "elm street",
+        REPORT,
+        "so be it",
+    ]
+
+
+def test_nothing_of_the_person_is_left_and_no_figure_changes(tmp_path):
+    study = building.new_study()
+    person, other = zwiebel(study), building.complete(study, worker="A1OTHER", name="Kim", messages=["my own words"])
+    before = dump()
+    assert [secret for secret in secrets_of(person) if secret.casefold() not in before] == []
+    export(study, tmp_path / "before")
+    rows = list(LedgerRow.objects.order_by("pk").values())
+    figures = list(Match.objects.order_by("pk").values("payoffs", "metrics", "status", "ended_at"))
+
+    done = erase(enrolment=person, by=None, reason=f"{NAME} asked for it by mail")
+
+    after = dump()
+    assert [secret for secret in secrets_of(person) if secret.casefold() in after] == []
+    assert "my own words" in after and "kim" in after, "others keep theirs"
+    assert HARMLESS.casefold() in after, "an opponent's words stay where they tell nothing"
+    assert "these are the rules." in after
+    assert (done.ways, done.messages, done.calls) == (1, 5, 1)
+    assert list(LedgerRow.objects.order_by("pk").values()) == rows
+    assert list(Match.objects.order_by("pk").values("payoffs", "metrics", "status", "ended_at")) == figures
+
+    export(study, tmp_path / "after")
+    assert verify(tmp_path / "after") == []
+    was, now = tables(tmp_path / "before"), tables(tmp_path / "after")
+    assert was.keys() == now.keys()
+    for name, lines in was.items():
+        left_out = TEXT_COLUMNS.get(name, set())
+        strip = [{k: v for k, v in line.items() if k not in left_out} for line in lines]
+        assert [{k: v for k, v in line.items() if k not in left_out} for line in now[name]] == strip, name
+    assert {line["text"] for line in now["messages"]} == {ERASED, HARMLESS, "my own words"}
+    assert other.pseudonym in after
+
+
+def test_the_log_still_plays_and_the_snapshot_follows_it():
+    person = zwiebel(building.new_study())
+    erase(enrolment=person, by=None, reason="asked")
+    match = Match.objects.get()
+    assert replay_events(match.configured(), match.log()).payoffs() == match.payoffs
+    assert match.play().over and match.play().payoffs() == match.payoffs
+    moves = [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
+    assert [move["message"] for move in moves if "message" in move] == [
+        ERASED, ERASED, ERASED, ERASED, ERASED, HARMLESS,
+    ]  # fmt: skip
+    assert [move["decision"] for move in moves if "decision" in move] == ["reject"] * 6 + ["accept"]
+
+
+def test_what_a_call_cost_and_took_stays_and_what_was_said_goes():
+    person = zwiebel(building.new_study())
+    erase(enrolment=person, by=None, reason="asked")
+    record = Call.objects.get().record
+    assert [message["content"] for message in record["messages"]] == ["These are the rules.", ERASED]
+    assert (record["answer"], record["problem"], record["error"]) == (ERASED, ERASED, None)
+    assert (record["model"], record["latency"], record["request_id"]) == ("m", 0.25, "req-1")
+
+
+def test_the_checks_keep_their_verdicts_without_what_was_answered():
+    person = zwiebel(building.new_study())
+    erase(enrolment=person, by=None, reason="asked")
+    verdicts = {verdict.check_name: verdict for verdict in Verdict.objects.filter(enrolment=person)}
+    assert verdicts["code_word"].passed and verdicts["code_word"].answered == ERASED
+    assert verdicts["quiz"].passed and set(verdicts["quiz"].answered.values()) == {ERASED}
+
+
+def test_the_link_the_identity_and_the_lab_code_are_gone(client):
+    study = building.new_study()
+    code = LabCode.objects.create(study=study.slug).code
+    entered = client.post(f"{study.get_absolute_url()}?code={code}")
+    person = Enrolment.objects.get()
+    people.withdraw(enrolment_id=person.pk)
+    assert client.get(entered["Location"]).status_code == 200
+    erase(enrolment=person, by=None, reason="asked")
+    assert client.get(entered["Location"]).status_code == 404
+    assert not Identity.objects.exists() and not LabCode.objects.exists()
+    assert code.casefold() not in dump()
+
+
+def test_who_is_still_taking_part_is_not_erased_and_nobody_twice():
+    study = building.new_study()
+    live = building.consent(building.arrive(study, worker="A1LIVE"))
+    with pytest.raises(NotPossible, match="still taking part"):
+        erase(enrolment=live, by=None, reason="asked")
+    assert Identity.objects.filter(worker="A1LIVE").exists()
+    person = building.complete(study, worker="A1DONE")
+    erase(enrolment=person, by=None, reason="asked")
+    with pytest.raises(NotPossible, match="already"):
+        erase(enrolment=Enrolment.objects.get(pk=person.pk), by=None, reason="asked")
+    assert Record.objects.filter(deed="erased").count() == 1
+
+
+def test_all_ways_of_the_same_person_through_the_study_are_erased_together():
+    study = building.new_study()
+    first = building.complete(study, worker=WORKER, name="Robina")
+    second = building.complete(study, worker="A1SECOND", name="Robina")
+    Identity.objects.filter(enrolment=second).update(worker=WORKER)
+    elsewhere = building.complete(building.new_study(slug="elsewhere"), worker="A1ELSEWHERE")
+    assert erase(enrolment=first, by=None, reason="asked").ways == 2
+    assert WORKER.casefold() not in dump() and "robina" not in dump()
+    assert Identity.objects.get().enrolment == elsewhere
+
+
+def test_every_table_about_people_says_what_words_it_keeps():
+    """A new model with a foreign key to people calls `keeps_words`, or is named here as holding none."""
+    without_words = {"matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement"}
+    removed = {"recruiters.Identity"}
+    of_people = {
+        relation.related_model
+        for relation in Enrolment._meta.related_objects
+        if relation.one_to_many or relation.one_to_one
+    }
+    unsaid = {model._meta.label for model in of_people} - {model._meta.label for model in kept_words()}
+    assert unsaid == without_words | removed
+
+
+# ---- the page --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def owner(client: Client) -> User:
+    user = User.objects.create_user("owner", is_staff=True)
+    client.force_login(user)
+    return user
+
+
+def page_of(person: Enrolment) -> str:
+    return reverse("erasing:erase", args=[person.pk])
+
+
+def test_an_owner_erases_with_a_reason_after_seeing_what_is_owed(client, owner):
+    study = building.new_study()
+    give(study, user=owner, role=Role.OWNER, by=None)
+    person = zwiebel(study)
+    profile = reverse("admin:participants_enrolment_change", args=[person.pk])
+    assert page_of(person) in client.get(profile).content.decode()
+    page = client.get(page_of(person)).content.decode()
+    assert "Still owed" in page and "Pay first" in page and WORKER not in page and NAME not in page
+    for incomplete in ({}, {"reason": "asked"}, {"reason": "asked", "sure": "on"}, {"sure": "on", "settled": "on"}):
+        assert client.post(page_of(person), incomplete).status_code == 200
+        assert Identity.objects.exists()
+    given = {"reason": "asked by mail", "sure": "on", "settled": "on"}
+    assert client.post(page_of(person), given)["Location"] == profile
+    record = Record.objects.get(deed="erased")
+    assert (record.by, record.title, record.of_key) == ("owner", person.pseudonym, str(study.pk))
+    assert record.details["reason"] == "asked by mail"
+    after = client.get(profile).content.decode()
+    assert page_of(person) not in after
+    assert client.get(page_of(person))["Location"] == profile, "there is nothing left to do"
+
+
+@pytest.mark.parametrize(("role", "status"), [(None, 404), (Role.VIEWER, 403), (Role.EDITOR, 403)])
+def test_only_owners_erase(client, owner, role, status):
+    study = building.new_study()
+    if role:
+        give(study, user=owner, role=role, by=None)
+    person = building.complete(study, worker="A1")
+    for response in (client.get(page_of(person)), client.post(page_of(person), {"reason": "x", "sure": "on"})):
+        assert response.status_code == status
+    assert Identity.objects.exists()
+
+
+def test_what_is_settled_is_not_asked_about():
+    person = building.complete(building.new_study(), worker="A1")
+    assert services.unsettled(person)
+    LedgerRow.objects.update(state="confirmed")
+    assert not services.unsettled(person)

@@ -1,0 +1,77 @@
+"""The page on which an owner erases a participant who asked for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.views.decorators import staff_member_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
+
+from erasing import services
+from participants.models import Enrolment
+from rights.parts import may, visible
+from rights.roles import Role
+
+
+class EraseForm(forms.Form):
+    """Why, and that it is meant."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Why?"),
+        max_length=500,
+        help_text=gettext_lazy("It stays in the audit log. Do not name the person."),
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+    )
+    settled = forms.BooleanField(
+        label=gettext_lazy("What is still owed is settled in another way, or will not be paid."),
+        widget=UnfoldBooleanWidget(),
+    )
+    sure = forms.BooleanField(
+        label=gettext_lazy("Erase this person. It cannot be undone."), widget=UnfoldBooleanWidget()
+    )
+
+    def __init__(self, *arguments: Any, owes: bool, **named: Any):
+        super().__init__(*arguments, **named)
+        if not owes:
+            del self.fields["settled"]
+
+
+@never_cache
+@staff_member_required
+@require_http_methods(["GET", "POST"])
+def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
+    """Say what will be gone and what stays; erase on a post that gives a reason and means it."""
+    person = get_object_or_404(visible(request.user, Enrolment.objects.all()), pk=enrolment)
+    if not may(request.user, person, role=Role.OWNER):
+        raise PermissionDenied
+    page = HttpResponseRedirect(reverse("admin:participants_enrolment_change", args=[person.pk]))
+    owed = services.unsettled(person)
+    form = EraseForm(request.POST if request.method == "POST" else None, owes=bool(owed))
+    try:
+        services.refuse_impossible(person)
+        if form.is_bound and form.is_valid():
+            services.erase(enrolment=person, by=request.user, reason=form.cleaned_data["reason"])
+            messages.success(request, _("Erased: nothing here tells any more who {person} was.").format(person=person))
+            return page
+    except services.NotPossible as reason:
+        messages.error(request, str(reason))
+        return page
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Erase {person}").format(person=person),
+        "person": person,
+        "owed": owed,
+        "ways": len(services.ways_of(person)),
+        "form": form,
+    }
+    return render(request, "admin/participants/enrolment/erase.html", context)

@@ -1,0 +1,81 @@
+"""The page on which owners say who takes part in a study or collection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from rights import members
+from rights.admin.pages import PartAdmin
+from rights.roles import Role
+
+
+class MembersPage(PartAdmin):
+    """Adds the pages <object>/members/ (looked at by members) and <object>/members/set/ (posted to by owners)."""
+
+    def get_urls(self) -> list[URLPattern]:
+        of = f"{self.opts.app_label}_{self.opts.model_name}"
+        views = {
+            "members": ("<path:object_id>/members/", self.members),
+            "set_member": ("<path:object_id>/members/set/", require_POST(self.set_member)),
+        }
+        own = [
+            path(route, self.admin_site.admin_view(view), name=f"{of}_{name}") for name, (route, view) in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def members(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Who has which part; owners can change it."""
+        thing = self.seen(request, object_id)
+        of = f"admin:{self.opts.app_label}_{self.opts.model_name}"
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": thing,
+            "title": _("Members of {title}").format(title=thing),
+            "page": reverse(f"{of}_change", args=[thing.pk]),
+            "set_url": reverse(f"{of}_set_member", args=[thing.pk]),
+            "members": members.members_of(thing),
+            "may_set": self._allowed(request, thing, Role.OWNER),
+            "could_join": members.could_join(thing),
+            "roles": list(Role),
+        }
+        return TemplateResponse(request, "admin/rights/members.html", context, headers={"Cache-Control": "no-store"})
+
+    def set_member(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Give somebody a part, another part, or none (an empty `role`)."""
+        thing = self.seen(request, object_id, role=Role.OWNER)
+        role = request.POST.get("role", "")
+        asked = request.POST.get("person", "")
+        user = User.objects.filter(pk=asked).first() if asked.isascii() and asked.isdigit() else None
+        if user is None or role not in ("", *Role.values):
+            self.message_user(request, _("Please choose a person and a role."), messages.ERROR)
+            return self._back(request, thing)
+        try:
+            self._set(request, thing, user, role)
+        except members.NotPossible as reason:
+            self.message_user(request, str(reason), messages.ERROR)
+        return self._back(request, thing)
+
+    def _set(self, request: HttpRequest, thing: Any, user: User, role: str) -> None:
+        if role:
+            members.give(thing, user=user, role=Role(role), by=request.user)
+            says = _("{person} is {role} now.").format(person=user, role=Role(role).label)
+        else:
+            members.take(thing, user=user, by=request.user)
+            says = _("{person} has no part in it any more.").format(person=user)
+        self.message_user(request, says, messages.SUCCESS)
+
+    def _back(self, request: HttpRequest, thing: Any) -> HttpResponseRedirect:
+        """To the page, or to the list for who has just left."""
+        of = f"admin:{self.opts.app_label}_{self.opts.model_name}"
+        if self.has_view_permission(request, thing):
+            return HttpResponseRedirect(reverse(f"{of}_members", args=[thing.pk]))
+        return HttpResponseRedirect(reverse(f"{of}_changelist"))

@@ -1,0 +1,89 @@
+"""Giving and taking parts. Whoever makes a study or collection owns it, and there is always an owner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.db.models.signals import post_save
+from django.utils.translation import gettext as _
+
+from audit import services as audit
+from audit.deeds import Deed
+from rights.parts import works_here
+from rights.roles import Role
+
+
+class NotPossible(Exception):
+    """Why a part cannot be given or taken, for whoever asked."""
+
+
+def creators_own(model: type[Model]) -> None:
+    """Whoever is named in `created_by` when a row of `model` is made becomes its owner."""
+    post_save.connect(_make_owner, sender=model, dispatch_uid=f"owner of {model._meta.label}")
+
+
+def _make_owner(sender: type[Model], instance: Any, created: bool, raw: bool = False, **more: Any) -> None:
+    if created and not raw and instance.created_by_id is not None:
+        instance.members.create(user_id=instance.created_by_id, role=Role.OWNER)
+
+
+def members_of(thing: Any) -> list[Any]:
+    """Everybody's part in it, owners first."""
+    ranks = list(Role)[::-1]
+    found = thing.members.select_related("user").order_by("user__username")
+    return sorted(found, key=lambda member: ranks.index(member.role))
+
+
+def could_join(thing: Any) -> QuerySet[User]:
+    """Staff who have no part in it yet."""
+    taken = thing.members.values("user")
+    return User.objects.filter(is_active=True, is_staff=True).exclude(pk__in=taken).order_by("username")
+
+
+@transaction.atomic
+def give(thing: Any, *, user: User, role: Role, by: User | None) -> None:
+    """Let `user` have this part and no other.
+
+    Raises:
+        NotPossible: they cannot sign in here, or nobody would own it any more.
+    """
+    _lock(thing)
+    if not works_here(user):
+        raise NotPossible(_("This person cannot sign in here."))
+    before = thing.members.filter(user=user).first()
+    if before is not None and before.role == Role.OWNER != role:
+        _keep_an_owner(thing, user)
+    thing.members.update_or_create(user=user, defaults={"role": role})
+    details = {"person": user.get_username(), "role": str(role), "before": before.role if before else None}
+    audit.record(deed=Deed.RIGHTS_CHANGED, who=by, target=thing, details=details)
+
+
+@transaction.atomic
+def take(thing: Any, *, user: User, by: User | None) -> None:
+    """Let `user` have no part any more; nothing happens where they have none.
+
+    Raises:
+        NotPossible: nobody would own it any more.
+    """
+    _lock(thing)
+    before = thing.members.filter(user=user).first()
+    if before is None:
+        return
+    if before.role == Role.OWNER:
+        _keep_an_owner(thing, user)
+    before.delete()
+    details = {"person": user.get_username(), "role": None, "before": before.role}
+    audit.record(deed=Deed.RIGHTS_CHANGED, who=by, target=thing, details=details)
+
+
+def _lock(thing: Any) -> None:
+    """Parts in one thing change one after the other, so that two owners cannot both leave at once."""
+    type(thing)._base_manager.select_for_update().get(pk=thing.pk)
+
+
+def _keep_an_owner(thing: Any, leaving: User) -> None:
+    if not thing.members.filter(role=Role.OWNER).exclude(user=leaving).exists():
+        raise NotPossible(_("It needs an owner: make somebody else one first."))

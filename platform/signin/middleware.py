@@ -1,0 +1,30 @@
+"""No page of the admin without the second factor, where it is needed."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
+
+from signin import second_factor
+
+
+class SecondFactorMiddleware(MiddlewareMixin):
+    """Sends whoever has only typed a password on to the second factor, whatever page was asked for."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if not request.path_info.startswith(reverse("admin:index")) or _open_to_all(request.path_info):
+            return None
+        user = request.user
+        if not user.is_authenticated or user.is_verified() or not second_factor.needed(user):
+            return None
+        if second_factor.in_use(user):
+            return redirect_to_login(request.get_full_path(), reverse("signin:verify"))
+        return redirect("signin:second_factor")
+
+
+def _open_to_all(path: str) -> bool:
+    """The way in and out; what these show to whom they decide themselves."""
+    return path in {reverse(name) for name in ("admin:login", "admin:logout", "signin:verify", "signin:second_factor")}

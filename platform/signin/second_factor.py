@@ -1,0 +1,143 @@
+"""The second factor: an authenticator app on one's phone, and recovery codes on paper (django-otp)."""
+
+from __future__ import annotations
+
+import base64
+
+import segno
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import HttpRequest
+from django_otp import login
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from audit import services as audit
+from audit.deeds import Deed
+
+RECOVERY_CODES = 10
+
+
+class Wrong(Exception):
+    """The code was not taken; `seconds` is how long to wait before the next try."""
+
+    def __init__(self, seconds: int = 0):
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+def in_use(user: User) -> bool:
+    """Whether `user` has an authenticator app."""
+    return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
+
+
+def needed(user: User) -> bool:
+    """Whether `user` must show a second factor, or set one up, before anything else."""
+    return bool(settings.REQUIRE_SECOND_FACTOR) or in_use(user)
+
+
+def pending(user: User) -> TOTPDevice | None:
+    """The app that is being set up."""
+    return TOTPDevice.objects.filter(user=user, confirmed=False).order_by("-pk").first()
+
+
+@transaction.atomic
+def begin(user: User) -> TOTPDevice:
+    """A new secret for an app; the one in use stays in use until the new one is confirmed."""
+    TOTPDevice.objects.filter(user=user, confirmed=False).delete()
+    return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
+
+
+def picture_of(device: TOTPDevice) -> str:
+    """The QR code to scan, as SVG."""
+    return segno.make(device.config_url, error="m").svg_inline(scale=5, border=3, light="#fff", omitsize=True)
+
+
+def secret_of(device: TOTPDevice) -> str:
+    """The same to be typed: letters and digits in groups of four."""
+    secret = base64.b32encode(device.bin_key).decode().rstrip("=")
+    return " ".join(secret[i : i + 4] for i in range(0, len(secret), 4))
+
+
+def confirm(request: HttpRequest, code: str) -> list[str]:
+    """Take the app that is being set up into use instead of any other; returns new recovery codes.
+
+    Raises:
+        Wrong: nothing was changed but the count of failures.
+    """
+    user = request.user
+    with transaction.atomic():
+        device = TOTPDevice.objects.select_for_update().filter(user=user, confirmed=False).order_by("-pk").first()
+        taken = device is not None and _verify(device, code)
+        if taken:
+            TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
+            device.confirmed = True
+            device.save(update_fields=["confirmed"])
+            audit.record(deed=Deed.SECOND_FACTOR_SET, who=user, target=user)
+            codes = _new_codes(user)
+    if not taken:
+        raise Wrong(_wait(device))
+    login(request, device)
+    return codes
+
+
+def verify(request: HttpRequest, code: str) -> None:
+    """Show the second factor: a code of the app, or a recovery code, which is used up.
+
+    Raises:
+        Wrong: nothing was changed but the count of failures.
+    """
+    user = request.user
+    code = "".join(code.split()).lower()
+    kind = TOTPDevice if code.isdigit() else StaticDevice
+    with transaction.atomic():
+        device = kind.objects.select_for_update().filter(user=user, confirmed=True).first()
+        taken = device is not None and _verify(device, code)
+        if not taken:
+            audit.record(deed=Deed.SECOND_FACTOR_FAILED, who=user, target=user)
+    if not taken:
+        raise Wrong(_wait(device))
+    login(request, device)
+
+
+@transaction.atomic
+def new_recovery_codes(user: User) -> list[str]:
+    """Ten codes that each work once; earlier ones work no more."""
+    audit.record(deed=Deed.RECOVERY_CODES_MADE, who=user, target=user)
+    return _new_codes(user)
+
+
+def codes_left(user: User) -> int:
+    return StaticToken.objects.filter(device__user=user).count()
+
+
+@transaction.atomic
+def remove(user: User, *, by: User | None) -> bool:
+    """Forget the app and the codes of somebody who has lost both; false where there was nothing."""
+    had = in_use(user)
+    for kind in (TOTPDevice, StaticDevice):
+        kind.objects.filter(user=user).delete()
+    if had:
+        audit.record(deed=Deed.SECOND_FACTOR_REMOVED, who=by, target=user)
+    return had
+
+
+def _new_codes(user: User) -> list[str]:
+    StaticDevice.objects.filter(user=user).delete()
+    device = StaticDevice.objects.create(user=user, name="recovery", confirmed=True)
+    codes = [StaticToken.random_token() for _i in range(RECOVERY_CODES)]
+    StaticToken.objects.bulk_create(StaticToken(device=device, token=code) for code in codes)
+    return codes
+
+
+def _verify(device: TOTPDevice | StaticDevice, code: str) -> bool:
+    allowed, _why = device.verify_is_allowed()
+    return bool(allowed and device.verify_token("".join(code.split()).lower()))
+
+
+def _wait(device: TOTPDevice | StaticDevice | None) -> int:
+    """Seconds until the next try, which grow with every failure."""
+    if device is None or not device.throttling_failure_count:
+        return 0
+    return int(device.get_throttle_factor() * 2 ** (device.throttling_failure_count - 1))

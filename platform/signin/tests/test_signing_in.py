@@ -1,0 +1,232 @@
+"""Signing in: guessing is slow, a password alone opens nothing where a second factor is needed."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client, RequestFactory, override_settings
+from django.urls import reverse
+from django.utils import timezone
+from django_otp.oath import totp
+from django_otp.plugins.otp_static.models import StaticToken
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from audit.models import Record
+from signin.throttling import address_of
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "long enough 123"
+SET_UP, VERIFY, LOGIN, INDEX = "/admin/second-factor/", "/admin/second-factor/verify/", "/admin/login/", "/admin/"
+SIX_DIGITS = "000000"
+
+
+@pytest.fixture
+def ada(settings) -> User:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    return User.objects.create_superuser("ada", password=PASSWORD)
+
+
+@pytest.fixture
+def required(settings) -> None:
+    settings.REQUIRE_SECOND_FACTOR = True
+
+
+def sign_in(client: Client, password: str = PASSWORD, **more):
+    return client.post(LOGIN, {"username": "ada", "password": password, "next": INDEX}, **more)
+
+
+def code_of(device: TOTPDevice, ahead: int = 0) -> str:
+    """What the app shows now, or some half minutes later."""
+    device.refresh_from_db()
+    return f"{totp(device.bin_key, drift=device.drift + ahead):06d}"
+
+
+def set_up(client: Client) -> tuple[TOTPDevice, list[str]]:
+    client.post(SET_UP, {"do": "begin"})
+    device = TOTPDevice.objects.get(confirmed=False)
+    page = client.post(SET_UP, {"do": "confirm", "code": code_of(device)}).content.decode()
+    return device, re.findall(r"<li><code>(\w+)</code></li>", page)
+
+
+# ---- guessing passwords ----------------------------------------------------------------------------------
+
+
+def test_after_five_failures_one_is_told_when_to_come_back(client, ada):
+    for _i in range(4):
+        assert sign_in(client, "wrong").status_code == 200
+    response = sign_in(client, "wrong")
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 15 * 60
+    assert re.search(r"Come back in 1[45] minutes, at \d\d:\d\d \(UTC\)", response.content.decode())
+    assert sign_in(client).status_code == 429, "the right password does not help now"
+    assert not AccessAttempt.objects.filter(post_data__contains=PASSWORD).exists()
+
+
+def test_when_the_time_is_over_the_right_password_lets_in_again(client, ada):
+    for _i in range(5):
+        sign_in(client, "wrong")
+    AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=16))
+    assert sign_in(client)["Location"] == INDEX
+
+
+def test_others_are_not_barred_with_one_who_guesses(client, ada):
+    for _i in range(6):
+        sign_in(client, "wrong", REMOTE_ADDR="203.0.113.9")
+    assert sign_in(client, REMOTE_ADDR="203.0.113.10")["Location"] == INDEX
+
+
+@pytest.mark.parametrize(
+    ("proxies", "told", "address"),
+    [
+        (0, "203.0.113.7", "127.0.0.1"),
+        (1, "203.0.113.7", "203.0.113.7"),
+        (1, "forged, 203.0.113.7", "203.0.113.7"),
+        (2, "forged, 203.0.113.7, 10.0.0.1", "203.0.113.7"),
+        (2, "203.0.113.7", "127.0.0.1"),
+        (1, "", "127.0.0.1"),
+    ],
+)
+def test_behind_proxies_the_visitors_address_is_what_the_trusted_ones_saw(proxies, told, address):
+    request = RequestFactory().get("/", HTTP_X_FORWARDED_FOR=told)
+    with override_settings(TRUSTED_PROXIES=proxies):
+        assert address_of(request) == address
+
+
+def test_signing_in_is_written_down_without_what_was_typed(client, ada):
+    sign_in(client, "my old password")
+    client.post(LOGIN, {"username": "password in the wrong field", "password": "x"})
+    sign_in(client)
+    records = list(Record.objects.order_by("pk"))
+    assert [(record.deed, record.title) for record in records] == [
+        ("sign_in_failed", "ada"), ("sign_in_failed", ""), ("signed_in", "ada"),
+    ]  # fmt: skip
+    assert "password" not in str([(record.title, record.details) for record in records])
+    for _i in range(8):
+        sign_in(client, "wrong")
+    assert Record.objects.filter(deed="sign_in_barred").count() >= 1
+    assert Record.objects.filter(deed="sign_in_failed").count() <= 2 + 5
+
+
+# ---- the second factor -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", [INDEX, "/admin/studies/study/", "/admin/exports/any/dataset.zip", "/admin/auth/user/"]
+)
+def test_where_it_is_needed_a_password_leads_only_to_setting_it_up(client, ada, required, path):
+    sign_in(client)
+    for response in (client.get(path), client.post(path)):
+        assert (response.status_code, response["Location"]) == (302, SET_UP)
+    page = client.get(SET_UP)
+    assert page.status_code == 200 and not TOTPDevice.objects.exists(), "looking makes nothing"
+
+
+def test_setting_it_up_shows_a_picture_and_the_secret_and_then_recovery_codes(client, ada, required):
+    sign_in(client)
+    client.post(SET_UP, {"do": "begin"})
+    page = client.get(SET_UP).content.decode()
+    assert "<svg" in page and re.search(r"<code>(\w{4} ){7}\w{4}</code>", page)
+    wrong = client.post(SET_UP, {"do": "confirm", "code": SIX_DIGITS}).content.decode()
+    assert "This code was not taken" in wrong or "not the code of this moment" in wrong
+    assert not TOTPDevice.objects.filter(confirmed=True).exists()
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    _device, codes = set_up(client)
+    assert len(set(codes)) == 10
+    assert client.get(INDEX).status_code == 200
+    assert codes[0] not in client.get(SET_UP).content.decode(), "they are shown once"
+    assert Record.objects.filter(deed="second_factor_set", by="ada").count() == 1
+
+
+def test_the_next_time_the_app_is_asked_and_a_code_works_once(client, ada, required):
+    sign_in(client)
+    device, _codes = set_up(client)
+    again = Client()
+    sign_in(again)
+    response = again.get("/admin/studies/study/")
+    assert response["Location"] == f"{VERIFY}?next=/admin/studies/study/"
+    assert again.get(SET_UP)["Location"] == VERIFY, "a password alone sets up no other app"
+    assert again.post(SET_UP, {"do": "begin"})["Location"] == VERIFY
+    TOTPDevice.objects.update(last_t=-1)
+    code = code_of(device)
+    onward = again.post(VERIFY, {"code": code, "next": "/admin/studies/study/"})
+    assert onward["Location"] == "/admin/studies/study/"
+    assert again.get("/admin/studies/study/").status_code == 200
+    third = Client()
+    sign_in(third)
+    assert third.post(VERIFY, {"code": code}).status_code == 200, "not a second time"
+    assert third.get(INDEX).status_code == 302
+
+
+def test_guessing_codes_is_slow(client, ada, required):
+    sign_in(client)
+    device, _codes = set_up(client)
+    again = Client()
+    sign_in(again)
+    for _i in range(4):
+        page = again.post(VERIFY, {"code": SIX_DIGITS}).content.decode()
+    assert "Please wait" in page
+    TOTPDevice.objects.update(last_t=-1)
+    assert again.post(VERIFY, {"code": code_of(device)}).status_code == 200, "even the right one must wait"
+    assert Record.objects.filter(deed="second_factor_failed").count() == 5
+
+
+def test_a_recovery_code_lets_in_once(client, ada, required):
+    sign_in(client)
+    _device, codes = set_up(client)
+    for status in (302, 200):
+        again = Client()
+        sign_in(again)
+        assert again.post(VERIFY, {"code": codes[0].upper()}).status_code == status
+    assert StaticToken.objects.count() == 9
+    client.post(SET_UP, {"do": "codes"})
+    assert StaticToken.objects.count() == 10
+    assert not StaticToken.objects.filter(token__in=codes).exists()
+
+
+def test_it_leads_nowhere_else(client, ada, required):
+    sign_in(client)
+    _device, codes = set_up(client)
+    again = Client()
+    sign_in(again)
+    assert again.post(VERIFY, {"code": codes[0], "next": "https://elsewhere.example/"})["Location"] == INDEX
+
+
+def test_where_it_is_not_required_whoever_has_one_shows_it(client, ada):
+    sign_in(client)
+    assert client.get(INDEX).status_code == 200
+    set_up(client)
+    again = Client()
+    sign_in(again)
+    assert again.get(INDEX)["Location"] == f"{VERIFY}?next=/admin/"
+
+
+def test_an_administrator_removes_what_was_lost(client, ada, required):
+    sign_in(client)
+    set_up(client)
+    User.objects.create_user("bob", is_staff=True)
+    bob = User.objects.get(username="bob")
+    TOTPDevice.objects.create(user=bob, confirmed=True)
+    client.post(reverse("admin:auth_user_changelist"), {"action": "remove_second_factor", "_selected_action": [bob.pk]})
+    assert not TOTPDevice.objects.filter(user=bob).exists()
+    assert Record.objects.get(deed="second_factor_removed").title == "bob"
+    call_command("reset_second_factor", "ada")
+    assert not TOTPDevice.objects.exists()
+    with pytest.raises(CommandError, match="There is no user"):
+        call_command("reset_second_factor", "nobody")
+
+
+def test_secrets_of_second_factors_are_on_no_page_of_the_admin(client, ada):
+    client.force_login(ada)
+    for path in ("/admin/otp_totp/totpdevice/", "/admin/otp_static/staticdevice/"):
+        assert client.get(path).status_code == 404
+
+
+def test_participants_are_asked_for_nothing(client, required):
+    assert client.get("/").status_code == 200
+    assert client.get("/join/nowhere").status_code == 404

@@ -1,0 +1,122 @@
+"""The pages on which a second factor is set up and shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.admin.views.decorators import staff_member_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from signin import second_factor
+
+
+class CodeForm(forms.Form):
+    """One code, from the app or from paper."""
+
+    code = forms.CharField(
+        label=gettext_lazy("Code"),
+        max_length=40,
+        widget=UnfoldAdminTextInputWidget(
+            attrs={"autocomplete": "one-time-code", "autofocus": True, "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+
+
+@never_cache
+@staff_member_required
+@require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("code")
+def setting_up(request: HttpRequest) -> HttpResponse:
+    """Set the second factor up, replace it, or make new recovery codes.
+
+    `do` in the post is begin, confirm (with `code`) or codes. Whoever has a second factor shows it first.
+    """
+    if second_factor.in_use(request.user) and not request.user.is_verified():
+        return redirect("signin:verify")
+    do = request.POST.get("do") if request.method == "POST" else None
+    if do == "begin":
+        second_factor.begin(request.user)
+        return redirect("signin:second_factor")
+    if do == "codes" and request.user.is_verified():
+        return _codes(request, second_factor.new_recovery_codes(request.user))
+    form = CodeForm(request.POST if do == "confirm" else None)
+    if do == "confirm" and form.is_valid():
+        try:
+            return _codes(request, second_factor.confirm(request, form.cleaned_data["code"]))
+        except second_factor.Wrong as wrong:
+            form.add_error("code", _in_words(wrong))
+    return _setting_up(request, form)
+
+
+def _setting_up(request: HttpRequest, form: CodeForm) -> HttpResponse:
+    device = second_factor.pending(request.user)
+    about: dict[str, Any] = {"form": form, "in_use": second_factor.in_use(request.user)}
+    if device is not None:
+        # segno's own markup, made from the device's secret alone.
+        about |= {"qr": mark_safe(second_factor.picture_of(device)), "secret": second_factor.secret_of(device)}
+    else:
+        about |= {"left": second_factor.codes_left(request.user)}
+    return _page(request, "signin/second_factor.html", _("Second factor"), about)
+
+
+def _codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
+    return _page(request, "signin/codes.html", _("Recovery codes"), {"codes": codes})
+
+
+@never_cache
+@staff_member_required
+@require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("code")
+def verifying(request: HttpRequest) -> HttpResponse:
+    """Show the second factor, after the password."""
+    if request.user.is_verified():
+        return _onward(request)
+    if not second_factor.in_use(request.user):
+        return redirect("signin:second_factor")
+    form = CodeForm(request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid():
+        try:
+            second_factor.verify(request, form.cleaned_data["code"])
+            return _onward(request)
+        except second_factor.Wrong as wrong:
+            form.add_error("code", _in_words(wrong))
+    return _page(request, "signin/verify.html", _("One more step"), {"form": form, "next": _next(request)})
+
+
+def _page(request: HttpRequest, template: str, title: str, about: dict[str, Any]) -> HttpResponse:
+    site = {"site_title": admin.site.each_context(request)["site_title"], "required": settings.REQUIRE_SECOND_FACTOR}
+    return render(request, template, {**site, "title": title, **about})
+
+
+def _next(request: HttpRequest) -> str:
+    """Where the visitor wanted to go; nowhere else than here."""
+    asked = request.POST.get("next") or request.GET.get("next") or ""
+    here = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
+    return asked if here else reverse("admin:index")
+
+
+def _onward(request: HttpRequest) -> HttpResponse:
+    return HttpResponseRedirect(_next(request))
+
+
+def _in_words(wrong: second_factor.Wrong) -> str:
+    if not wrong.seconds:
+        return _("This is not the code of this moment. Look again, or wait for the next one.")
+    return ngettext(
+        "This code was not taken. Please wait {seconds} second before the next try.",
+        "This code was not taken. Please wait {seconds} seconds before the next try.",
+        wrong.seconds,
+    ).format(seconds=wrong.seconds)
