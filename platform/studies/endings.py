@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.dispatch import receiver
 
-from matches.models import Match, Seat
+from matches.models import Event, Match, Seat
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
@@ -35,8 +35,17 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         "purpose": placement.cell.version.content["purpose"],
     }
     enrolment.save(update_fields=["earnings"])
-    if enrolment.state != State.COMPLETED:
+    if enrolment.state != State.COMPLETED or moved_by_others(enrolment):
         enrolling.release(enrolment)
+
+
+def moved_by_others(enrolment: Enrolment) -> bool:
+    """Whether the clock, a scripted player or another model made a move in a match of this way in place of a player.
+
+    Such a match is kept and paid, and stays out of the dataset (`exports.gate`): it fills no place.
+    """
+    moves = Event.objects.filter(match__seats__enrolment=enrolment, kind="move", data__by__isnull=False)
+    return moves.exists()
 
 
 def result_of(enrolment: Enrolment) -> tuple[float | None, float | None]:
