@@ -22,7 +22,7 @@ class Identity(models.Model):
     proof = models.CharField(max_length=160)
     occasion = models.PositiveIntegerField(
         default=1,
-        help_text=_("which of the ways that were begun with this link; more than one only where it allows it"),
+        help_text=_("which of the ways begun with this link; a lasting one may begin several"),
     )
     details = models.JSONField(default=dict)
     enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="identity")

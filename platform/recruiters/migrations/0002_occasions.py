@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='identity',
             name='occasion',
-            field=models.PositiveIntegerField(default=1, help_text='which of the ways that were begun with this link; more than one only where it allows it'),
+            field=models.PositiveIntegerField(default=1, help_text='which of the ways begun with this link; a lasting one may begin several'),
         ),
         migrations.AddIndex(
             model_name='identity',
