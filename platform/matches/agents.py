@@ -92,7 +92,7 @@ def _think_and_move(match_id: int, role: str, agent: Agent, answering: int) -> N
         if play.opened.get(role) != answering:
             return
         began = time.monotonic()
-        decision = _decide(match, play, role, agent, answering)
+        decision = decide_turn(match, play, role, agent, answering)
         time.sleep(max(0.0, _held_back(match, play, role, agent, decision) - (time.monotonic() - began)))
         services.submit_move(match_id=match_id, role=role, answering=answering, move=decision.move, by=decision.by)
 
@@ -107,7 +107,7 @@ def _held_back(match: Match, play: Play, role: str, agent: Agent, decision: Deci
     return max(agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, luck))
 
 
-def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -> Decision:
+def decide_turn(match: Match, play: Play, role: str, agent: Agent, answering: int) -> Decision:
     """What the agent, or whoever stands in for it, decides; its calls are kept whatever comes of them."""
     settings, events = agent.settings, match.log()
     refuse_over(settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
