@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count
 
 from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
@@ -21,7 +22,7 @@ from recruiters.arrivals import Arrival
 from recruiters.models import LabCode
 from studies.enrolling import enrol
 from studies.freezing import launch
-from studies.models import Study
+from studies.models import Placement, Study
 
 
 def launch_study(values: dict[str, Any]) -> str:
@@ -93,6 +94,13 @@ def end(path: str, state: str) -> None:
 def _by(path: str) -> Enrolment:
     """The person whose page this is."""
     return Enrolment.objects.get(token=path.split("/")[2])
+
+
+def held_places(slug: str) -> dict[str, int]:
+    """How many hold a place in the study, by "configuration/role"."""
+    held = Placement.objects.filter(cell__version__study__slug=slug, released_at=None)
+    counted = held.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
+    return {f"{configuration}/{role}": count for configuration, role, count in counted.order_by()}
 
 
 def progress(slug: str) -> dict[str, Any]:

@@ -27,6 +27,9 @@ HOURLY_BASE = Decimal(6)
 HOURLY_AVERAGES = {"100": Decimal(3), "10000": Decimal(6), "1000000": Decimal(9)}
 """US dollars an hour (GLEE, Appendix E): base pay, and the average bonus by the money at stake."""
 
+REST_HOURS = 12
+"""Between two games of one family by the same worker (GLEE, Appendix E)."""
+
 
 @dataclass(frozen=True)
 class Family:
@@ -83,6 +86,8 @@ def _with_people(family: Family, agent: str, seed: int, by: AbstractBaseUser | N
         roles=list(game(game.Config()).roles()),
         agent=agent,
         entry=Study.Entry.MTURK,
+        most_participations=None,
+        rest_hours=REST_HOURS,
         base=round(HOURLY_BASE * hours, 2),
         pay_rule="share",
         announced_average=averages["10000"],

@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "checks",
     "payouts",
     "studies",
+    "piloting",
     "collecting",
     "exports",
     "signin",
@@ -137,7 +138,12 @@ CHANNEL_LAYERS = {
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
-CELERY_TASK_ROUTES = {"collecting.drive": {"queue": "collections"}, "collecting.sweep": {"queue": "default"}}
+CELERY_TASK_ROUTES = {
+    "collecting.drive": {"queue": "collections"},
+    "collecting.sweep": {"queue": "default"},
+    "piloting.drive": {"queue": "collections"},
+    "piloting.sweep": {"queue": "default"},
+}
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
 """Drivers that play one collection at once: as many as there are worker processes for collections."""
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -157,6 +163,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_SECONDS,
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },
+    "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

@@ -52,6 +52,7 @@ UNFOLD: dict[str, Any] = {
                 "title": _("Run"),
                 "items": [
                     _item(_("Studies"), "science", "studies_study"),
+                    _item(_("Pilots"), "labs", "piloting_pilot"),
                     _item(_("Collections"), "stacks", "collecting_collection"),
                     _item(_("Endpoints"), "hub", "opponents_endpoint"),
                     _item(_("Matches"), "forum", "matches_match"),

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from random import Random
 from typing import Any, TypeVar
@@ -99,70 +99,38 @@ def _stand_in(match_id: int, role: str, agent: Agent, answering: int, failure: E
     services.abandon_match(match_id=match_id, reason=State.OPPONENT_FAILED, role=role)
 
 
-class _Thinking:
-    """One turn of an agent that takes its time: begun in a worker's thread, thought about in the event loop."""
+def decide_turn(match: Match, play: Play, role: str, agent: Agent, answering: int) -> Decision:
+    """What an agent decides about an open turn, under no lease and without moving; waits for it.
 
-    def __init__(self, match_id: int, role: str, agent: Agent, answering: int):
-        self._match_id, self._role, self._agent, self._answering = match_id, role, agent, answering
-        self._calls: list[CallRecord] = []
-        self._match: Match
-        self._play: Play
-        self._events: Sequence[Event]
-        self._answers: dict[int, str]
+    Raises:
+        AgentError, GameError: nothing came of it.
+    """
+    return _wait(_Question(match, play, role, agent, answering).decided())
 
-    def begin(self) -> Future[None] | None:
-        """Take the turn's lease and begin; None when somebody else holds it or there is nothing to think about."""
-        held = leases.take(match_id=self._match_id, role=self._role, answering=self._answering)
-        if held is None:
-            return None
-        try:
-            wanted = self._prepare(held)
-        except (AgentError, GameError) as failure:
-            self._finish(held, failure)
-            return None
-        except BaseException:
-            leases.give_back(held)
-            raise
-        if not wanted:
-            leases.give_back(held)
-            return None
-        return asyncio.run_coroutine_threadsafe(self._think_and_move(held), background_loop())
 
-    def _prepare(self, held: Lease) -> bool:
-        """Read what the agent needs to know; whether its turn is still open."""
-        if held.attempts > MOST_ATTEMPTS:
-            raise AgentError("the turn was begun too often")
-        self._match = match = Match.objects.get(pk=self._match_id)
-        self._play = match.play()
-        if self._play.opened.get(self._role) != self._answering:
-            return False
+class _Question:
+    """What an agent is asked at its turn, read in a thread that may wait for the database.
+
+    Raises:
+        AgentError: a cap on spending is reached.
+    """
+
+    def __init__(self, match: Match, play: Play, role: str, agent: Agent, answering: int):
+        self._match, self._play, self._role, self._agent, self._answering = match, play, role, agent, answering
         self._events = match.log()
-        refuse_over(self._agent.settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
-        self._answers = earlier_answers(match, self._role, self._events)
-        return True
+        refuse_over(agent.settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
+        self._answers = earlier_answers(match, role, self._events)
+        self._calls: list[CallRecord] = []
 
-    async def _think_and_move(self, held: Lease) -> None:
-        began = time.monotonic()
-        try:
-            decision = await self._decide()
-            await asyncio.sleep(self._held_back(decision) - (time.monotonic() - began))
-            outcome: Decision | Exception = decision
-        except (AgentError, GameError) as failure:
-            outcome = failure
-        except Exception as error:
-            log.exception("the agent %s in match %s", self._agent.spec, self._match_id)
-            outcome = error
-        await _in_database(self._finish, held, outcome)
-
-    async def _decide(self) -> Decision:
+    async def decided(self) -> Decision:
         """What the agent, or whoever stands in for it, decides; its calls are kept whatever comes of them."""
-        settings = self._agent.settings
+        settings, match = self._agent.settings, self._match
         typed = settings.appears == "typed"
         draft = Draft(
-            self._match_id,
+            match.pk,
             self._role,
             self._answering,
-            people=self._match.people() if typed else (),
+            people=match.people() if typed else (),
             shows=words_of(self._play.forms(self._role)),
         )
         try:
@@ -173,7 +141,7 @@ class _Thinking:
                     self._role,
                     self._events,
                     calls=self._calls,
-                    template=self._match.texts.get("instructions"),
+                    template=match.texts.get("instructions"),
                     answers=self._answers,
                     ladder=settings.ladder(self._agent.spec),
                     on_text=draft.add if typed else None,
@@ -182,6 +150,15 @@ class _Thinking:
         finally:
             if self._calls:
                 await _in_database(self._keep_calls)
+
+    def held_back(self, decision: Decision) -> float:
+        """Seconds from the question until the answer appears."""
+        if self._agent.settings.appears != "delayed":
+            return self._agent.delay
+        others = [e.data["move"] for e in self._events if e.kind == "move" and e.data["role"] != self._role]
+        words = others[-1].get("message") if others else None
+        luck = Random(f"{self._match.seed}/{self._role}/{self._answering}/pace")
+        return max(self._agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, luck))
 
     def _keep_calls(self) -> None:
         keep_calls(
@@ -193,14 +170,53 @@ class _Thinking:
             budget_of=self._match.budget_of,
         )
 
-    def _held_back(self, decision: Decision) -> float:
-        """Seconds from the question until the answer appears."""
-        if self._agent.settings.appears != "delayed":
-            return self._agent.delay
-        others = [e.data["move"] for e in self._events if e.kind == "move" and e.data["role"] != self._role]
-        words = others[-1].get("message") if others else None
-        luck = Random(f"{self._match.seed}/{self._role}/{self._answering}/pace")
-        return max(self._agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, luck))
+
+class _Thinking:
+    """One turn of an agent that takes its time: begun in a worker's thread, thought about in the event loop."""
+
+    def __init__(self, match_id: int, role: str, agent: Agent, answering: int):
+        self._match_id, self._role, self._agent, self._answering = match_id, role, agent, answering
+
+    def begin(self) -> Future[None] | None:
+        """Take the turn's lease and begin; None when somebody else holds it or there is nothing to think about."""
+        held = leases.take(match_id=self._match_id, role=self._role, answering=self._answering)
+        if held is None:
+            return None
+        try:
+            question = self._question(held)
+        except (AgentError, GameError) as failure:
+            self._finish(held, failure)
+            return None
+        except BaseException:
+            leases.give_back(held)
+            raise
+        if question is None:
+            leases.give_back(held)
+            return None
+        return asyncio.run_coroutine_threadsafe(self._think_and_move(held, question), background_loop())
+
+    def _question(self, held: Lease) -> _Question | None:
+        """What the agent is asked, if its turn is still open."""
+        if held.attempts > MOST_ATTEMPTS:
+            raise AgentError("the turn was begun too often")
+        match = Match.objects.get(pk=self._match_id)
+        play = match.play()
+        if play.opened.get(self._role) != self._answering:
+            return None
+        return _Question(match, play, self._role, self._agent, self._answering)
+
+    async def _think_and_move(self, held: Lease, question: _Question) -> None:
+        began = time.monotonic()
+        try:
+            decision = await question.decided()
+            await asyncio.sleep(question.held_back(decision) - (time.monotonic() - began))
+            outcome: Decision | Exception = decision
+        except (AgentError, GameError) as failure:
+            outcome = failure
+        except Exception as error:
+            log.exception("the agent %s in match %s", self._agent.spec, self._match_id)
+            outcome = error
+        await _in_database(self._finish, held, outcome)
 
     def _finish(self, held: Lease, outcome: Decision | Exception) -> None:
         """Make the move, or what the study wants in its place; an error of the program leaves the turn to the sweep."""
@@ -238,3 +254,8 @@ _writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="turn-writer")
 async def _in_database(deed: Callable[..., T], *positional: Any) -> T:
     """Do what talks to the database in a thread that may wait for it."""
     return await asyncio.get_running_loop().run_in_executor(_writers, deed, *positional)
+
+
+def _wait(thinking: Coroutine[Any, Any, T]) -> T:
+    """Wait in this thread for a coroutine of the process's background loop."""
+    return asyncio.run_coroutine_threadsafe(thinking, background_loop()).result()

@@ -18,13 +18,22 @@ LONGEST = 64
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody at the door. With `preview` they only look and nothing is kept."""
+    """Somebody at the door.
+
+    Attributes:
+        recruiter, worker: who it is, as the recruiter knows them; an empty worker is nobody in particular.
+        proof: what only this person's link has; it leads back to the way that was begun with it.
+        preview: they only look, and nothing is kept.
+        lasting: the link is the person's own and not one assignment's: it may begin another way when the
+            one before has ended, where the study lets people come again.
+    """
 
     recruiter: str
     worker: str
     proof: str
     details: Mapping[str, str] = field(default_factory=dict)
     preview: bool = False
+    lasting: bool = False
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
@@ -41,7 +50,7 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
         raise WrongCode(_("Please check the code for typing errors, or ask the person who gave it to you."))
     if found.expired:
         raise ExpiredCode(_("The time in which this code could be used is over. Please ask for a new one."))
-    return Arrival("codes", worker=code, proof=code)
+    return Arrival("codes", worker=code, proof=code, lasting=True)
 
 
 def by_mturk(study: str, link: Mapping[str, str]) -> Arrival:

@@ -33,3 +33,13 @@ class IncompleteLink(NotLetIn):
 
 class SomebodyElse(NotLetIn):
     title = _("This link is not the one you began with")
+
+
+class NotAgain(NotLetIn):
+    title = _("You have taken part already")
+
+
+class TooSoon(NotLetIn):
+    """The person may come again, only later; the reason says when."""
+
+    title = _("Please come back later")

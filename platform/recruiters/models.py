@@ -20,14 +20,22 @@ class Identity(models.Model):
     recruiter = models.CharField(_("recruiter"), max_length=20)
     worker = models.CharField(_("worker"), max_length=120)
     proof = models.CharField(max_length=160)
+    occasion = models.PositiveIntegerField(
+        default=1,
+        help_text=_("which of the ways begun with this link; a lasting one may begin several"),
+    )
     details = models.JSONField(default=dict)
     enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="identity")
 
     class Meta:
         verbose_name = _("identity")
         verbose_name_plural = _("identities")
-        constraints = [models.UniqueConstraint(fields=["study", "recruiter", "proof"], name="one_enrolment_per_proof")]
-        indexes = [models.Index(fields=["study", "recruiter", "worker"], name="identity_worker")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "recruiter", "proof", "occasion"], name="one_enrolment_per_proof_and_occasion"
+            )
+        ]
+        indexes = [models.Index(fields=["recruiter", "worker"], name="identity_of_worker")]
 
     def __str__(self) -> str:
         return f"{self.recruiter}/{self.enrolment.pseudonym}"

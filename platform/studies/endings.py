@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
+
 from django.dispatch import receiver
 
-from matches.models import Match, Seat
+from matches.models import Event, Match, Seat
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
@@ -26,17 +29,31 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         owed = record_due(enrolment, rule, payoff=payoff, share=share)
     else:
         owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
+    show_earnings(enrolment, rule, owed, purpose=placement.cell.version.content["purpose"])
+    if enrolment.state != State.COMPLETED or moved_by_others(enrolment):
+        enrolling.release(enrolment)
+
+
+def show_earnings(enrolment: Enrolment, rule: rules.PayRule, owed: Mapping[str, Decimal], *, purpose: str) -> None:
+    """Write what the last page says is paid."""
     amounts = [
         {"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()
     ]
     enrolment.earnings = {
         "amounts": amounts,
         "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
-        "purpose": placement.cell.version.content["purpose"],
+        "purpose": purpose,
     }
     enrolment.save(update_fields=["earnings"])
-    if enrolment.state != State.COMPLETED:
-        enrolling.release(enrolment)
+
+
+def moved_by_others(enrolment: Enrolment) -> bool:
+    """Whether the clock, a scripted player or another model made a move in a match of this way in place of a player.
+
+    Such a match is kept and paid, and stays out of the dataset (`exports.gate`): it fills no place.
+    """
+    moves = Event.objects.filter(match__seats__enrolment=enrolment, kind="move", data__by__isnull=False)
+    return moves.exists()
 
 
 def result_of(enrolment: Enrolment) -> tuple[float | None, float | None]:

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 
 from games import registry
 from participants.models import Enrolment
-from participants.services import lifetime
+from participants.services import drop_absent, lifetime
 from recruiters.arrivals import Arrival
-from recruiters.errors import NotLetIn, SomebodyElse
+from recruiters.errors import NotAgain, NotLetIn
 from recruiters.models import Identity
-from studies import texts
+from studies import participations, texts
 from studies.models import Cell, Placement, Study, Version
 
 
@@ -30,26 +30,28 @@ class Full(NotLetIn):
 
 
 @transaction.atomic
-def enrol(study: Study, arrival: Arrival, *, role: str | None = None) -> Enrolment:
+def enrol(study: Study, arrival: Arrival, *, role: str | None = None, again: bool = False) -> Enrolment:
     """The enrolment of whoever arrives: the one they began, or a new one in the emptiest open cell.
 
     Args:
         role: only cells of this role (demonstrations let people choose).
+        again: begin another way where the one before, begun with the same lasting link, has ended.
 
     Raises:
         NotLetIn: with what to tell the person; nothing was changed.
     """
-    known = _known(study, arrival)
-    if known is not None:
+    known = begun_before(study, arrival)
+    if known is not None and not _another(known, arrival, again):
         return known
     refuse_closed(study)
+    participations.lock_worker(arrival)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
     assert version is not None
-    known = _known(study, arrival)
-    if known is not None:
+    known = begun_before(study, arrival)
+    if known is not None and not _another(known, arrival, again):
         return known
-    _refuse_second_time(study, arrival)
-    cell = emptiest_cell(version, role=role)
+    participations.refuse(version, arrival)
+    cell = _place(version, role)
     enrolment = Enrolment.objects.create(
         steps=steps_of(version, cell), expires_at=lifetime(version.content["timers"]["minutes"])
     )
@@ -61,31 +63,53 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None) -> Enrolme
             worker=arrival.worker,
             proof=arrival.proof,
             details=dict(arrival.details),
+            occasion=known.identity.occasion + 1 if known is not None else 1,
             enrolment=enrolment,
         )
     return enrolment
 
 
-def _known(study: Study, arrival: Arrival) -> Enrolment | None:
+def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
+    """The way that was begun last with this link."""
     if not arrival.proof:
         return None
     identity = (
         Identity.objects.select_related("enrolment")
         .filter(study=study.slug, recruiter=arrival.recruiter, proof=arrival.proof)
+        .order_by("-occasion")
         .first()
     )
     return identity.enrolment if identity else None
 
 
-def _refuse_second_time(study: Study, arrival: Arrival) -> None:
-    """One participation per worker and study."""
-    if (
-        arrival.worker
-        and Identity.objects.filter(study=study.slug, recruiter=arrival.recruiter, worker=arrival.worker).exists()
-    ):
-        raise SomebodyElse(
-            _("You have already begun this study with another link. Please use that one; each person takes part once.")
-        )
+def may_begin_again(study: Study, arrival: Arrival) -> bool:
+    """Whether the holder of this link, whose way has ended, may begin another one.
+
+    Raises:
+        TooSoon: they may, only later.
+    """
+    version = study.versions.order_by("-number").first()
+    if not arrival.lasting or version is None or study.status != Study.Status.LAUNCHED:
+        return False
+    try:
+        participations.refuse(version, arrival)
+    except NotAgain:
+        return False
+    return True
+
+
+def _another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
+    return again and arrival.lasting and known.ended
+
+
+def _place(version: Version, role: str | None) -> Cell:
+    """The emptiest open cell; before everybody is sent away, the places of those who are gone are given back."""
+    try:
+        return emptiest_cell(version, role=role)
+    except Full:
+        if not drop_absent():
+            raise
+        return emptiest_cell(version, role=role)
 
 
 def refuse_closed(study: Study) -> None:

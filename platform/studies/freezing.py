@@ -92,6 +92,7 @@ def content_of(study: Study) -> dict[str, Any]:
         },
         "pay": study.pay().model_dump(mode="json"),
         "entry": study.entry,
+        "participations": {"most": study.most_participations, "rest_hours": study.rest_hours},
     }
 
 

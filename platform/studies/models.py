@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
@@ -98,6 +98,22 @@ class Study(models.Model):
     asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
 
     entry = models.CharField(_("who may enter"), max_length=12, choices=Entry.choices, default=Entry.CODES)
+    most_participations = models.PositiveSmallIntegerField(
+        _("times that the same person may take part"),
+        null=True,
+        blank=True,
+        default=1,
+        validators=[MinValueValidator(1)],
+        help_text=_("Each time is a new game. Empty: any number."),
+    )
+    rest_hours = models.PositiveSmallIntegerField(
+        _("hours between two games"),
+        default=0,
+        validators=[MaxValueValidator(24 * 366)],
+        help_text=_(
+            "How long after beginning a game of this kind, in any study, the same person must wait. 0: not at all."
+        ),
+    )
     turn_seconds = models.PositiveIntegerField(_("seconds per turn"), default=180, validators=[MinValueValidator(5)])
     extension_seconds = models.PositiveIntegerField(
         _("extra seconds"), default=60, help_text=_("Given once per turn when the time is up.")

@@ -13,7 +13,7 @@ from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
 from recruiters import arrivals
-from recruiters.errors import IncompleteLink, NotLetIn
+from recruiters.errors import IncompleteLink, NotLetIn, TooSoon
 from studies import enrolling
 from studies.models import Study
 
@@ -35,7 +35,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             return render(request, "studies/preview.html", _about(study))
         if study.entry == Study.Entry.OPEN:
             return _enter_openly(request, study, arrival)
-        return redirect(enrolling.enrol(study, arrival))
+        return _enter(request, study, arrival)
     except IncompleteLink as refusal:
         if study.entry == Study.Entry.CODES:
             return render(
@@ -48,6 +48,20 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn) -> HttpResponse:
     return render(request, "studies/not_let_in.html", {"study": study, "refusal": refusal}, status=refusal.status)
+
+
+def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
+    """A link of somebody's own: on to where they are; when that has ended, perhaps another game, if they say so."""
+    begun = enrolling.begun_before(study, arrival)
+    if begun is not None and begun.ended and request.method == "GET":
+        try:
+            again, later = enrolling.may_begin_again(study, arrival), ""
+        except TooSoon as refusal:
+            again, later = False, str(refusal)
+        if again or later:
+            about = {**_about(study), "begun": begun, "later": later}
+            return render(request, "studies/again.html", about)
+    return redirect(enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes"))
 
 
 def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:

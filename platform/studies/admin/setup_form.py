@@ -163,8 +163,11 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
         (
             _("People"),
             {
-                "fields": ["roles", "quota", "entry"],
-                "description": _("Whom you want, how many complete games in each role, and by which link they come."),
+                "fields": ["roles", "quota", "entry", ("most_participations", "rest_hours")],
+                "description": _(
+                    "Whom you want, how many complete games in each role, by which link they come, and how often. "
+                    "A link that is open to anybody knows nobody again. Pilots and demonstrations count nobody."
+                ),
             },
         ),
         (_("Opponent"), {"fields": ["opponent", "model_name", "agent_delay", "tells_opponent"]}),

@@ -11,13 +11,16 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Q
 from django.utils import timezone
 
+from matches.services import submit_move
 from participants import services
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
 from recruiters.arrivals import Arrival
 from studies.enrolling import Full, emptiest_cell, enrol
 from studies.models import Cell, Placement, Study
-from tests.visitors import arriving, launched
+from tests.visitors import Visitor, arriving, launched
+
+MOVE = {"alice_gain": 5000, "bob_gain": 5000}
 
 
 def both_roles(**fields) -> Study:
@@ -79,6 +82,20 @@ class TestPlacesComeBack:
                 arriving(study, "next")
         else:
             assert arriving(study, "next").placement.cell == Cell.objects.get()
+
+    @pytest.mark.parametrize(("mover", "held_after"), [(None, 1), ("clock", 0), ("script:fair", 0)])
+    def test_a_completed_game_in_which_somebody_else_moved_fills_no_place(self, mover, held_after):
+        """Its person is paid, and the dataset still wants a game."""
+        study = launched(quota=1)
+        visitor = Visitor(arriving(study)).walk_to("match")
+        match = visitor.match()
+        submit_move(
+            match_id=match.pk, role="alice", move=MOVE, answering=match.open_turns()["alice"].answering, by=mover
+        )
+        visitor.let_agent_answer()
+        end(visitor.now(), State.COMPLETED)
+        assert sum(held().values()) == held_after
+        assert {row.reason for row in visitor.now().ledger.all()} == {"base", "bonus"}
 
     def test_so_does_somebody_who_stayed_away_too_long(self):
         study = launched(quota=1)

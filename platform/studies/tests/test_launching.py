@@ -55,6 +55,8 @@ def test_launching_the_same_content_again_is_the_same_version():
         {"asks_quiz": False},
         {"asks_code_word": False},
         {"turn_seconds": 99},
+        {"most_participations": None},
+        {"rest_hours": 12},
         {"base": "2.50"},
         {"pay_rule": "fixed"},
         {"on_timeout": "default"},

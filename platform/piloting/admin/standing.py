@@ -1,0 +1,257 @@
+"""A pilot's report as its page shows it: sentences, bars and dots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from participants.states import State
+from piloting.models import Pilot, Walker
+from piloting.report import Bonuses, Report, StepTimes, report
+from piloting.ways import cells_of
+from studies.texts import in_currency
+
+COLOURS = {"running": "primary", "done": "success", "stopped": "warning"}
+PARTS = {
+    "reading": gettext_lazy("reading and filling in"),
+    "moves": gettext_lazy("deciding and typing moves"),
+    "waiting": gettext_lazy("waiting for the opponent"),
+}
+AS_ANNOUNCED = 0.1
+"""Share by which the mean bonus may differ from the announced one and still count as the same."""
+WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 560, 76, 16, 4, 5
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Amounts on a line: where each lies in a box of WIDTH × HEIGHT, and the marks among them.
+
+    Attributes:
+        dots: [(x, y)].
+        marks: [(x, what it is, class)].
+        ticks: [(x, label)].
+        says: the same in words, for those who do not see the picture.
+    """
+
+    title: str
+    dots: list[tuple[float, float]]
+    marks: list[tuple[float, str, str]]
+    ticks: list[tuple[float, str]]
+    says: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    floor: int = HEIGHT - 18
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One step's minutes: the bar's parts as (name, percent of the whole way, class)."""
+
+    title: str
+    label: str
+    words: int
+    parts: list[tuple[str, float, str]]
+
+
+def page_of(pilot: Pilot) -> dict[str, Any]:
+    """Everything that changes while a pilot runs."""
+    found = report(pilot)
+    done = found.counts["arrived"] + found.counts["stuck"]
+    return {
+        "pilot": pilot,
+        "report": found,
+        "alive": pilot.running,
+        "done": done,
+        "percent": round(100 * done / max(1, found.people)),
+        "headline": _headline(pilot, done),
+        "facts": _facts(found),
+        "bars": _bars(found.steps),
+        "legend": [(PARTS[name], name) for name in _named_parts(found.steps)],
+        "bonus_dots": _bonus_dots(found),
+        "bonus_says": bonus_says(found),
+        "payoff_dots": [
+            _dots(each.role, each.payoffs, low=min(0.0, *each.payoffs), high=max(each.payoffs), write=_plain)
+            for each in found.payoffs
+        ],
+        "endings": [(label, count, round(100 * count / max(1, done))) for _name, label, count in found.endings],
+        "models": _models(found),
+        "walkers": _walkers(pilot),
+    }
+
+
+def _headline(pilot: Pilot, done: int) -> str:
+    if pilot.running:
+        return _("{done} of {people} people are through").format(done=done, people=pilot.people)
+    if pilot.status == Pilot.Status.STOPPED:
+        return _("Stopped after {done} of {people} people").format(done=done, people=pilot.people)
+    return ngettext("One person went through", "{people} people went through", pilot.people).format(people=pilot.people)
+
+
+def _facts(found: Report) -> list[tuple[str, str]]:
+    forecast = found.forecast
+    facts = [(_("completed"), f"{found.completed}"), (_("stuck"), f"{found.counts['stuck']}")]
+    if forecast.minutes is not None:
+        facts.append((_("minutes for a person (estimate)"), f"{forecast.minutes:.1f}"))
+    if found.bonuses is not None:
+        facts.append((_("mean bonus"), _money(found.bonuses.mean, found)))
+    if forecast.hourly is not None:
+        facts.append((_("pay per hour (estimate)"), _money(forecast.hourly, found)))
+    if forecast.pay is not None:
+        places = ngettext("pay for one place", "pay for all {places} places", forecast.places)
+        facts.append((places.format(places=f"{forecast.places:,}"), _money(forecast.pay, found)))
+    if found.models.calls:
+        facts.append((_("models' calls for all places"), _dollars(forecast.calls)))
+    return facts
+
+
+def bonus_says(found: Report) -> str:
+    """Whether the bonuses keep what is announced."""
+    if found.bonuses is None:
+        return ""
+    bonuses = found.bonuses
+    says = _("Those who completed got {mean} on average; {announced} are announced.").format(
+        mean=_money(bonuses.mean, found), announced=_money(bonuses.announced, found)
+    )
+    return f"{says} {_how_far(bonuses)}"
+
+
+def _how_far(bonuses: Bonuses) -> str:
+    if not bonuses.announced:
+        return ""
+    apart = bonuses.mean / bonuses.announced - 1
+    if abs(apart) <= AS_ANNOUNCED:
+        return _("That keeps the promise.")
+    if apart < 0:
+        return _("That is {share:.0f}% less than people are told: change the promise or the rule.").format(
+            share=-100 * apart
+        )
+    return _("That is {share:.0f}% more than people are told.").format(share=100 * apart)
+
+
+def _bonus_dots(found: Report) -> Dots | None:
+    if found.bonuses is None:
+        return None
+    bonuses = found.bonuses
+    marks = [
+        (bonuses.mean, _("mean {amount}").format(amount=_money(bonuses.mean, found)), "mean"),
+        (bonuses.announced, _("announced {amount}").format(amount=_money(bonuses.announced, found)), "announced"),
+    ]
+    high = max(bonuses.announced, *bonuses.amounts)
+    return _dots(
+        _("Bonuses"), bonuses.amounts, low=0.0, high=high, marks=marks, write=lambda amount: _money(amount, found)
+    )
+
+
+def _dots(
+    title: str,
+    values: Sequence[float],
+    *,
+    low: float,
+    high: float,
+    write: Any,
+    marks: Sequence[tuple[float, str, str]] = (),
+) -> Dots:
+    """Lay values out on a line; those that would lie on each other are stacked."""
+    span = high - low or 1.0
+
+    def across(value: float) -> float:
+        return round(EDGE + (value - low) / span * (WIDTH - 2 * EDGE), 1)
+
+    stacks: dict[int, int] = {}
+    dots = []
+    for value in sorted(values):
+        x = across(value)
+        column = round(x / (2 * RADIUS))
+        stacks[column] = stacks.get(column, 0) + 1
+        dots.append((x, HEIGHT - 18.0 - RADIUS - 2 * RADIUS * ((stacks[column] - 1) % MOST_ROWS)))
+    middle = sum(values) / len(values)
+    return Dots(
+        title=title,
+        dots=dots,
+        marks=[(across(value), says, kind) for value, says, kind in marks],
+        ticks=[(across(value), write(value)) for value in (low, low + span / 2, high if high > low else low + span)],
+        says=_("{number} values from {low} to {high}, on average {mean}").format(
+            number=len(values), low=write(min(values)), high=write(max(values)), mean=write(middle)
+        ),
+    )
+
+
+def _bars(steps: Sequence[StepTimes]) -> list[Bar]:
+    whole = max((step.minutes for step in steps), default=0.0) or 1.0
+    return [
+        Bar(
+            title=step.title,
+            label=f"{step.minutes:.1f}",
+            words=step.words,
+            parts=[(PARTS[name], round(100 * minutes / whole, 2), name) for name, minutes in step.parts.items()],
+        )
+        for step in steps
+    ]
+
+
+def _named_parts(steps: Sequence[StepTimes]) -> list[str]:
+    return [name for name in PARTS if any(name in step.parts for step in steps)]
+
+
+def _models(found: Report) -> list[tuple[str, str]]:
+    models = found.models
+    rows = []
+    if models.calls:
+        rows = [
+            (_("calls"), f"{models.calls:,}"),
+            (_("cost in all"), _dollars(models.cost)),
+            (_("cost per game"), _dollars(models.cost_per_match)),
+            (_("calls without a known price"), f"{models.unpriced:,}"),
+            (_("answers that were no legal move"), f"{models.rule_breaks:,}"),
+            (_("calls that failed"), f"{models.failed:,}"),
+            (_("slowest call, seconds"), "–" if models.slowest is None else f"{models.slowest:.1f}"),
+        ]
+    rows += [(_("moves by {who} in a model's place").format(who=by), str(n)) for by, n in models.fallbacks.items()]
+    if models.clock:
+        rows.append((_("moves that the clock made for people"), str(models.clock)))
+    return rows
+
+
+def _walkers(pilot: Pilot) -> list[dict[str, Any]]:
+    cells = cells_of(pilot)
+    currency = pilot.content["pay"]["currency"]
+    walkers = pilot.walkers.select_related("enrolment").prefetch_related("enrolment__seats").order_by("number")
+    return [
+        {
+            "number": walker.number,
+            "cell": cells[walker.cell].number,
+            "role": cells[walker.cell].role,
+            "plan": walker.get_plan_display(),
+            "stuck": walker.status == Walker.Status.STUCK,
+            "ending": _ending(walker),
+            "payoff": "" if walker.payoff is None else _plain(walker.payoff),
+            "paid": in_currency(sum(map(Decimal, walker.owed.values()), start=Decimal(0)), currency),
+            "match": next((seat.match_id for seat in walker.enrolment.seats.all()), None) if walker.enrolment else None,
+        }
+        for walker in walkers
+    ]
+
+
+def _ending(walker: Walker) -> str:
+    if walker.status == Walker.Status.STUCK:
+        return walker.problem
+    if walker.status == Walker.Status.ARRIVED and walker.enrolment is not None:
+        return str(State(walker.enrolment.state).label)
+    return str(walker.get_status_display())
+
+
+def _money(amount: float, found: Report) -> str:
+    return in_currency(Decimal(str(round(amount, 2))), found.currency)
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.2f}".removesuffix(".00")

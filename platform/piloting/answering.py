@@ -1,0 +1,85 @@
+"""What a simulated person answers on a page: rightly, wrongly on purpose, or just something that fits the form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from checks.steps import Quiz
+from participants import steps
+from participants.models import Enrolment
+from piloting.models import Walker
+from piloting.reading import Blank, Page
+
+NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
+SENTENCE = "This is the answer of a simulated person."
+WRONG_WORD = "elsewhere"
+Plan = Walker.Plan
+
+
+def answers(page: Page, enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    """A value for each blank of the page's form.
+
+    The checks are answered by what the person knows; every other step, whatever it is, by its form alone.
+    """
+    known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _nothing)(enrolment, plan, luck)
+    filled = {blank.name: _fitting(blank, luck) for blank in page.blanks.values()}
+    return {name: value for name, value in {**filled, **known}.items() if value is not None and name in page.blanks}
+
+
+def _nothing(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    return {}
+
+
+def _name(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    return {"name": luck.choice(NAMES)}
+
+
+def _code_word(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    return {"code_word": WRONG_WORD if plan == Plan.WRONG_CODE else enrolment.code_word}
+
+
+def _quiz(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    assert enrolment.step is not None
+    step = steps.of(enrolment, enrolment.step)
+    assert isinstance(step, Quiz)
+    rightly = plan != Plan.WRONG_QUIZ
+    return {
+        question.key: next((option for option in options if (option == question.answer) == rightly), options[0])
+        for question, options in step.questions()
+    }
+
+
+_KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
+    "name": _name,
+    "instructions": _code_word,
+    "quiz": _quiz,
+}
+
+
+def _fitting(blank: Blank, luck: Random) -> str | None:
+    """Something that the blank takes; None leaves it out."""
+    if blank.kind == "hidden":
+        return blank.value
+    if blank.kind == "checkbox":
+        return blank.options[0]
+    if blank.options or blank.kind == "select":
+        return luck.choice(blank.options) if blank.options else None
+    if blank.kind in ("number", "range"):
+        return _number(blank, luck)
+    if blank.kind == "email":
+        return "simulated@example.org"
+    if blank.kind == "date":
+        return "2000-01-01"
+    longest = blank.limits.get("maxlength", "")
+    return SENTENCE[: int(longest)] if longest.isdigit() else SENTENCE
+
+
+def _number(blank: Blank, luck: Random) -> str:
+    """A whole number within the blank's limits."""
+    try:
+        low = float(blank.limits.get("min") or 1)
+        high = float(blank.limits.get("max") or low + 9)
+    except ValueError:
+        return "1"
+    return str(luck.randint(int(-(-low // 1)), max(int(-(-low // 1)), int(high // 1))))

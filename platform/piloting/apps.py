@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class PilotingConfig(AppConfig):
+    name = "piloting"
+    verbose_name = _("pilots")
+
+    def ready(self) -> None:
+        from piloting import earnings  # noqa: F401  (registers itself)

@@ -1,0 +1,94 @@
+"""Runs a pilot: a few people at a time, under a lease, so that another worker goes on when this one dies."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import timedelta
+
+from django.db import connections
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from piloting.errors import Stuck
+from piloting.models import Pilot, Walker
+from piloting.person import Interrupted, Person
+
+AT_ONCE = 4
+"""People of one pilot who are under way at the same time."""
+LEASE_SECONDS, LOOK_SECONDS = 15, 1.0
+MOST_ATTEMPTS = 3
+"""How often a person's walk is begun before they count as stuck (a worker that dies counts once)."""
+Status = Walker.Status
+log = logging.getLogger(__name__)
+
+
+def undriven() -> list[int]:
+    """Running pilots that nobody runs."""
+    now = timezone.now()
+    running = Pilot.objects.filter(status=Pilot.Status.RUNNING)
+    return list(running.filter(Q(until=None) | Q(until__lt=now)).values_list("pk", flat=True))
+
+
+def drive(pilot_id: int) -> None:
+    """Run the pilot until everybody has come to an end; at once back when somebody else does."""
+    holder = uuid.uuid4().hex
+    if not _hold(pilot_id, holder, taking=True):
+        return
+    held = threading.Event()
+    held.set()
+    Walker.objects.filter(pilot=pilot_id, status=Status.WALKING).update(status=Status.WAITING)
+    waiting = Walker.objects.filter(pilot=pilot_id, status=Status.WAITING).order_by("number")
+    try:
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pilot") as pool:
+            pending = {pool.submit(_send, walker, held) for walker in waiting.values_list("pk", flat=True)}
+            while pending:
+                _done, pending = wait(pending, timeout=LOOK_SECONDS)
+                if held.is_set() and not _hold(pilot_id, holder):
+                    held.clear()
+    finally:
+        _finish(pilot_id, holder)
+
+
+def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
+    """Take or renew the lease; False when the pilot is somebody else's, or was stopped."""
+    pilots = Pilot.objects.filter(pk=pilot_id, status=Pilot.Status.RUNNING)
+    now = timezone.now()
+    mine = pilots.filter(Q(until=None) | Q(until__lt=now)) if taking else pilots.filter(holder=holder)
+    return mine.update(holder=holder, until=now + timedelta(seconds=LEASE_SECONDS)) == 1
+
+
+def _finish(pilot_id: int, holder: str) -> None:
+    """Give the lease back, and close the pilot when nobody is left."""
+    mine = Pilot.objects.filter(pk=pilot_id, holder=holder)
+    mine.update(until=timezone.now())
+    left = Walker.objects.filter(pilot=pilot_id, status__in=[Status.WAITING, Status.WALKING])
+    if not left.exists():
+        mine.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())
+
+
+def _send(walker_id: int, held: threading.Event) -> None:
+    """Let one person walk; whatever goes wrong is written down where the researcher sees it."""
+    walkers = Walker.objects.filter(pk=walker_id)
+    try:
+        if not held.is_set():
+            return
+        walkers.update(status=Status.WALKING, attempts=F("attempts") + 1)
+        walker = walkers.select_related("pilot__study", "enrolment").get()
+        if walker.attempts > MOST_ATTEMPTS:
+            raise Stuck(_("The walk was begun too often; whoever ran it died each time."))
+        Person(walker, goes_on=held.is_set).walk()
+        walkers.update(status=Status.ARRIVED, problem="")
+    except Interrupted:
+        walkers.update(status=Status.WAITING)
+    except Stuck as stuck:
+        walkers.update(status=Status.STUCK, problem=str(stuck)[:500])
+    except Exception as error:
+        log.exception("a simulated person of pilot walker %s failed", walker_id)
+        says = _("An error that the pilot did not expect: {kind}.").format(kind=type(error).__name__)
+        walkers.update(status=Status.STUCK, problem=says)
+    finally:
+        connections.close_all()

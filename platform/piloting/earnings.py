@@ -1,0 +1,28 @@
+"""What a pilot's people would be paid: shown on their last page, and in no ledger."""
+
+from __future__ import annotations
+
+from django.dispatch import receiver
+
+from matches.models import Match
+from participants.models import Enrolment
+from participants.signals import enrolment_ended
+from payouts import rules
+from piloting.models import Walker
+from piloting.ways import cell_of
+from studies.endings import result_of, show_earnings
+
+
+@receiver(enrolment_ended)
+def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
+    """Keep what this ending would pay, where it is a pilot's."""
+    walker = Walker.objects.select_related("pilot__study").filter(enrolment=enrolment).first()
+    if walker is None:
+        return
+    rule = cell_of(walker).pay()
+    payoff, share = result_of(enrolment)
+    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
+    show_earnings(enrolment, rule, owed, purpose=Match.Purpose.PILOT)
+    Walker.objects.filter(pk=walker.pk).update(
+        payoff=payoff, owed={reason: str(amount) for reason, amount in owed.items()}
+    )

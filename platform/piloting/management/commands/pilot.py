@@ -1,0 +1,98 @@
+"""pilot: simulated people go through a study as it is saved."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from piloting import driver, services
+from piloting.errors import CannotPilot
+from piloting.models import Pilot, Walker
+from piloting.report import Report, report
+from studies.models import Study
+from studies.texts import in_currency
+
+LOOK_SECONDS = 2.0
+
+
+class Command(BaseCommand):
+    help = "Lets simulated people go through a study as it is saved now: nobody is paid, nothing enters the dataset."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help="its short name")
+        parser.add_argument("--people", type=int, default=10, metavar="N")
+        parser.add_argument("--failing", type=int, default=0, metavar="N", help="so many of them go wrong on purpose")
+        parser.add_argument(
+            "--player", default="", metavar="AGENT", help="who decides for the people; the game's own script if unsaid"
+        )
+        parser.add_argument("--json", action="store_true", help="the report as one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study “{options['study']}”.")
+        try:
+            pilot = services.begin(
+                study, people=options["people"], failing=options["failing"], player=options["player"]
+            )
+        except CannotPilot as error:
+            raise CommandError(str(error)) from None
+        self._run(pilot, quietly=options["json"])
+        found = report(pilot)
+        if options["json"]:
+            self.stdout.write(json.dumps({"pilot": pilot.number, "sha256": pilot.sha256, **found.as_dict()}))
+        else:
+            self.stdout.write("\n".join(in_words(pilot, found)))
+        if found.counts[Walker.Status.STUCK]:
+            raise CommandError(f"{found.counts[Walker.Status.STUCK]} of {pilot.people} people got stuck.", returncode=1)
+
+    def _run(self, pilot: Pilot, *, quietly: bool) -> None:
+        """Run it in this process, or wait while a worker that was quicker does; say how far it has come."""
+        while pilot.running:
+            running = threading.Thread(target=_drive, args=(pilot.pk,), daemon=True)
+            running.start()
+            running.join(LOOK_SECONDS)
+            while running.is_alive():
+                if not quietly:
+                    done = pilot.walkers.filter(status__in=[Walker.Status.ARRIVED, Walker.Status.STUCK]).count()
+                    self.stdout.write(f"{done} of {pilot.people} people")
+                running.join(LOOK_SECONDS)
+            pilot.refresh_from_db()
+
+
+def _drive(pilot_id: int) -> None:
+    try:
+        driver.drive(pilot_id)
+    finally:
+        connection.close()
+
+
+def in_words(pilot: Pilot, found: Report) -> list[str]:
+    """The report for somebody at a terminal."""
+
+    def money(amount: float) -> str:
+        return in_currency(amount, found.currency)  # type: ignore[arg-type]
+
+    lines = [f"{pilot}: {found.people} people, {found.completed} completed, {found.counts['stuck']} stuck."]
+    lines += [f"  {label}: {count}" for _state, label, count in found.endings]
+    lines += [f"  stuck: {problem} ({count})" for problem, count in found.stuck]
+    lines += [f"  #{number} should have: {plan}; and ended: {state}" for number, plan, state in found.unexpected]
+    lines += ["A person's minutes (estimated from words to read, choices and moves):"]
+    lines += [f"  {step.title}: {step.minutes:.1f} ({step.words} words)" for step in found.steps]
+    lines += [f"Payoff of {each.role}: {each.mean:,.2f} on average" for each in found.payoffs]
+    if found.bonuses is not None:
+        lines += [f"Bonus: {money(found.bonuses.mean)} on average; announced are {money(found.bonuses.announced)}"]
+    if found.forecast.hourly is not None:
+        lines += [f"That would be {money(found.forecast.hourly)} an hour."]
+    models = found.models
+    if models.calls:
+        lines += [
+            f"Models: {models.calls} calls, ${models.cost:.4f} in all, ${models.cost_per_match:.4f} per game; "
+            f"{models.rule_breaks} answers were no move, {models.failed} calls failed."
+        ]
+    lines += [f"Moves in a model's place: {count} by {by}" for by, count in models.fallbacks.items()]
+    return lines

@@ -1,0 +1,103 @@
+"""Pilots: simulated people who go through a study before real ones do.
+
+A pilot holds what a launch would have frozen when it was begun. Its people have ways, matches and
+verdicts like everybody's, with the purpose "pilot" and without a place: nothing of them can enter a
+dataset, a quota or the ledger.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from participants.models import Enrolment, new_seed
+from studies.models import Study
+
+MOST_PEOPLE = 500
+
+
+class Pilot(models.Model):
+    """One run of simulated people through a study as it was saved."""
+
+    class Status(models.TextChoices):
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        STOPPED = "stopped", _("stopped")
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="pilots", verbose_name=_("study"))
+    number = models.PositiveIntegerField(_("number"))
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.RUNNING)
+    content = models.JSONField(_("content"), help_text=_("what a launch would have frozen"))
+    sha256 = models.CharField(max_length=64)
+    code_revision = models.CharField(max_length=64, blank=True)
+    seed = models.BigIntegerField(default=new_seed)
+    player = models.CharField(_("who plays the people"), max_length=200)
+    people = models.PositiveIntegerField(_("people"), validators=[MinValueValidator(1), MaxValueValidator(MOST_PEOPLE)])
+    created_at = models.DateTimeField(_("begun"), default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    holder = models.CharField(max_length=40, blank=True)
+    until = models.DateTimeField(null=True, help_text=_("when whoever runs it counts as gone"))
+
+    class Meta:
+        verbose_name = _("pilot")
+        verbose_name_plural = _("pilots")
+        ordering = ["-created_at"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="one_pilot_per_number")]
+
+    def __str__(self) -> str:
+        return _("Pilot {number} of {study}").format(number=self.number, study=self.study.title)
+
+    def get_absolute_url(self) -> str:
+        return reverse("admin:piloting_pilot_change", args=[self.pk])
+
+    @property
+    def budget(self) -> str:
+        """What its models' calls are kept under."""
+        return f"pilot:{self.study.slug}/{self.number}"
+
+    @property
+    def running(self) -> bool:
+        return self.status == self.Status.RUNNING
+
+
+class Walker(models.Model):
+    """One simulated person: what they shall do, and what became of them."""
+
+    class Plan(models.TextChoices):
+        FINISH = "finish", _("goes through to the end")
+        WRONG_CODE = "wrong_code", _("types a wrong code word")
+        SILENT = "silent", _("stops answering in the game")
+        LEAVES = "leaves", _("leaves in the middle of the game")
+        WRONG_QUIZ = "wrong_quiz", _("answers the quiz wrongly")
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        WALKING = "walking", _("under way")
+        ARRIVED = "arrived", _("reached an ending")
+        STUCK = "stuck", _("stuck")
+
+    pilot = models.ForeignKey(Pilot, models.CASCADE, related_name="walkers")
+    number = models.PositiveIntegerField(_("number"))
+    cell = models.PositiveIntegerField(_("cell"), help_text=_("index into the content's cells"))
+    plan = models.CharField(_("plan"), max_length=12, choices=Plan.choices, default=Plan.FINISH)
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.WAITING)
+    enrolment = models.OneToOneField(Enrolment, models.PROTECT, null=True, related_name="walker")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    pages = models.JSONField(default=list, help_text=_("each page that was gone through, see piloting.person"))
+    payoff = models.FloatField(_("payoff"), null=True)
+    owed = models.JSONField(default=dict, help_text=_("what a study would have paid, by reason"))
+    problem = models.CharField(_("problem"), max_length=500, blank=True)
+
+    class Meta:
+        verbose_name = _("simulated person")
+        verbose_name_plural = _("simulated people")
+        ordering = ["pilot", "number"]
+        constraints = [models.UniqueConstraint(fields=["pilot", "number"], name="one_walker_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.pilot} #{self.number}"

@@ -1,0 +1,57 @@
+"""How long a person would take where a simulated one takes no time. Estimates, and shown as such.
+
+Reading: 238 words a minute, the mean of adults for non-fiction (Brysbaert 2019, “How many words do we read
+per minute?”, Journal of Memory and Language 109). Choosing and typing: our own allowances. Moves of the
+game: `matches.pacing`, which has its own sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from matches.models import Event, Match
+from matches.pacing import human_delay
+from piloting.reading import Page
+
+WORDS_A_MINUTE = 238
+CHOOSING, TYPING = 4.0, 10.0
+"""Seconds for one choice, and for one thing that is typed."""
+_CHOICES = ("radio", "checkbox", "select", "range")
+
+
+def seconds_of_page(page: Page) -> float:
+    """For reading the page once and filling in its form."""
+    filling = sum(CHOOSING if blank.kind in _CHOICES else TYPING for blank in page.asked)
+    return 60 * page.words / WORDS_A_MINUTE + filling
+
+
+def seconds_of_match(match: Match, role: str, agents: dict[str, dict[str, Any]]) -> tuple[float, float]:
+    """(what the person's moves would have taken, what they would have waited for the others).
+
+    Args:
+        agents: the opponents as a launch has them: their delay and whether they answer at a person's pace.
+    """
+    own = waiting = 0.0
+    words: str | None = None
+    for event in _moves(match):
+        luck = Random(f"{match.seed}/{event.number}/estimate")
+        if event.role == role:
+            own += human_delay(event.data["move"], words, luck)
+        else:
+            waiting += _wait(event, agents.get(event.role, {}), words, luck)
+        said = event.data["move"].get("message")
+        words = said if isinstance(said, str) else None
+    return own, waiting
+
+
+def _wait(event: Event, agent: dict[str, Any], words: str | None, luck: Random) -> float:
+    """Seconds from the question to the opponent's answer, as a launch would have it."""
+    measured = (event.at - event.asked_at).total_seconds() if event.asked_at else 0.0
+    paced = agent.get("settings", {}).get("appears") == "delayed"
+    return max(measured, agent.get("delay", 0), human_delay(event.data["move"], words, luck) if paced else 0.0)
+
+
+def _moves(match: Match) -> Sequence[Event]:
+    return list(match.events.filter(kind="move").order_by("number"))

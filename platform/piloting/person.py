@@ -1,0 +1,229 @@
+"""A simulated person at their pages: opens them, reads, answers, plays, until the way has ended.
+
+The pages are the real ones, asked for through all of the site's layers in this process. In the game the
+person's moves are those of a scripted player or a model, posted as the page's form would post them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from games.errors import GameError
+from games.interface import MoveData
+from games.play import Play, script_move
+from llm_agents.agent import parse_spec
+from llm_agents.errors import AgentError
+from matches import agents, forms, services
+from matches.errors import Stale
+from matches.models import Agent, Match, Seat
+from participants import steps
+from participants.models import Enrolment
+from piloting import pace, reading, ways
+from piloting.answering import answers
+from piloting.errors import Stuck
+from piloting.models import Walker
+
+MOST_PAGES = 200
+TRIES = 3
+"""How often a page may refuse what its form seemed to ask for."""
+LOOK_AGAIN = 0.1
+PATIENCE = 60.0
+"""Seconds beyond the opponent's own limit after which a match that stands still counts as stuck."""
+Plan = Walker.Plan
+
+
+class Interrupted(Exception):
+    """The pilot was stopped while this person was under way."""
+
+
+class Person:
+    """One walker with their link."""
+
+    def __init__(self, walker: Walker, goes_on: Callable[[], bool]):
+        self.walker = walker
+        self.enrolment: Enrolment = ways.enrol(walker)
+        self.url = self.enrolment.get_absolute_url()
+        self.luck = Random(f"{walker.pilot.seed}/{walker.number}/answers")
+        self._goes_on = goes_on
+        self._client = Client(raise_request_exception=False)
+
+    def walk(self) -> None:
+        """Go on from wherever the person is, until an ending is shown.
+
+        Raises:
+            Stuck: saying at which page and why.
+            Interrupted
+        """
+        for _page in range(MOST_PAGES):
+            if not self._goes_on():
+                raise Interrupted
+            began = time.monotonic()
+            page = self._look()
+            if self._now().ended:
+                return
+            step = steps.of(self.enrolment, self.enrolment.step)
+            estimate, asked = {"reading": pace.seconds_of_page(page)}, page
+            if step.kind == "match":
+                estimate = self._play(page)
+                asked = self._look()
+            if not self._now().ended:
+                self._answer(asked)
+            self._note(step, page, began, estimate)
+        raise Stuck(_("There is no end to the pages: {most} were gone through.").format(most=MOST_PAGES))
+
+    def _now(self) -> Enrolment:
+        self.enrolment.refresh_from_db()
+        return self.enrolment
+
+    def _note(self, step: steps.Step, page: reading.Page, began: float, estimate: dict[str, float]) -> None:
+        """Keep what the page was like: {kind, title, words, seconds, estimate: {what: seconds}}."""
+        self.walker.pages.append(
+            {
+                "kind": step.kind,
+                "title": str(step.title),
+                "words": page.words,
+                "seconds": round(time.monotonic() - began, 3),
+                "estimate": {what: round(seconds, 1) for what, seconds in estimate.items()},
+            }
+        )
+        self.walker.save(update_fields=["pages"])
+
+    # ---- pages -------------------------------------------------------------------------------------------
+
+    def _look(self) -> reading.Page:
+        answer = self._ask(self.url)
+        if answer.status_code != 200:
+            raise Stuck(
+                _("The page “{page}” answered with status {status}.").format(
+                    page=self._here(), status=answer.status_code
+                )
+            )
+        return reading.read(answer.content.decode())
+
+    def _ask(self, url: str, data: dict[str, str] | None = None) -> HttpResponse:
+        """GET, or POST where there is something to send."""
+        site = urlsplit(settings.SITE_URL)
+        how: dict[str, Any] = {"secure": site.scheme == "https", "headers": {"host": site.netloc}}
+        return self._client.get(url, **how) if data is None else self._client.post(url, data, **how)
+
+    def _here(self) -> str:
+        step = self.enrolment.step
+        return step["kind"] if step else self.enrolment.state
+
+    def _answer(self, page: reading.Page) -> None:
+        """Fill in the form and send it; a page that refuses gets other answers, a few times."""
+        for _try in range(TRIES):
+            sent = self._ask(self.url, answers(page, self.enrolment, self.walker.plan, self.luck))
+            if sent.status_code == 302:
+                return
+            page = reading.read(sent.content.decode()) if sent.status_code == 422 else page
+        raise Stuck(
+            _("The page “{page}” did not take the answers: {reasons}").format(
+                page=page.heading or self._here(), reasons=" ".join(page.reasons) or sent.status_code
+            )
+        )
+
+    # ---- the game ----------------------------------------------------------------------------------------
+
+    def _play(self, page: reading.Page) -> dict[str, float]:
+        """Play the match of the present step to its end; returns what it would have taken a person."""
+        seat = Seat.objects.get(enrolment=self.enrolment, step=self.enrolment.position)
+        moved, still_since = -1, time.monotonic()
+        while (match := Match.objects.get(pk=seat.match_id)).status == Match.Status.LIVE:
+            if not self._goes_on():
+                raise Interrupted
+            play = match.play()
+            if play.last != moved:
+                moved, still_since = play.last, time.monotonic()
+            if time.monotonic() - still_since > self._patience(match):
+                raise Stuck(_("The game stood still: nobody moved any more."))
+            if not self._let_others_move(match):
+                self._take_turn(match, seat, play)
+        own, waiting = pace.seconds_of_match(match, seat.role, self._opponents())
+        return {"reading": pace.seconds_of_page(page), "moves": own, "waiting": waiting}
+
+    def _opponents(self) -> dict[str, dict[str, Any]]:
+        return self.walker.pilot.content["cells"][self.walker.cell]["agents"]
+
+    def _patience(self, match: Match) -> float:
+        return PATIENCE + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
+
+    def _let_others_move(self, match: Match) -> bool:
+        """Think for the agents whose turn it is, unless a worker does already; False when it is nobody's."""
+        waiting = [turn for turn in match.open_turns().values() if turn.by_agent]
+        for turn in waiting:
+            agents.answer_turn(match_uid=match.uid, role=turn.role, answering=turn.answering)
+        if waiting and Match.objects.get(pk=match.pk).turns == match.turns:
+            time.sleep(LOOK_AGAIN)
+        return bool(waiting)
+
+    def _take_turn(self, match: Match, seat: Seat, play: Play) -> None:
+        turn = match.open_turns().get(seat.role)
+        if turn is None or self.walker.plan == Plan.SILENT:
+            time.sleep(LOOK_AGAIN)
+            services.let_time_run_out(match_id=match.pk)
+        elif self.walker.plan == Plan.LEAVES and self._moves_made(match, seat) > 0:
+            self._leave()
+        else:
+            self._move(match, seat, play, turn.answering)
+            if self.walker.plan == Plan.LEAVES and Match.objects.get(pk=match.pk).status == Match.Status.LIVE:
+                self._leave()
+
+    def _moves_made(self, match: Match, seat: Seat) -> int:
+        return match.events.filter(kind="move", role=seat.role).count()
+
+    def _leave(self) -> None:
+        self._ask(reverse("participants:leave", args=[self.enrolment.token]), {})
+
+    def _move(self, match: Match, seat: Seat, play: Play, answering: int) -> None:
+        """Decide, and send it as the page's form does."""
+        move = self._decide(match, seat, play, answering)
+        form = forms.form_for(play.forms(seat.role), {name: "" for name in move})
+        posted = {name: _typed(value) for name, value in move.items() if value is not None}
+        if forms.read(form.model, posted) != {name: value for name, value in move.items() if value is not None}:
+            self._move_without_form(match, seat, move, answering)
+            return
+        answer = self._ask(
+            reverse("matches:match", args=[self.enrolment.token]), {"answering": str(answering), **posted}
+        )
+        if answer.status_code != 302:
+            page = reading.read(answer.content.decode())
+            reasons = " ".join(page.reasons) or str(answer.status_code)
+            raise Stuck(_("The game did not take a move: {reasons}").format(reasons=reasons))
+
+    def _move_without_form(self, match: Match, seat: Seat, move: MoveData, answering: int) -> None:
+        """A move that is no list of blanks: a page's own script puts it together."""
+        try:
+            services.submit_move(match_id=match.pk, role=seat.role, move=move, answering=answering)
+        except Stale:
+            return
+        except GameError as error:
+            raise Stuck(_("The game did not take a move: {reasons}").format(reasons=error)) from None
+
+    def _decide(self, match: Match, seat: Seat, play: Play, answering: int) -> MoveData:
+        spec = parse_spec(self.walker.pilot.player)
+        try:
+            if spec.scripted:
+                return script_move(play, seat.role, spec.name)
+            return agents.decide_turn(match, play, seat.role, Agent(str(spec), 0), answering).move
+        except (AgentError, GameError) as error:
+            raise Stuck(
+                _("“{player}”, who plays the people, made no move: {reason}").format(player=spec, reason=error)
+            ) from None
+
+
+def _typed(value: Any) -> str:
+    """A value as somebody would type it into a form."""
+    if isinstance(value, bool):
+        return "on" if value else ""
+    return value if isinstance(value, str) else repr(value)

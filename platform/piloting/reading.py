@@ -1,0 +1,133 @@
+"""Reading a page as a simulated person does: how much there is to read, and what its form asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+_SILENT = frozenset({"script", "style", "noscript", "template", "details"})
+"""What is not read: not shown, or folded away."""
+_CHOSEN = ("radio", "checkbox")
+
+
+@dataclass
+class Blank:
+    """One thing that a form asks for.
+
+    Attributes:
+        kind: "text", "textarea", "number", "radio", "checkbox", "select", "hidden", or another type of input.
+        options: the values that can be chosen.
+        value: what the page has filled in.
+    """
+
+    name: str
+    kind: str
+    value: str = ""
+    options: list[str] = field(default_factory=list)
+    limits: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Page:
+    """What a page says and asks, as far as it matters to somebody who goes through it.
+
+    Attributes:
+        words: how many words there are to read in its main part.
+        blanks: of its form that moves the person on, by name.
+        reasons: why it did not take the last answer.
+    """
+
+    heading: str = ""
+    words: int = 0
+    blanks: dict[str, Blank] = field(default_factory=dict)
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def asked(self) -> list[Blank]:
+        """What the person has to fill in."""
+        return [blank for blank in self.blanks.values() if blank.kind != "hidden"]
+
+
+def read(html: str) -> Page:
+    """The page that this markup shows."""
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    page = reader.page
+    page.heading, page.words = " ".join(reader.heading.split()), len(reader.words.split())
+    page.reasons = [" ".join(reason.split()) for reason in reader.reasons if reason.strip()]
+    return page
+
+
+class _Reader(HTMLParser):
+    """Follows the markup; a page has one form in its main part that posts back to it."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.page = Page()
+        self.words = self.heading = ""
+        self.reasons: list[str] = []
+        self._in: list[str] = []
+        self._silent = 0
+        self._select: Blank | None = None
+        self._error = self._headed = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        if tag in _SILENT:
+            self._silent += 1
+        if tag in ("main", "h1", "form"):
+            self._in.append(tag)
+        if "error" in said.get("class", "").split():
+            self._error = True
+            self.reasons.append("")
+        if "main" in self._in and "form" in self._in and said.get("name"):
+            self._ask(tag, said)
+        elif tag == "option" and self._select is not None:
+            self._offer(said)
+
+    def _ask(self, tag: str, said: dict[str, str]) -> None:
+        name = said["name"]
+        limits = {key: said[key] for key in ("min", "max", "step", "maxlength", "required") if key in said}
+        if tag == "input":
+            kind = said.get("type", "text")
+            if kind in ("submit", "button"):
+                return
+            blank = self.page.blanks.setdefault(name, Blank(name, kind, limits=limits))
+            if kind in _CHOSEN:
+                blank.options.append(said.get("value", "on"))
+            else:
+                blank.value = said.get("value", "")
+        elif tag == "textarea":
+            self.page.blanks[name] = Blank(name, "textarea", limits=limits)
+        elif tag == "select":
+            self._select = self.page.blanks[name] = Blank(name, "select", limits=limits)
+        elif tag == "button" and "value" in said:
+            self.page.blanks.setdefault(name, Blank(name, "radio")).options.append(said["value"])
+
+    def _offer(self, said: dict[str, str]) -> None:
+        assert self._select is not None
+        if said.get("value") and "disabled" not in said:
+            self._select.options.append(said["value"])
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _SILENT and self._silent:
+            self._silent -= 1
+        self._headed = self._headed or tag == "h1"
+        if tag in self._in:
+            while self._in and self._in.pop() != tag:
+                pass
+        if tag == "select":
+            self._select = None
+        if tag in ("p", "li", "div", "span"):
+            self._error = False
+
+    def handle_data(self, data: str) -> None:
+        if self._silent or "main" not in self._in:
+            return
+        self.words += f" {data}"
+        if "h1" in self._in and not self._headed:
+            self.heading += data
+        if self._error:
+            self.reasons[-1] += data

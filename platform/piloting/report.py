@@ -1,0 +1,274 @@
+"""What a pilot showed: everything its page and its command say, as plain figures.
+
+Minutes are estimates of a person's (`piloting.pace`); money, moves, endings and calls are what happened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from statistics import mean, median
+from typing import Any
+
+from django.db.models import Count, Max, Q, Sum
+
+from matches.models import Event, Match
+from opponents.models import Call
+from participants.states import ENDINGS, State
+from payouts import rules
+from piloting.models import Pilot, Walker
+from piloting.ways import cells_of
+from studies.models import Cell
+
+Status, Plan = Walker.Status, Walker.Plan
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """One step of the way, over those who finished as planned.
+
+    Attributes:
+        words: on its page, the median.
+        minutes: that a person would take, the median; `parts` are its parts, such as {"reading": 1.2}.
+    """
+
+    title: str
+    kind: str
+    people: int
+    words: int
+    minutes: float
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RolePayoffs:
+    """What the people in one role got in finished games."""
+
+    role: str
+    payoffs: list[float]
+
+    @property
+    def mean(self) -> float:
+        return mean(self.payoffs)
+
+
+@dataclass(frozen=True)
+class Bonuses:
+    """Bonuses of those who completed, against what is announced. In the study's currency.
+
+    Attributes:
+        announced: the average that these very people are told, over their cells.
+        capped: how many got the highest bonus there is.
+    """
+
+    amounts: list[float]
+    mean: float
+    announced: float
+    cap: float
+    capped: int
+
+
+@dataclass(frozen=True)
+class Models:
+    """What the models did: calls and their money, in US dollars.
+
+    Attributes:
+        unpriced: calls whose price nobody knows.
+        rule_breaks: answers that were no legal move.
+        failed: calls without an answer.
+        fallbacks: moves that somebody else made in a model's place, by who ("script:fair").
+        clock: moves that the clock made for people.
+    """
+
+    calls: int
+    cost: float
+    unpriced: int
+    rule_breaks: int
+    failed: int
+    slowest: float | None
+    matches: int
+    cost_per_match: float
+    fallbacks: dict[str, int]
+    clock: int
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a launch would cost with everybody like those who completed here.
+
+    Attributes:
+        pay: base and mean bonus for every place, in the study's currency; `calls` in US dollars.
+        hourly: what a person would earn in an hour.
+    """
+
+    places: int
+    pay: float | None
+    calls: float
+    minutes: float | None
+    hourly: float | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The figures of one pilot."""
+
+    people: int
+    counts: dict[str, int]
+    planned_failures: int
+    completed: int
+    endings: list[tuple[str, str, int]]
+    stuck: list[tuple[str, int]]
+    unexpected: list[tuple[int, str, str]]
+    steps: list[StepTimes]
+    payoffs: list[RolePayoffs]
+    bonuses: Bonuses | None
+    models: Models
+    forecast: Forecast
+    currency: str
+    cells_seen: int
+    cells: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+EXPECTED: dict[str, frozenset[str]] = {
+    Plan.FINISH: frozenset({State.COMPLETED}),
+    Plan.WRONG_CODE: frozenset({State.FAILED_CODE_WORD}),
+    Plan.SILENT: frozenset({State.TIMED_OUT, State.COMPLETED}),
+    Plan.LEAVES: frozenset({State.WITHDREW, State.COMPLETED}),
+    Plan.WRONG_QUIZ: frozenset({State.FAILED_QUIZ}),
+}
+"""The endings that each plan should lead to; a game may be over before somebody could leave it."""
+
+
+@dataclass
+class _Found:
+    """A pilot's walkers with the cells they were in."""
+
+    pilot: Pilot
+    walkers: list[Walker] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+    def completed(self) -> list[Walker]:
+        return [w for w in self.walkers if w.plan == Plan.FINISH and _state(w) == State.COMPLETED]
+
+
+def report(pilot: Pilot) -> Report:
+    """The pilot's figures as of now; it may be running."""
+    walkers = list(pilot.walkers.select_related("enrolment").order_by("number"))
+    found = _Found(pilot, walkers, cells_of(pilot))
+    arrived = [walker for walker in walkers if walker.status == Status.ARRIVED]
+    endings = Counter(_state(walker) for walker in arrived)
+    bonuses, steps, models = _bonuses(found), _steps(found), _models(pilot)
+    return Report(
+        people=pilot.people,
+        counts={status: sum(walker.status == status for walker in walkers) for status in Status.values},
+        planned_failures=sum(walker.plan != Plan.FINISH for walker in walkers),
+        completed=endings[State.COMPLETED],
+        endings=[(state, str(State(state).label), endings[state]) for state in ENDINGS if endings[state]],
+        stuck=Counter(walker.problem for walker in walkers if walker.status == Status.STUCK).most_common(),
+        unexpected=[
+            (walker.number, str(Plan(walker.plan).label), str(State(_state(walker)).label))
+            for walker in arrived
+            if _state(walker) not in EXPECTED[walker.plan]
+        ],
+        steps=steps,
+        payoffs=_payoffs(found),
+        bonuses=bonuses,
+        models=models,
+        forecast=_forecast(found, bonuses, steps, models),
+        currency=pilot.content["pay"]["currency"],
+        cells_seen=len({walker.cell for walker in arrived}),
+        cells=len(found.cells),
+    )
+
+
+def _state(walker: Walker) -> str:
+    return walker.enrolment.state if walker.enrolment else ""
+
+
+def _steps(found: _Found) -> list[StepTimes]:
+    """Times by step, in the order of the way."""
+    ways = [walker.pages for walker in found.completed()]
+    times = []
+    for pages in _side_by_side(ways):
+        names = [name for page in pages for name in page["estimate"]]
+        parts = {name: median(page["estimate"].get(name, 0.0) for page in pages) / 60 for name in dict.fromkeys(names)}
+        times.append(
+            StepTimes(
+                title=pages[0]["title"],
+                kind=pages[0]["kind"],
+                people=len(pages),
+                words=round(median(page["words"] for page in pages)),
+                minutes=median(sum(page["estimate"].values()) for page in pages) / 60,
+                parts=parts,
+            )
+        )
+    return times
+
+
+def _side_by_side(ways: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
+    """The pages of all ways, step by step."""
+    longest = max(map(len, ways), default=0)
+    return ([way[i] for way in ways if i < len(way)] for i in range(longest))
+
+
+def _payoffs(found: _Found) -> list[RolePayoffs]:
+    by_role: dict[str, list[float]] = {}
+    for walker in found.walkers:
+        if walker.payoff is not None:
+            by_role.setdefault(found.cells[walker.cell].role, []).append(walker.payoff)
+    return [RolePayoffs(role, sorted(payoffs)) for role, payoffs in by_role.items()]
+
+
+def _bonuses(found: _Found) -> Bonuses | None:
+    completed = found.completed()
+    if not completed:
+        return None
+    amounts = [float(walker.owed.get("bonus", 0)) for walker in completed]
+    told = [float(found.cells[walker.cell].pay().announced_average) for walker in completed]
+    cap = float(rules.PayRule.model_validate(found.pilot.content["pay"]).cap)
+    return Bonuses(
+        amounts=sorted(amounts),
+        mean=mean(amounts),
+        announced=mean(told),
+        cap=cap,
+        capped=sum(amount >= cap for amount in amounts),
+    )
+
+
+def _models(pilot: Pilot) -> Models:
+    calls = Call.objects.filter(budget_of=pilot.budget)
+    said = calls.aggregate(
+        calls=Count("pk"),
+        unpriced=Count("pk", filter=Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)),
+        rule_breaks=Count("pk", filter=Q(outcome=Call.Outcome.RULE_BREAK)),
+        failed=Count("pk", filter=Q(outcome=Call.Outcome.FAILED)),
+        slowest=Max("latency"),
+        matches=Count("match_uid", distinct=True),
+        spent=Sum("cost"),
+    )
+    cost = float(said.pop("spent") or 0)
+    played = Match.objects.filter(seats__enrolment__walker__pilot=pilot)
+    moved = Event.objects.filter(match__in=played, kind="move", data__by__isnull=False)
+    movers = Counter(event["by"] for event in moved.values_list("data", flat=True))
+    clock = movers.pop("clock", 0)
+    per_match = cost / said["matches"] if said["matches"] else 0.0
+    return Models(**said, cost=cost, cost_per_match=per_match, fallbacks=dict(movers), clock=clock)
+
+
+def _forecast(found: _Found, bonuses: Bonuses | None, steps: list[StepTimes], models: Models) -> Forecast:
+    places = sum(cell.quota for cell in found.cells)
+    base = float(Decimal(found.pilot.content["pay"]["base"]))
+    each = base + bonuses.mean if bonuses else None
+    minutes = sum(step.minutes for step in steps) or None
+    return Forecast(
+        places=places,
+        pay=each * places if each is not None else None,
+        calls=models.cost_per_match * places,
+        minutes=minutes,
+        hourly=each / minutes * 60 if each is not None and minutes else None,
+    )

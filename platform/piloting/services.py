@@ -1,0 +1,131 @@
+"""Beginning, stopping and deleting pilots; each refuses what makes no sense in the present state."""
+
+from __future__ import annotations
+
+from random import Random
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import ProtectedError
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from games import registry
+from llm_agents.agent import parse_spec
+from llm_agents.errors import AgentError
+from matches.models import Match
+from participants.models import Enrolment
+from piloting.errors import CannotPilot
+from piloting.models import MOST_PEOPLE, Pilot, Walker
+from studies.freezing import code_revision, content_of, sha256_of
+from studies.models import Study
+
+Plan = Walker.Plan
+
+
+@transaction.atomic
+def begin(
+    study: Study, *, people: int, failing: int = 0, player: str = "", by: AbstractBaseUser | None = None
+) -> Pilot:
+    """Freeze the study as it is saved, and let so many simulated people in; nobody is walking yet.
+
+    Args:
+        failing: how many of them go wrong on purpose, so that the other endings are seen too.
+        player: who decides for them in the game ("script:NAME", "openai:MODEL"…); empty: the game's own script.
+
+    Raises:
+        CannotPilot: with the reason; nothing was begun.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if not 1 <= people <= MOST_PEOPLE or not 0 <= failing <= people:
+        raise CannotPilot(_("A pilot has 1 to {most} people, of whom none or some go wrong.").format(most=MOST_PEOPLE))
+    if study.pilots.filter(status=Pilot.Status.RUNNING).exists():
+        raise CannotPilot(_("A pilot of this study is running. Stop it, or wait for its end."))
+    game = registry.get(study.game)
+    player = player.strip() or f"script:{game.sparring}"
+    try:
+        parse_spec(player, game)
+        study.full_clean()
+    except AgentError as error:
+        raise CannotPilot(str(error)) from None
+    except ValidationError as error:
+        raise CannotPilot(_("The study cannot be launched as it is: ") + " ".join(error.messages)) from None
+    content = content_of(study)
+    latest = study.pilots.order_by("-number").first()
+    pilot = Pilot.objects.create(
+        study=study,
+        number=latest.number + 1 if latest else 1,
+        content=content,
+        sha256=sha256_of(content),
+        code_revision=code_revision(),
+        player=player,
+        people=people,
+        created_by=by,
+    )
+    plans = plans_for(pilot, failing)
+    cells = cells_for(pilot)
+    Walker.objects.bulk_create(
+        Walker(pilot=pilot, number=i, cell=cell, plan=plan)
+        for i, (cell, plan) in enumerate(zip(cells, plans, strict=True), start=1)
+    )
+    return pilot
+
+
+def cells_for(pilot: Pilot) -> list[int]:
+    """A cell for each person, by the rule by which people get theirs: the lowest share of the quota, ties by lot."""
+    quotas = [cell["quota"] for cell in pilot.content["cells"]]
+    taken, chosen = [0] * len(quotas), []
+    for i in range(pilot.people):
+        lowest = min(held / quota for held, quota in zip(taken, quotas, strict=True))
+        tied = [n for n, quota in enumerate(quotas) if taken[n] / quota == lowest]
+        cell = Random(f"{pilot.seed}/{i}").choice(tied)
+        taken[cell] += 1
+        chosen.append(cell)
+    return chosen
+
+
+def plans_for(pilot: Pilot, failing: int) -> list[str]:
+    """What each person does: those who go wrong take turns in the ways that this study has, by lot among the people."""
+    checks = pilot.content["checks"]
+    wrong = [
+        *([Plan.WRONG_CODE] if checks["code_word"] else []),
+        Plan.SILENT,
+        Plan.LEAVES,
+        *([Plan.WRONG_QUIZ] if checks["quiz"] else []),
+    ]
+    plans = [Plan.FINISH] * (pilot.people - failing) + [wrong[i % len(wrong)] for i in range(failing)]
+    Random(f"{pilot.seed}/plans").shuffle(plans)
+    return plans
+
+
+def stop(pilot: Pilot) -> None:
+    """Let nobody go on; what there is stays to be read.
+
+    Raises:
+        CannotPilot
+    """
+    running = Pilot.objects.filter(pk=pilot.pk, status=Pilot.Status.RUNNING)
+    if not running.update(status=Pilot.Status.STOPPED, ended_at=timezone.now()):
+        raise CannotPilot(_("This pilot is not running any more."))
+
+
+@transaction.atomic
+def delete(pilot: Pilot) -> None:
+    """Remove a pilot with its people and matches. Its models' calls stay: their money is spent, and counts.
+
+    Raises:
+        CannotPilot: it is running, or something else depends on it.
+    """
+    pilot = Pilot.objects.select_for_update().get(pk=pilot.pk)
+    if pilot.running or (pilot.until is not None and pilot.until > timezone.now()):
+        raise CannotPilot(_("This pilot is still running. Stop it first, and delete it some seconds later."))
+    people = list(pilot.walkers.exclude(enrolment=None).values_list("enrolment_id", flat=True))
+    try:
+        with transaction.atomic():
+            pilot.walkers.all().delete()
+            Match.objects.filter(seats__enrolment__in=people, purpose=Match.Purpose.PILOT).delete()
+            Enrolment.objects.filter(pk__in=people).delete()
+            pilot.delete()
+    except ProtectedError:
+        raise CannotPilot(_("Records that must be kept depend on this pilot, so it stays.")) from None

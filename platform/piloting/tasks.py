@@ -1,0 +1,36 @@
+import logging
+
+from celery import shared_task
+from celery.signals import worker_ready
+
+from piloting import driver
+
+EXPIRES_SECONDS = 10
+"""A task that no worker took by then is dropped: the next sweep queues another."""
+log = logging.getLogger(__name__)
+
+
+@shared_task(name="piloting.drive")
+def drive(pilot_id: int) -> None:
+    """Run a pilot."""
+    driver.drive(pilot_id)
+
+
+@shared_task(name="piloting.sweep")
+def sweep() -> None:
+    """See that every running pilot is run."""
+    for pilot_id in driver.undriven():
+        drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
+
+
+def queue(pilot_id: int) -> None:
+    """Hand a new pilot to the workers; without a broker the sweep does, once there is one."""
+    try:
+        drive.apply_async((pilot_id,), expires=EXPIRES_SECONDS)
+    except Exception as error:  # noqa: BLE001  (any broker failure)
+        log.warning("pilot %s not queued: %s", pilot_id, type(error).__name__)
+
+
+@worker_ready.connect
+def sweep_at_start(**_signal) -> None:
+    sweep.delay()

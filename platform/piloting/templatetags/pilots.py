@@ -1,0 +1,29 @@
+"""A study's pilots on its page in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from games import registry
+from piloting.models import MOST_PEOPLE
+from studies.models import Study
+
+register = template.Library()
+SHOWN = 5
+
+
+@register.inclusion_tag("admin/piloting/of_study.html", takes_context=True)
+def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[str, Any]:
+    """The card that begins a pilot and lists the latest ones."""
+    game = registry.get(study.game)
+    return {
+        "study": study,
+        "may_change": may_change,
+        "pilots": study.pilots.all()[:SHOWN],
+        "scripts": sorted(game.scripts, key=lambda name: (name != game.sparring, name)),
+        "most": MOST_PEOPLE,
+        "request": context.get("request"),
+        "csrf_token": context.get("csrf_token"),
+    }
