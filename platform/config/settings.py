@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "payouts",
     "studies",
     "collecting",
+    "monitoring",
     "exports",
     *(f"games.{key}" for key in registry.keys()),
 ]
@@ -125,7 +126,11 @@ CHANNEL_LAYERS = {
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
-CELERY_TASK_ROUTES = {"collecting.drive": {"queue": "collections"}, "collecting.sweep": {"queue": "default"}}
+CELERY_TASK_ROUTES = {
+    "collecting.drive": {"queue": "collections"},
+    "collecting.sweep": {"queue": "default"},
+    "monitoring.tally": {"queue": "default"},
+}
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
 """Drivers that play one collection at once: as many as there are worker processes for collections."""
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -145,6 +150,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_SECONDS,
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },
+    "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

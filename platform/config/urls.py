@@ -9,6 +9,7 @@ urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
     path("admin/exports/", include("exports.urls")),
+    path("admin/monitor/", include("monitoring.urls")),
     path("admin/", admin.site.urls),
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),
