@@ -7,8 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Subquery, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from matches.agent_settings import settings_of
@@ -18,8 +17,6 @@ from monitoring.tallies import CALLS
 from opponents.models import Call
 from opponents.spending import NOTHING, cap_per_day
 from studies.models import Cell, Study
-
-BEFORE_ALL = datetime(1970, 1, 1, tzinfo=timezone.get_default_timezone())
 
 
 @dataclass(frozen=True)
@@ -75,25 +72,29 @@ def _today() -> Decimal:
 
 
 def _sums(tallied: QuerySet[SpendTally], calls: QuerySet[Call]) -> tuple[Decimal, int, int]:
-    """Cost, number of calls and of calls without a price: tallied ones and those since, in one statement."""
-    until = Coalesce(Subquery(Watermark.objects.filter(name=CALLS).values("until")[:1]), Value(BEFORE_ALL))
-    columns: Any = ("cost_sum", "calls_sum", "unpriced_sum")
+    """Cost, number of calls and of calls without a price: tallied ones, and those since the watermark.
+
+    The watermark is read by itself, as a plan can only be made for a moment that is known; when a sweep
+    has moved it meanwhile, the sums are taken again.
+    """
+    until = _watermark()
+    while True:
+        found = _sums_with(tallied, calls if until is None else calls.filter(at__gte=until))
+        before, until = until, _watermark()
+        if before == until:
+            return found
+
+
+def _watermark() -> datetime | None:
+    return Watermark.objects.filter(name=CALLS).values_list("until", flat=True).first()
+
+
+def _sums_with(tallied: QuerySet[SpendTally], since: QuerySet[Call]) -> tuple[Decimal, int, int]:
     unpriced = Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)
-    over = (
-        tallied.order_by()
-        .values(one=Value(1))
-        .annotate(cost_sum=Sum("cost"), calls_sum=Sum("calls"), unpriced_sum=Sum("unpriced"))
-    )
-    since = (
-        calls.filter(at__gte=until)
-        .order_by()
-        .values(one=Value(1))
-        .annotate(cost_sum=Sum("cost"), calls_sum=Count("pk"), unpriced_sum=Count("pk", filter=unpriced))
-    )
-    cost, number, without = NOTHING, 0, 0
-    for spent, made, unknown in over.values_list(*columns).union(since.values_list(*columns), all=True):
-        cost, number, without = cost + Decimal(str(spent or 0)), number + (made or 0), without + (unknown or 0)
-    return cost, number, without
+    over = tallied.aggregate(spent=Sum("cost"), made=Sum("calls"), unknown=Sum("unpriced"))
+    rest = since.order_by().aggregate(spent=Sum("cost"), made=Count("pk"), unknown=Count("pk", filter=unpriced))
+    cost, number, without = ((over[name] or 0) + (rest[name] or 0) for name in ("spent", "made", "unknown"))
+    return Decimal(cost), number, without
 
 
 def _caps(study: Study) -> Any:
