@@ -15,7 +15,7 @@ from monitoring.clocks import budget_of
 from monitoring.models import SpendTally, Watermark
 from monitoring.tallies import CALLS
 from opponents.models import Call
-from opponents.spending import NOTHING, cap_per_day
+from opponents.spending import cap_per_day
 from studies.models import Cell, Study
 
 
