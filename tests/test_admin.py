@@ -264,12 +264,13 @@ def test_the_transcript_shows_words_as_words_and_the_calls_beside_them(client, b
     building.keep_call(
         match, messages=[{"role": "user", "content": "<b>prompt</b>"}], answer="<i>answer</i>", problem="no <u>move</u>"
     )
-    page = client.get(reverse("admin:matches_match_change", args=[match.pk])).content.decode()
+    pages = [client.get(reverse("admin:matches_match_change", args=[match.pk]), {"step": step}) for step in (2, 3)]
+    page = "".join(page.content.decode() for page in pages)
     for words in ["script>alert(1)</script", "b>prompt</b", "i>answer</i", "u>move</u"]:
         assert f"<{words}>" not in page
         assert f"<{words}>".replace("<", "&lt;").replace(">", "&gt;") in page
     assert person.pseudonym in page and "script:fair" in page
-    assert "The match begins" in page and "The match ends" in page
+    assert "Begins" in page and "Ends" in page
 
 
 def test_matches_are_listed_live_ones_first(client, boss):

@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "studies",
     "piloting",
     "collecting",
+    "monitoring",
     "exports",
     "signin",
     "erasing",
@@ -143,6 +144,7 @@ CELERY_TASK_ROUTES = {
     "collecting.sweep": {"queue": "default"},
     "piloting.drive": {"queue": "collections"},
     "piloting.sweep": {"queue": "default"},
+    "monitoring.tally": {"queue": "default"},
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
 """Drivers that play one collection at once: as many as there are worker processes for collections."""
@@ -164,6 +166,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
+    "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

@@ -13,6 +13,7 @@ urlpatterns = [
     path("admin/exports/", include("exports.urls")),
     # The admin's own short cut from any object to its page would hand out participants' personal links.
     path("admin/r/<path:anything>", not_found, {"exception": None}),
+    path("admin/monitor/", include("monitoring.urls")),
     path("admin/", admin.site.urls),
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),

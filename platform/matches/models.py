@@ -69,6 +69,9 @@ class Match(models.Model):
             models.Index(fields=["id"], condition=models.Q(status="live"), name="match_live"),
             models.Index(fields=["deadline"], condition=models.Q(deadline__isnull=False), name="match_deadline"),
             models.Index(fields=["requeue_at"], condition=models.Q(requeue_at__isnull=False), name="match_requeue"),
+            models.Index(
+                fields=["budget_of", "ended_at"], condition=models.Q(status="abandoned"), name="match_abandoned"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -169,6 +172,7 @@ class Event(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["match", "number"], name="one_event_per_number")]
+        indexes = [models.Index(fields=["at"], condition=models.Q(shown_at__isnull=False), name="event_of_person")]
 
     def __str__(self) -> str:
         return f"{self.match_id}/{self.number} {self.kind}"

@@ -50,10 +50,26 @@ class EndpointHealth:
     def error_share(self) -> float:
         return self.errors / self.calls if self.calls else 0.0
 
+    @property
+    def rule_break_share(self) -> float:
+        """Of the answers, how many were no legal move."""
+        answers = self.calls - self.errors
+        return self.rule_breaks / answers if answers else 0.0
 
-def health(since: timedelta = HOUR) -> list[EndpointHealth]:
-    """Every model that was called, by endpoint and name."""
+    @property
+    def rule_break_percent(self) -> int:
+        return round(100 * self.rule_break_share)
+
+
+def health(since: timedelta = HOUR, *, budget_of: str | None = None) -> list[EndpointHealth]:
+    """Every model that was called, by endpoint and name.
+
+    Args:
+        budget_of: only calls with this label, such as "study:trust-1".
+    """
     calls = Call.objects.filter(at__gte=timezone.now() - since).exclude(endpoint="").order_by()
+    if budget_of is not None:
+        calls = calls.filter(budget_of=budget_of)
     times = _times(calls)
     circuits = open_circuits()
     counted = calls.values("endpoint", "model").annotate(

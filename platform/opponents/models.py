@@ -196,6 +196,8 @@ class Call(models.Model):
         indexes = [
             models.Index(fields=["at", "cost"], name="call_spent_by_time"),
             models.Index(fields=["budget_of", "cost"], name="call_spent_by_budget"),
+            models.Index(fields=["budget_of", "at"], name="call_of_budget"),
+            models.Index(fields=["budget_of", "at"], condition=models.Q(outcome="failed"), name="call_failed"),
         ]
 
     def __str__(self) -> str:

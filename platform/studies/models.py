@@ -310,11 +310,15 @@ class Placement(models.Model):
     cell = models.ForeignKey(Cell, models.PROTECT, related_name="placements")
     placed_at = models.DateTimeField(default=timezone.now)
     released_at = models.DateTimeField(null=True, blank=True)
+    tallied = models.BooleanField(default=False, editable=False, help_text=_("counted in the sums of what is over"))
 
     class Meta:
         verbose_name = _("placement")
         verbose_name_plural = _("placements")
-        indexes = [models.Index(fields=["cell"], condition=models.Q(released_at=None), name="placement_held")]
+        indexes = [
+            models.Index(fields=["cell"], condition=models.Q(released_at=None), name="placement_held"),
+            models.Index(fields=["cell"], condition=models.Q(tallied=False), name="placement_untallied"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.enrolment} in {self.cell}"

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('participants', '0001_initial'),
-        ('studies', '0004_participations'),
+        ('studies', '0005_participations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Case, IntegerField, Max, OuterRef, Prefetch, QuerySet, Subquery, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET
 from unfold.decorators import display
 
 from games import registry
 from matches.models import Event, Match, Seat
+from matches.templatetags.play import assets
 from participants.admin import ReadOnlyAdmin
 from studies.admin.records import OfStudy
-from studies.admin.transcript import transcript_of
+from studies.admin.steps import AFTER, BEFORE, NoScreen, answer_to, screen_of, step_of
+from studies.admin.transcript import Transcript, page_of, transcript_of
+from studies.models import Study
 
+ONLY_LOOKED_AT = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; "
+    "form-action 'none'; base-uri 'none'; sandbox allow-same-origin"
+)
+SHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]+)"')
 COLOURS = {"live": "info", "finished": "success", "abandoned": "danger"}
 
 
@@ -91,21 +101,92 @@ class MatchAdmin(ReadOnlyAdmin):
     def last_event(self, match: Any) -> str:
         return _("{time} ago").format(time=timesince(match.last_at, depth=1)) if match.last_at else "–"
 
+    # ---- the transcript ------------------------------------------------------------------------------
+
+    def get_urls(self) -> list[URLPattern]:
+        own = {
+            "step": ("<path:object_id>/step/<int:number>/", self.step),
+            "screen": ("<path:object_id>/screen/<int:number>/<str:side>/<str:role>/", self.screen),
+        }
+        return [
+            *(
+                path(route, self.admin_site.admin_view(require_GET(view)), name=f"matches_match_{name}")
+                for name, (route, view) in own.items()
+            ),
+            *super().get_urls(),
+        ]
+
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """The transcript: what happened in order, and what the models were asked beside it."""
+        """The transcript: what the match is, and one step of it."""
+        match = self._visible(request, object_id)
+        transcript = transcript_of(match)
+        context = {
+            **self.admin_site.each_context(request),
+            **_step_context(request, match, transcript, _chosen_step(request, match, transcript)),
+            "opts": self.opts,
+            "original": match,
+            "title": _("Match {uid}").format(uid=str(match.uid)[:8]),
+            "colour": COLOURS[match.status],
+            "study": {"pk": match.study_pk, "title": match.study_title} if match.study_pk else None,
+            "may_end": match.status == Match.Status.LIVE and self._may_change_study(request, match),
+        }
+        return TemplateResponse(request, "admin/matches/match/transcript.html", context)
+
+    def step(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
+        """One step alone, for the page's script."""
+        match = self._visible(request, object_id)
+        transcript = transcript_of(match)
+        if not 1 <= number <= transcript.last:
+            raise Http404
+        context = _step_context(request, match, transcript, number)
+        return TemplateResponse(request, "admin/matches/match/step.html", context)
+
+    def screen(self, request: HttpRequest, object_id: str, number: int, side: str, role: str) -> HttpResponse:
+        """What a role saw, as a page of its own that runs no script and sends no form."""
+        match = self._visible(request, object_id)
+        if side not in (BEFORE, AFTER) or not match.events.filter(number=number).exists():
+            raise Http404
+        try:
+            context = {"screen": screen_of(match, role, number, side), "sheets": SHEET.findall(assets(match.game))}
+        except NoScreen as reason:
+            context = {"problem": str(reason)}
+        response = TemplateResponse(request, "admin/matches/match/screen.html", context)
+        response["Content-Security-Policy"] = ONLY_LOOKED_AT
+        response["X-Frame-Options"] = "SAMEORIGIN"
+        return response
+
+    def _visible(self, request: HttpRequest, object_id: str) -> Any:
         match = self.get_object(request, object_id)
         if match is None or not self.has_view_permission(request, match):
             raise Http404
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "original": match,
-            "match": match,
-            "title": _("Match {uid}").format(uid=str(match.uid)[:8]),
-            "transcript": transcript_of(match),
-            "colour": COLOURS[match.status],
-            "study": {"pk": match.study_pk, "title": match.study_title} if match.study_pk else None,
-        }
-        return TemplateResponse(request, "admin/matches/match/transcript.html", context)
+        return match
+
+    def _may_change_study(self, request: HttpRequest, match: Any) -> bool:
+        study = Study.objects.filter(pk=match.study_pk).first()
+        owner = self.admin_site.get_model_admin(Study)
+        return study is not None and owner.has_change_permission(request, study)
+
+
+def _chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
+    """The step that is asked for; else the newest of a live match, and the first of one that is over."""
+    asked, answering = _number(request.GET.get("step")), _number(request.GET.get("answering"))
+    if asked is None and answering is not None:
+        asked = answer_to(match, answering)
+    if asked is None:
+        asked = transcript.last if match.status == Match.Status.LIVE else 1
+    return min(max(asked, 1), max(transcript.last, 1))
+
+
+def _number(given: str | None) -> int | None:
+    return int(given) if given and given.isascii() and given.isdigit() and len(given) < 9 else None
+
+
+def _step_context(request: HttpRequest, match: Match, transcript: Transcript, number: int) -> dict[str, Any]:
+    return {
+        "match": match,
+        "transcript": transcript,
+        "step": step_of(match, transcript, number, request.GET.get("side")) if transcript.last else None,
+        "lines": page_of(match, transcript, number),
+    }

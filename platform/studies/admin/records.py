@@ -6,7 +6,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -67,6 +68,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         "state",
         "study",
         "role",
+        "matches",
         "position",
         "arrived_at",
         "last_seen_at",
@@ -93,6 +95,12 @@ class EnrolmentAdmin(ReadOnlyAdmin):
     def role(self, enrolment: Enrolment) -> str:
         placement = getattr(enrolment, "placement", None)
         return placement.cell.role if placement else "–"
+
+    @display(description=_("matches"))
+    def matches(self, enrolment: Enrolment) -> str:
+        seats = enrolment.seats.select_related("match").order_by("step")
+        links = [(reverse("admin:matches_match_change", args=[seat.match_id]), str(seat.match)) for seat in seats]
+        return format_html_join(", ", '<a href="{}" class="text-link">{}</a>', links) or "–"
 
     @display(description=_("state"), ordering="state", label=COLOURS)
     def standing(self, enrolment: Enrolment) -> tuple[str, str]:

@@ -54,13 +54,13 @@ class StudyAdmin(MembersPage):
     # ---- the list ------------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
-        return (
-            super()
-            .get_queryset(request)
-            .annotate(
-                placed_count=Count("versions__cells__placements"),
-                completed_count=Count("versions__cells__placements", filter=_ENDED_WELL),
-            )
+        """The studies; with their counts for the list alone, as counting costs the more the more have played."""
+        studies = super().get_queryset(request)
+        if request.resolver_match is None or request.resolver_match.url_name != "studies_study_changelist":
+            return studies
+        return studies.annotate(
+            placed_count=Count("versions__cells__placements"),
+            completed_count=Count("versions__cells__placements", filter=_ENDED_WELL),
         )
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)

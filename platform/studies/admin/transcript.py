@@ -1,19 +1,22 @@
-"""A match as a researcher reads it: every event in order, the models' calls at the moves they led to."""
+"""A match as a researcher reads it: who played what, and every event in order, a page at a time."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from games.errors import GameError
+from matches.agent_settings import settings_of
 from matches.forms import fields_of
 from matches.models import Event, Match
-from opponents.models import Call
+
+AT_ONCE = 40
+"""Events that are listed at once."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,9 @@ class Line:
         kind: start, draw, move, end, abandoned.
         values: what it says, as (label, value).
         message: words of a player, never markup.
+        by: who moved instead of the seat's own player; empty: nobody did.
+        asked_at, shown_at: of moves: when the turn opened, and when the question was on the person's screen.
         seconds: what the mover took to answer.
-        calls: the records of the models that were asked for this move.
     """
 
     number: int
@@ -38,23 +42,27 @@ class Line:
     by: str = ""
     values: list[tuple[str, str]] = field(default_factory=list)
     message: str | None = None
+    asked_at: datetime | None = None
+    shown_at: datetime | None = None
     seconds: float | None = None
-    calls: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """A whole match; `unanswered` are calls that led to no move."""
+    """What a match consists of, without what happened at its steps.
+
+    Attributes:
+        last: the newest event's number.
+    """
 
     seats: list[dict[str, Any]]
     config: list[tuple[str, str]]
-    lines: list[Line]
-    unanswered: list[dict[str, Any]]
     results: list[tuple[str, str]]
+    last: int
 
 
 def transcript_of(match: Match) -> Transcript:
-    """Everything that happened in the match so far."""
+    """The match's seats, parameters and results; it costs the same however long the match is."""
     titles, parameters = _words(match)
     payoffs = match.payoffs or {}
     seats = [
@@ -64,39 +72,44 @@ def transcript_of(match: Match) -> Transcript:
             "agent": seat.agent,
             "enrolment": seat.enrolment,
             "payoff": shown(payoffs[seat.role]) if seat.role in payoffs else "–",
+            "appears": _treatment(seat) if seat.agent else "",
         }
         for seat in match.seats.all()
     ]
     seats.sort(key=lambda seat: list(titles).index(seat["role"]) if seat["role"] in titles else len(titles))
-    sides = {seat["role"]: i for i, seat in enumerate(seats)}
-    people = {seat["role"] for seat in seats if seat["enrolment"]}
-    calls = _calls(match)
-    lines = []
-    for event in match.events.order_by("number"):
-        role = event.role
-        asked = _taken(calls, role, event.number) if event.kind == "move" else []
-        lines.append(
-            Line(
-                number=event.number,
-                kind=event.kind,
-                at=event.at,
-                role=role,
-                who=titles.get(role, role),
-                side=sides.get(role, 0) % 2,
-                person=role in people,
-                by=event.data.get("by") or "",
-                values=[(name, shown(value)) for name, value in _values(event)],
-                message=event.data["move"].get("message") if event.kind == "move" else None,
-                seconds=_seconds(event),
-                calls=asked,
-            )
-        )
     return Transcript(
         seats=seats,
         config=[(parameters.get(name, name), shown(value)) for name, value in match.config.items()],
-        lines=lines,
-        unanswered=[call for (_role, _answering), left in sorted(calls.items()) for call in left],
         results=[(name.replace("_", " "), shown(value)) for name, value in (match.metrics or {}).items()],
+        last=match.events.aggregate(last=Max("number"))["last"] or 0,
+    )
+
+
+def page_of(match: Match, transcript: Transcript, number: int) -> list[Line]:
+    """The stretch of events that event `number` lies in."""
+    first = (number - 1) // AT_ONCE * AT_ONCE + 1
+    events = match.events.filter(number__range=(first, first + AT_ONCE - 1)).order_by("number")
+    return [line_of(event, transcript) for event in events]
+
+
+def line_of(event: Event, transcript: Transcript) -> Line:
+    """An event in words."""
+    roles = [seat["role"] for seat in transcript.seats]
+    seat = transcript.seats[roles.index(event.role)] if event.role in roles else None
+    return Line(
+        number=event.number,
+        kind=event.kind,
+        at=event.at,
+        role=event.role,
+        who=seat["title"] if seat else event.role,
+        side=roles.index(event.role) % 2 if seat else 0,
+        person=bool(seat and seat["enrolment"]),
+        by=event.data.get("by") or "",
+        values=[(name, shown(value)) for name, value in _values(event)],
+        message=event.data["move"].get("message") if event.kind == "move" else None,
+        asked_at=event.asked_at,
+        shown_at=event.shown_at,
+        seconds=_seconds(event),
     )
 
 
@@ -121,6 +134,17 @@ def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
     return titles, {blank.name: blank.label for blank in fields_of(game.Config)}
 
 
+def _treatment(seat: Any) -> str:
+    """How an agent's answers appear to people, which is a treatment of the study."""
+    ways = {
+        "at_once": _("answers appear at once"),
+        "typed": _("answers appear as they are typed"),
+        "delayed": _("answers appear at a person's pace"),
+    }
+    says = ways[settings_of(seat.settings).appears]
+    return _("{says}, after {seconds} s or more").format(says=says, seconds=f"{seat.delay:g}") if seat.delay else says
+
+
 def _values(event: Event) -> list[tuple[str, Any]]:
     if event.kind == "move":
         move = {name: value for name, value in event.data["move"].items() if name != "message"}
@@ -141,17 +165,3 @@ def _values(event: Event) -> list[tuple[str, Any]]:
 def _seconds(event: Event) -> float | None:
     since = event.shown_at or event.asked_at
     return (event.at - since).total_seconds() if since else None
-
-
-def _calls(match: Match) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    """The calls of the match's models by the turn that they were made for."""
-    found: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
-    for call in Call.objects.filter(match_uid=match.uid).order_by("pk"):
-        found[call.role, call.answering].append(call.record)
-    return found
-
-
-def _taken(calls: dict[tuple[str, int], list[dict[str, Any]]], role: str, number: int) -> list[dict[str, Any]]:
-    """The calls for the turns of `role` that were open before event `number`, taken out of `calls`."""
-    turns = sorted(turn for turn in calls if turn[0] == role and turn[1] < number)
-    return [call for turn in turns for call in calls.pop(turn)]

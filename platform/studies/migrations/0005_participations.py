@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0003_study_asking'),
+        ('studies', '0004_member'),
     ]
 
     operations = [

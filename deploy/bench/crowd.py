@@ -1,0 +1,179 @@
+"""A study as it looks after many people have played: real rows, copied from one match that was really played."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection, models
+from django.utils import timezone
+
+from games.play import configure, script_move
+from games.registry import get
+from matches import services
+from matches.models import Event, Match, Seat
+from monitoring.tallies import tally_everything
+from opponents.models import Call
+from participants.models import Enrolment
+from participants.states import State
+from studies import freezing
+from studies.models import Cell, Placement, Study
+
+ROWS = 1000
+SINCE = timedelta(days=10)
+QUIET = timedelta(minutes=30)
+"""The finished matches ended before this; what is newer belongs to the live ones."""
+GRID = {"grid": {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}}
+AGENT = "openai:bench"
+
+
+def gather(slug: str, *, finished: int, live: int) -> int:
+    """Launch a bargaining study in which `finished` people have played and `live` are playing; returns its key."""
+    study = Study.objects.create(
+        slug=slug,
+        title="A crowded study",
+        game="bargaining",
+        design=GRID,
+        roles=["alice"],
+        agent=AGENT,
+        asking={"cap_study": 500},
+        quota=100_000,
+    )
+    freezing.launch(study)
+    add(study, finished=finished, live=live)
+    return study.pk
+
+
+def add(study: Study, *, finished: int, live: int) -> None:
+    """Let more people have played, and more be playing."""
+    now = timezone.now()
+    cells = list(Cell.objects.filter(version__study=study).order_by("number"))
+    over = [now - QUIET - SINCE * (place / max(1, finished)) for place in range(finished)]
+    _play(study, cells, over, ended=True)
+    here = [now - timedelta(seconds=5 + place % 600) for place in range(live)]
+    _play(study, cells, here, ended=False)
+    tally_everything()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+
+
+def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, ended: bool) -> None:
+    if not moments:
+        return
+    model = _played(study) if ended else _begun(study)
+    log = list(model.events.order_by("number"))
+    people = _kept(
+        Enrolment(
+            state=State.COMPLETED if ended else State.PLAYING,
+            arrived_at=at - timedelta(minutes=8),
+            last_seen_at=at,
+            expires_at=at + timedelta(hours=2),
+            ended_at=at if ended else None,
+        )
+        for at in moments
+    )
+    _kept(
+        Placement(enrolment=person, cell=cells[place % len(cells)], placed_at=person.arrived_at)
+        for place, person in enumerate(people)
+    )
+    matches = _kept(_copy(model, at, ended) for at in moments)
+    _kept(
+        seat
+        for match, person in zip(matches, people, strict=True)
+        for seat in (
+            Seat(match=match, role="alice", enrolment=person, step=3),
+            Seat(match=match, role="bob", agent=AGENT),
+        )
+    )
+    _kept(_copied(event, match, at, len(log)) for match, at in zip(matches, moments, strict=True) for event in log)
+    _kept(
+        _call(match, at - timedelta(seconds=20 * number), number)
+        for match, at in zip(matches, moments, strict=True)
+        for number in range(3)
+    )
+    model.events.all().delete()
+    model.seats.all().delete()
+    model.delete()
+
+
+def _begun(study: Study) -> Match:
+    """A match in which alice has made an offer and bob is asked."""
+    config = configure(get(study.game), study.config).config.model_dump(mode="json")
+    players = {role: services.Player(agent="script:fair", delay=3600) for role in ("alice", "bob")}
+    match = services.open_match(
+        game=study.game, config=config, players=players, seed=1, budget_of=f"study:{study.slug}"
+    )
+    _move(match)
+    return match
+
+
+def _played(study: Study) -> Match:
+    match = _begun(study)
+    while match.status == Match.Status.LIVE:
+        _move(match)
+    return match
+
+
+def _move(match: Match) -> None:
+    match.refresh_from_db()
+    play = match.play()
+    (role,) = play.waiting_for()
+    move = script_move(play, role, "fair")
+    services.submit_move(match_id=match.pk, role=role, move=move, answering=play.opened[role])
+    match.refresh_from_db()
+
+
+def _copy(model: Match, at: datetime, ended: bool) -> Match:
+    names = ("game", "config", "rules_version", "seed", "budget_of", "status", "ending", "snapshot", "payoffs")
+    turns = {role: {**turn, "opened_at": at.isoformat()} for role, turn in model.turns.items()}
+    return Match(
+        **{name: getattr(model, name) for name in (*names, "metrics", "texts", "timers")},
+        uid=uuid.uuid4(),
+        turns=turns,
+        started_at=at - timedelta(minutes=6),
+        ended_at=at if ended else None,
+        deadline=None if ended else at + timedelta(hours=1),
+    )
+
+
+def _copied(event: Event, match: Match, at: datetime, last: int) -> Event:
+    moment = at - timedelta(seconds=20 * (last - event.number))
+    by_person = event.kind == "move" and event.role == "alice"
+    shown = moment - timedelta(seconds=3 + match.pk % 17) if by_person else None
+    return Event(
+        match=match,
+        number=event.number,
+        kind=event.kind,
+        role=event.role,
+        data=event.data,
+        at=moment,
+        asked_at=shown,
+        shown_at=shown,
+    )
+
+
+def _call(match: Match, at: datetime, number: int) -> Call:
+    failed = (match.pk + number) % 50 == 0
+    return Call(
+        match_uid=match.uid,
+        role="bob",
+        answering=2 + number,
+        at=at,
+        budget_of=match.budget_of,
+        endpoint="openai",
+        model="bench",
+        latency=1 + match.pk % 7,
+        outcome=Call.Outcome.FAILED if failed else Call.Outcome.MOVE,
+        cost=None if failed else Decimal("0.0021"),
+        record={"model": "bench", "messages": [{"role": "user", "content": "Divide 100. " * 40}], "answer": "{}"},
+    )
+
+
+def _kept(rows: Iterable[models.Model]) -> list[Any]:
+    """The rows, written down."""
+    made = list(rows)
+    return type(made[0])._default_manager.bulk_create(made, batch_size=ROWS) if made else []

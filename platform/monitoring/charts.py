@@ -1,0 +1,161 @@
+"""Bars as plain SVG geometry, so that the page needs no script and no inline style."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+
+from monitoring.clocks import LIMITS, Latency
+from monitoring.people import Bar, CellStanding, Window
+
+WIDTH, HEIGHT = 360, 130
+LEFT, RIGHT, TOP, BOTTOM = 30, 6, 8, 20
+CELLS_ACROSS, CELL = 40, 9
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A bar, and what it says when one points at it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    series: int
+    says: str
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Everything that a bar chart's template places; `says` is the whole chart in words."""
+
+    rects: list[Rect]
+    y_ticks: list[tuple[float, str]]
+    x_ticks: list[tuple[float, str, str]]
+    says: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    floor: int = HEIGHT - BOTTOM
+    left: int = LEFT
+
+
+def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
+    """Arrivals, and in front of them, narrower, completions."""
+    top = _round_up(max((max(bar.arrived, bar.completed) for bar in bars), default=0))
+    step = (WIDTH - LEFT - RIGHT) / len(bars)
+    rects = []
+    for place, bar in enumerate(bars):
+        when = date_format(localtime(bar.at), window.form)
+        says = _("{when}: {arrived} arrived, {completed} completed").format(
+            when=when, arrived=bar.arrived, completed=bar.completed
+        )
+        for series, (number, share) in enumerate(((bar.arrived, 0.86), (bar.completed, 0.4))):
+            if number:
+                rects.append(_rect(LEFT + step * (place + (1 - share) / 2), step * share, number, top, series, says))
+    marks = [0, len(bars) // 3, 2 * len(bars) // 3]
+    return Bars(
+        rects=rects,
+        y_ticks=_y_ticks(top),
+        x_ticks=[
+            *((LEFT + step * place, date_format(localtime(bars[place].at), window.form), "start") for place in marks),
+            (WIDTH - RIGHT, _("now"), "end"),
+        ],
+        says=_("Bar chart: {arrived} people arrived and {completed} completed in this time.").format(
+            arrived=sum(bar.arrived for bar in bars), completed=sum(bar.completed for bar in bars)
+        ),
+    )
+
+
+def latencies(people: Latency, models: Latency) -> Bars:
+    """How many answers of people and of models took how long, as shares of each."""
+    groups = len(LIMITS) + 1
+    step = (WIDTH - LEFT - RIGHT) / groups
+    both = (people, models)
+    top = max((max(one.bars) / one.number for one in both if one.number), default=0) or 1
+    top = min(1.0, math.ceil(top * 5) / 5)
+    rects = []
+    for series, (one, who) in enumerate(((people, _("people")), (models, _("models")))):
+        for place, number in enumerate(one.bars):
+            if number:
+                x = LEFT + step * place + step * (0.08 + 0.42 * series)
+                says = _("{who}, {between} s: {number} of {all}").format(
+                    who=who, between=_between(place), number=number, all=one.number
+                )
+                rects.append(_rect(x, step * 0.42, number / one.number, top, series, says))
+    return Bars(
+        rects=rects,
+        y_ticks=[(_height(top * share, top), f"{top * share:.0%}") for share in (0, 0.5, 1)],
+        x_ticks=[(LEFT + step * (place + 1), f"{limit}", "middle") for place, limit in enumerate(LIMITS)],
+        says=_("Bar chart of seconds until the answer: {people} answers of people, {models} of models.").format(
+            people=people.number, models=models.number
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Square:
+    """A cell in the map of all cells."""
+
+    x: int
+    y: int
+    shade: int
+    live: bool
+    says: str
+
+
+@dataclass(frozen=True)
+class CellMap:
+    """All cells as squares, row by row."""
+
+    squares: list[Square]
+    width: int
+    height: int
+
+
+def cell_map(cells: Sequence[CellStanding]) -> CellMap:
+    """One square for each cell, the darker the fuller."""
+    squares = [
+        Square(
+            x=place % CELLS_ACROSS * (CELL + 1),
+            y=place // CELLS_ACROSS * (CELL + 1),
+            shade=cell.shade,
+            live=cell.live > 0,
+            says=_("{title}: {completed} of {quota} completed, {live} under way").format(
+                title=cell.title, completed=cell.completed, quota=cell.quota, live=cell.live
+            ),
+        )
+        for place, cell in enumerate(cells)
+    ]
+    return CellMap(squares, CELLS_ACROSS * (CELL + 1), math.ceil(len(cells) / CELLS_ACROSS) * (CELL + 1))
+
+
+def _between(place: int) -> str:
+    if place == 0:
+        return f"0–{LIMITS[0]}"
+    return f"{LIMITS[place - 1]}–{LIMITS[place]}" if place < len(LIMITS) else f"> {LIMITS[-1]}"
+
+
+def _rect(x: float, width: float, value: float, top: float, series: int, says: str) -> Rect:
+    y = _height(value, top)
+    return Rect(round(x, 1), y, round(width, 1), round(HEIGHT - BOTTOM - y, 1), series, says)
+
+
+def _height(value: float, top: float) -> float:
+    return round(HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM), 1)
+
+
+def _y_ticks(top: int) -> list[tuple[float, str]]:
+    return [(_height(value, top), f"{value:g}") for value in (0, top / 2, top)]
+
+
+def _round_up(number: int) -> int:
+    """The next even round number: 2, 4, 6, 8, 10, 20, 40 …"""
+    if number <= 10:
+        return max(2, number + number % 2)
+    size = 10 ** (len(str(number)) - 1)
+    return math.ceil(number / (2 * size)) * 2 * size if number > 2 * size else math.ceil(number / size) * size

@@ -1,0 +1,151 @@
+"""How long things take: who is waited for now, and how long people and models took lately."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any
+
+from django.utils import timezone
+
+from matches import turns
+from matches.models import Event, Match, Seat
+from opponents.health import percentile
+from opponents.models import Call
+from studies.models import Study
+
+LATELY = timedelta(minutes=15)
+MOST_TIMED = 2_000
+"""Latencies are those of the latest so many answers within `LATELY`."""
+MOST_LISTED = 12
+SLOW_AGENT = 60.0
+"""Seconds after which an opponent that has not answered is worth a look."""
+LIMITS = (1, 2, 5, 10, 20, 40, 80, 160)
+"""Seconds at which the bars of a histogram of latencies end; the last bar has no end."""
+
+
+@dataclass(frozen=True)
+class Waited:
+    """The open turns of one kind of player: how many, and for how long, in seconds."""
+
+    number: int
+    median: float
+    longest: float
+
+
+@dataclass(frozen=True)
+class LiveMatch:
+    """A match that waits for somebody since so many seconds.
+
+    Attributes:
+        late: the question is past its deadline, or a model's answer is long overdue.
+    """
+
+    pk: int
+    uid: str
+    role: str
+    by_agent: bool
+    seconds: float
+    late: bool
+    pseudonym: str = ""
+    enrolment: int | None = None
+    agent: str = ""
+
+
+@dataclass(frozen=True)
+class Live:
+    """All live matches, and those that have waited longest."""
+
+    number: int
+    people: Waited
+    agents: Waited
+    longest: list[LiveMatch]
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Seconds that answers took lately; `bars` counts them between `LIMITS`."""
+
+    number: int
+    p50: float | None
+    p95: float | None
+    bars: tuple[int, ...]
+
+
+def budget_of(study: Study) -> str:
+    """The label that a study's matches and their calls bear."""
+    return f"study:{study.slug}"
+
+
+def live_of(study: Study) -> Live:
+    """The study's live matches; two queries."""
+    now = timezone.now()
+    rows = Match.objects.filter(status=Match.Status.LIVE, budget_of=budget_of(study)).order_by()
+    waiting: list[LiveMatch] = []
+    number = 0
+    for pk, uid, kept in rows.values_list("pk", "uid", "turns"):
+        number += 1
+        waiting += [_waiting(pk, str(uid), turn, now) for turn in turns.load(kept).values()]
+    waiting.sort(key=lambda match: (not match.late, -match.seconds))
+    return Live(
+        number=number,
+        people=_waited([match.seconds for match in waiting if not match.by_agent]),
+        agents=_waited([match.seconds for match in waiting if match.by_agent]),
+        longest=_with_names(waiting[:MOST_LISTED]),
+    )
+
+
+def _waiting(pk: int, uid: str, turn: turns.OpenTurn, now: datetime) -> LiveMatch:
+    seconds = max(0.0, (now - turn.opened_at).total_seconds())
+    late = now > turn.deadline or (turn.by_agent and seconds > SLOW_AGENT)
+    return LiveMatch(pk, uid, turn.role, turn.by_agent, seconds, late)
+
+
+def _waited(seconds: Sequence[float]) -> Waited:
+    return Waited(len(seconds), median(seconds) if seconds else 0.0, max(seconds, default=0.0))
+
+
+def _with_names(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
+    """The listed matches with the person in them and the agent that is waited for."""
+    seats: dict[int, list[Any]] = {}
+    rows = Seat.objects.filter(match__in={match.pk for match in listed}).order_by("pk")
+    for row in rows.values_list("match", "role", "agent", "enrolment", "enrolment__pseudonym"):
+        seats.setdefault(row[0], []).append(row)
+    found = []
+    for match in listed:
+        mine = seats.get(match.pk, [])
+        agent = next((row[2] for row in mine if row[1] == match.role), "")
+        people = sorted((row for row in mine if row[3]), key=lambda row: row[1] != match.role)
+        enrolment, pseudonym = (people[0][3], people[0][4]) if people else (None, "")
+        found.append(
+            LiveMatch(
+                match.pk, match.uid, match.role, match.by_agent, match.seconds, match.late, pseudonym, enrolment, agent
+            )
+        )
+    return found
+
+
+def people_lately(study: Study) -> Latency:
+    """From the moment a question was on the screen until its answer."""
+    moves = Event.objects.filter(
+        shown_at__isnull=False, at__gte=timezone.now() - LATELY, match__budget_of=budget_of(study)
+    )
+    rows = moves.order_by("-at").values_list("shown_at", "at")[:MOST_TIMED]
+    return _latency([(at - shown_at).total_seconds() for shown_at, at in rows])
+
+
+def models_lately(study: Study) -> Latency:
+    """From the question to a model until its answer; calls without one are not counted."""
+    calls = Call.objects.filter(budget_of=budget_of(study), at__gte=timezone.now() - LATELY, latency__isnull=False)
+    rows = calls.exclude(outcome=Call.Outcome.FAILED).order_by("-at").values_list("latency", flat=True)[:MOST_TIMED]
+    return _latency(list(rows))
+
+
+def _latency(seconds: list[float]) -> Latency:
+    ordered = sorted(max(0.0, second) for second in seconds)
+    bars = [0] * (len(LIMITS) + 1)
+    for second in ordered:
+        bars[next((place for place, limit in enumerate(LIMITS) if second < limit), len(LIMITS))] += 1
+    return Latency(len(ordered), percentile(ordered, 50), percentile(ordered, 95), tuple(bars))

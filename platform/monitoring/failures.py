@@ -1,0 +1,75 @@
+"""What went wrong in a study, newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from matches.models import Match
+from monitoring.clocks import budget_of
+from monitoring.models import HandEnding
+from opponents.models import Call
+from participants.states import State
+from studies.models import Study
+
+MOST = 12
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One thing that went wrong.
+
+    Attributes:
+        what: a match that ended without a result, or a model that gave no answer.
+        why: in words; a provider's own words may be among them.
+        match: the key of the match it happened in; None where that is not known.
+        answering: the event that the model was asked to answer.
+    """
+
+    at: datetime
+    what: str
+    why: str
+    match: int | None
+    uid: str
+    answering: int | None = None
+
+
+def failures_of(study: Study) -> list[Failure]:
+    """The latest failures of the study's matches and of their models' calls."""
+    found = [*_matches(study), *_calls(study)]
+    return sorted(found, key=lambda failure: failure.at, reverse=True)[:MOST]
+
+
+def _matches(study: Study) -> list[Failure]:
+    ended = Match.objects.filter(budget_of=budget_of(study), status=Match.Status.ABANDONED, ended_at__isnull=False)
+    rows = list(ended.order_by("-ended_at").values_list("pk", "uid", "ended_at", "ending")[:MOST])
+    by_hand = dict(HandEnding.objects.filter(match__in=[row[0] for row in rows]).values_list("match", "reason"))
+    return [
+        Failure(at, _("match ended without a result"), _why(ending, by_hand.get(pk)), pk, str(uid))
+        for pk, uid, at, ending in rows
+    ]
+
+
+def _why(ending: str, by_hand: str | None) -> str:
+    if by_hand is not None:
+        return _("ended by hand: {reason}").format(reason=by_hand)
+    return str(State(ending).label) if ending in State.values else ending.replace("_", " ")
+
+
+def _calls(study: Study) -> list[Failure]:
+    failed = Call.objects.filter(budget_of=budget_of(study), outcome=Call.Outcome.FAILED).order_by("-at")
+    rows = list(failed.values_list("at", "match_uid", "answering", "endpoint", "model", "record__error")[:MOST])
+    matches = dict(Match.objects.filter(uid__in={row[1] for row in rows}).values_list("uid", "pk"))
+    return [
+        Failure(
+            at,
+            _("{model}: no answer").format(model=f"{endpoint}:{model}"),
+            error or "",
+            matches.get(uid),
+            str(uid),
+            turn,
+        )
+        for at, uid, turn, endpoint, model, error in rows
+    ]

@@ -1,0 +1,84 @@
+"""What the monitor keeps: sums of what is over, so that it need not be read again, and matches ended by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from matches.models import Match
+from participants.states import State
+from studies.models import Cell, Study
+
+
+class CellTally(models.Model):
+    """How many of those who were placed in a cell ended in a state; only placements marked as tallied are in it."""
+
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="tallies")
+    state = models.CharField(max_length=20, choices=State.choices)
+    number = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cell", "state"], name="one_tally_per_cell_and_state")]
+
+
+class TimeTally(models.Model):
+    """How many tallied people of a study arrived, and how many completed, in the minutes from `at` on."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="time_tallies")
+    at = models.DateTimeField()
+    arrived = models.PositiveIntegerField(default=0)
+    completed = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "at"], name="one_tally_per_study_and_time")]
+
+
+class SpendTally(models.Model):
+    """What the calls of one budget cost on one day, in US dollars; calls before the watermark are in it."""
+
+    budget_of = models.CharField(max_length=200, blank=True)
+    day = models.DateField(db_index=True)
+    calls = models.PositiveIntegerField(default=0)
+    unpriced = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["budget_of", "day"], name="one_tally_per_budget_and_day")]
+
+
+class Watermark(models.Model):
+    """Up to when something is tallied; its row is the lock of whoever tallies."""
+
+    name = models.CharField(max_length=20, unique=True)
+    until = models.DateTimeField(null=True)
+
+
+class HandEnding(models.Model):
+    """A match that a researcher ended, and why. Written once."""
+
+    match = models.OneToOneField(Match, models.PROTECT, related_name="hand_ending")
+    who = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    reason = models.CharField(_("reason"), max_length=500)
+    at = models.DateTimeField(_("time"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("match ended by hand")
+        verbose_name_plural = _("matches ended by hand")
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return f"{self.match}: {self.reason[:40]}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Keep it; refuses to change what is kept."""
+        if self.pk is not None:
+            raise TypeError("A record of an ended match is never changed.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> Any:
+        """Refused: records stay."""
+        raise TypeError("A record of an ended match is never deleted.")

@@ -1,0 +1,222 @@
+"""Who is where in a study: people by state, cells against their quota, arrivals over time.
+
+What is over comes from the tallies and what is not from the placements, in one statement each, so that
+nobody is missing or counted twice while the sweep moves them from one to the other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Count, F, Sum, Value
+from django.utils import timezone
+
+from games import registry
+from games.errors import UnknownGame
+from matches.forms import fields_of
+from monitoring.models import CellTally, TimeTally
+from monitoring.tallies import STEP, step_of
+from participants.states import ENDED, State
+from studies.models import Cell, Placement, Study, Version
+
+MOST_CELLS_LISTED = 16
+
+
+@dataclass(frozen=True)
+class CellStanding:
+    """One cell: who completed, who is on the way, and how many are still wanted."""
+
+    number: int
+    title: str
+    quota: int
+    completed: int
+    live: int
+
+    @property
+    def left(self) -> int:
+        return max(0, self.quota - self.completed - self.live)
+
+    @property
+    def completed_percent(self) -> int:
+        return min(100, round(100 * self.completed / self.quota))
+
+    @property
+    def live_percent(self) -> int:
+        return min(100 - self.completed_percent, round(100 * self.live / self.quota))
+
+    @property
+    def shade(self) -> int:
+        """How full it is with complete ones, in five steps from 0 to 4."""
+        return min(4, self.completed * 4 // self.quota)
+
+
+@dataclass(frozen=True)
+class People:
+    """Everybody who was ever placed, by state, and the cells of the newest version."""
+
+    by_state: dict[State, int]
+    version: int | None
+    cells: list[CellStanding]
+
+    @property
+    def arrived(self) -> int:
+        return sum(self.by_state.values())
+
+    @property
+    def live(self) -> int:
+        return sum(number for state, number in self.by_state.items() if state not in ENDED)
+
+    @property
+    def completed(self) -> int:
+        return self.by_state.get(State.COMPLETED, 0)
+
+    @property
+    def ended_otherwise(self) -> int:
+        return self.arrived - self.live - self.completed
+
+    @property
+    def quota(self) -> int:
+        return sum(cell.quota for cell in self.cells)
+
+    @property
+    def filled(self) -> int:
+        """Complete ones of the newest version."""
+        return sum(cell.completed for cell in self.cells)
+
+    @property
+    def left(self) -> int:
+        return sum(cell.left for cell in self.cells)
+
+    @property
+    def emptiest(self) -> list[CellStanding]:
+        """The cells that are listed: all, or the emptiest where there are many."""
+        if len(self.cells) <= MOST_CELLS_LISTED:
+            return self.cells
+        return sorted(self.cells, key=lambda cell: (cell.completed / cell.quota, cell.number))[:MOST_CELLS_LISTED]
+
+
+def people_of(study: Study) -> People:
+    """Everybody in the study now."""
+    over = CellTally.objects.filter(cell__version__study=study).values_list("cell", "state").annotate(n=Sum("number"))
+    rest = (
+        Placement.objects.filter(tallied=False, cell__version__study=study)
+        .order_by()
+        .values_list("cell", "enrolment__state")
+        .annotate(n=Count("pk"))
+    )
+    by_state: Counter[State] = Counter()
+    of_cell: Counter[tuple[int, bool]] = Counter()
+    for cell, state, number in over.union(rest, all=True):
+        by_state[State(state)] += number
+        if state == State.COMPLETED or state not in ENDED:
+            of_cell[cell, state == State.COMPLETED] += number
+    version = Version.objects.filter(study=study).order_by("-number").values_list("pk", "sha256", "number").first()
+    return People(
+        by_state={state: by_state[state] for state in State},
+        version=version[2] if version else None,
+        cells=_cells(*version[:2], of_cell) if version else [],
+    )
+
+
+def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStanding]:
+    titles = _titles(version, sha256)
+    rows = Cell.objects.filter(version=version).order_by("number").values_list("pk", "number", "quota")
+    return [
+        CellStanding(number, titles.get(number, str(number)), quota, of_cell[pk, True], of_cell[pk, False])
+        for pk, number, quota in rows
+    ]
+
+
+@lru_cache(maxsize=200)
+def _titles(version: int, sha256: str) -> dict[int, str]:
+    """What sets each cell of the version with this hash apart, in words, by its number; a version never changes."""
+    content = Version.objects.values_list("content", flat=True).get(pk=version)
+    configurations = content["configurations"]
+    varied = [
+        name
+        for name in dict.fromkeys(name for configuration in configurations for name in configuration)
+        if len({repr(configuration.get(name)) for configuration in configurations}) > 1
+    ]
+    labels = _labels(content["game"])
+    titles = {}
+    cells = Cell.objects.filter(version=version).values_list("number", "configuration", "role")
+    for number, configuration, role in cells:
+        values = configurations[configuration]
+        words = [f"{labels.get(name, name)} {_shown(values.get(name))}" for name in varied]
+        titles[number] = " · ".join([role, *words])
+    return titles
+
+
+def _labels(game: str) -> dict[str, str]:
+    try:
+        return {blank.name: blank.label for blank in fields_of(registry.get(game).Config)}
+    except UnknownGame:
+        return {}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "✓" if value else "✗"
+    if isinstance(value, int | float):
+        return f"{value:,.10g}"
+    return "–" if value is None else str(value)
+
+
+# ---- over time -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of time that a chart shows, in bars of some length."""
+
+    key: str
+    length: timedelta
+    bar: timedelta
+    form: str
+
+
+WINDOWS = {
+    window.key: window
+    for window in (
+        Window("hours", timedelta(hours=3), timedelta(minutes=5), "H:i"),
+        Window("day", timedelta(days=1), timedelta(minutes=40), "H:i"),
+        Window("weeks", timedelta(days=21), timedelta(hours=12), "M j"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Who arrived and who completed from `at` on."""
+
+    at: datetime
+    arrived: int
+    completed: int
+
+
+def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
+    """The study's arrivals and completions, oldest first; bars without any are there too."""
+    now = timezone.now()
+    end = step_of(now) + STEP
+    begin = end - window.length
+    over = TimeTally.objects.filter(study=study, at__gte=begin).values_list("at", "arrived", "completed")
+    rest = Placement.objects.filter(tallied=False, cell__version__study=study).order_by()
+    came = rest.filter(enrolment__arrived_at__gte=begin)
+    done = rest.filter(enrolment__ended_at__gte=begin, enrolment__state=State.COMPLETED)
+    found = over.union(
+        came.values_list(F("enrolment__arrived_at"), Value(1), Value(0)),
+        done.values_list(F("enrolment__ended_at"), Value(0), Value(1)),
+        all=True,
+    )
+    number = round(window.length / window.bar)
+    sums = [[0, 0] for _place in range(number)]
+    for at, arrived, completed in found:
+        place = min(number - 1, int((at - begin) / window.bar))
+        sums[place][0] += arrived
+        sums[place][1] += completed
+    return [Bar(begin + place * window.bar, *pair) for place, pair in enumerate(sums)]

@@ -1,0 +1,64 @@
+"""What a researcher does from the monitor: pause, go on, end a match that is stuck."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from matches import services as matches
+from matches.models import Match
+from monitoring.models import HandEnding
+from participants.states import State
+from studies.models import Study
+
+MOST_CHARACTERS = 500
+
+
+class NotDone(Exception):
+    """Why nothing was changed, for the researcher."""
+
+
+@transaction.atomic
+def pause(study: Study) -> None:
+    """Let nobody new in for now; whoever is in goes on.
+
+    Raises:
+        NotDone: it does not let people in.
+    """
+    if not Study.objects.filter(pk=study.pk, status=Study.Status.LAUNCHED).update(status=Study.Status.PAUSED):
+        raise NotDone(_("Only a launched study can be paused."))
+
+
+@transaction.atomic
+def resume(study: Study) -> None:
+    """Let people in again, to the version that was launched last; saved changes stay where they are.
+
+    Raises:
+        NotDone: it is not paused.
+    """
+    if not Study.objects.filter(pk=study.pk, status=Study.Status.PAUSED).update(status=Study.Status.LAUNCHED):
+        raise NotDone(_("Only a paused study can go on."))
+
+
+@transaction.atomic
+def end_match(*, match: Match, who: Any, reason: str) -> HandEnding:
+    """End a live match that is stuck: whoever sits in it has the paid end of a failed opponent.
+
+    Args:
+        reason: why, in the researcher's words; kept for good.
+
+    Raises:
+        NotDone: no reason, or the match is over; nothing is changed.
+    """
+    reason = " ".join(reason.replace("\x00", "").split())
+    if not reason:
+        raise NotDone(_("Please say why the match is ended: the reason is kept."))
+    if len(reason) > MOST_CHARACTERS:
+        raise NotDone(_("Please say it in at most {most} characters.").format(most=MOST_CHARACTERS))
+    status = Match.objects.select_for_update().values_list("status", flat=True).get(pk=match.pk)
+    if status != Match.Status.LIVE:
+        raise NotDone(_("This match is over already; nothing was changed."))
+    matches.abandon_match(match_id=match.pk, reason=State.OPPONENT_FAILED)
+    return HandEnding.objects.create(match=match, who=who, reason=reason)

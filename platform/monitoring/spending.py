@@ -1,0 +1,106 @@
+"""What a study's models have cost, against what they may: the tallied days and the calls since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from matches.agent_settings import settings_of
+from monitoring.clocks import budget_of
+from monitoring.models import SpendTally, Watermark
+from monitoring.tallies import CALLS
+from opponents.models import Call
+from opponents.spending import cap_per_day
+from studies.models import Cell, Study
+
+
+@dataclass(frozen=True)
+class Money:
+    """An amount that is spent, in US dollars, and the cap above it; None: there is none."""
+
+    spent: Decimal
+    cap: Decimal | None
+
+    @property
+    def percent(self) -> int:
+        if not self.cap:
+            return 0 if self.cap is None else 100
+        return min(100, int(100 * self.spent / self.cap))
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What the study's calls have cost.
+
+    Attributes:
+        today: all studies' and collections' calls of today, where the installation caps them.
+        per_match: the cap of one match.
+        unpriced: answers whose price is not known; they count as nothing.
+    """
+
+    study: Money
+    today: Money | None
+    per_match: Decimal | None
+    calls: int
+    unpriced: int
+
+
+def spending_of(study: Study) -> Spending:
+    """The study's spending so far."""
+    caps = _caps(study)
+    cost, calls, unpriced = _sums(
+        SpendTally.objects.filter(budget_of=budget_of(study)), Call.objects.filter(budget_of=budget_of(study))
+    )
+    daily = cap_per_day()
+    return Spending(
+        study=Money(cost, caps.per_study),
+        today=None if daily is None else Money(_today(), daily),
+        per_match=caps.per_match,
+        calls=calls,
+        unpriced=unpriced,
+    )
+
+
+def _today() -> Decimal:
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return _sums(SpendTally.objects.filter(day=midnight.date()), Call.objects.filter(at__gte=midnight))[0]
+
+
+def _sums(tallied: QuerySet[SpendTally], calls: QuerySet[Call]) -> tuple[Decimal, int, int]:
+    """Cost, number of calls and of calls without a price: tallied ones, and those since the watermark.
+
+    The watermark is read by itself, as a plan can only be made for a moment that is known; when a sweep
+    has moved it meanwhile, the sums are taken again.
+    """
+    until = _watermark()
+    while True:
+        found = _sums_with(tallied, calls if until is None else calls.filter(at__gte=until))
+        before, until = until, _watermark()
+        if before == until:
+            return found
+
+
+def _watermark() -> datetime | None:
+    return Watermark.objects.filter(name=CALLS).values_list("until", flat=True).first()
+
+
+def _sums_with(tallied: QuerySet[SpendTally], since: QuerySet[Call]) -> tuple[Decimal, int, int]:
+    unpriced = Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)
+    over = tallied.aggregate(spent=Sum("cost"), made=Sum("calls"), unknown=Sum("unpriced"))
+    rest = since.order_by().aggregate(spent=Sum("cost"), made=Count("pk"), unknown=Count("pk", filter=unpriced))
+    cost, number, without = ((over[name] or 0) + (rest[name] or 0) for name in ("spent", "made", "unknown"))
+    return Decimal(cost), number, without
+
+
+def _caps(study: Study) -> Any:
+    """The caps of the newest version; those of the study as saved, while there is none."""
+    agents = Cell.objects.filter(version__study=study).order_by("-version__number", "number")
+    kept = agents.values_list("agents", flat=True).first()
+    seats = [] if kept is None else list(kept.values())
+    settings = next((seat["settings"] for seat in seats if seat.get("settings")), study.asking if not seats else {})
+    return settings_of(settings).caps()

@@ -1,0 +1,84 @@
+"""All that a study's monitor shows, as of now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from monitoring import charts
+from monitoring.clocks import LATELY, Latency, Live, budget_of, live_of, models_lately, people_lately
+from monitoring.failures import Failure, failures_of
+from monitoring.people import MOST_CELLS_LISTED, People, Window, arrivals_of, people_of
+from monitoring.spending import Spending, spending_of
+from opponents.health import EndpointHealth, health
+from participants.states import ENDED, State
+from studies.models import Study
+
+
+@dataclass(frozen=True)
+class StateCount:
+    """How many people are in a state; its bar's length in percent of the longest."""
+
+    state: State
+    number: int
+    percent: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The monitor's figures; no attribute costs more the more matches are over."""
+
+    at: datetime
+    people: People
+    states: list[StateCount]
+    arrivals: charts.Bars
+    live: Live
+    people_lately: Latency
+    models_lately: Latency
+    latencies: charts.Bars
+    models: list[EndpointHealth]
+    spending: Spending
+    failures: list[Failure]
+    cell_map: charts.CellMap | None
+
+    @property
+    def lately(self) -> int:
+        """The minutes that latencies and models' health are of."""
+        return round(LATELY.total_seconds() / 60)
+
+
+def standing_of(study: Study, window: Window) -> Standing:
+    """How the study stands now."""
+    people = people_of(study)
+    by_people, by_models = people_lately(study), models_lately(study)
+    return Standing(
+        at=timezone.now(),
+        people=people,
+        states=_states(people),
+        arrivals=charts.arrivals(arrivals_of(study, window), window),
+        live=live_of(study),
+        people_lately=by_people,
+        models_lately=by_models,
+        latencies=charts.latencies(by_people, by_models),
+        models=health(LATELY, budget_of=budget_of(study)),
+        spending=spending_of(study),
+        failures=failures_of(study),
+        cell_map=charts.cell_map(people.cells) if len(people.cells) > MOST_CELLS_LISTED else None,
+    )
+
+
+def _states(people: People) -> list[StateCount]:
+    most = max(people.by_state.values(), default=0) or 1
+    return [
+        StateCount(state, number, round(100 * number / most, 1), _kind(state))
+        for state, number in people.by_state.items()
+    ]
+
+
+def _kind(state: State) -> str:
+    if state == State.COMPLETED:
+        return "good"
+    return "bad" if state in ENDED else "live"

@@ -1,0 +1,125 @@
+"""Summing up what is over, a little at a time, so that no page has to count it again.
+
+People's hot path writes no sums: whoever has ended stands in their placement until a sweep adds them
+to the tallies and marks the placement, in one transaction. Who reads adds up both, in one statement.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from monitoring.models import CellTally, SpendTally, TimeTally, Watermark
+from opponents.models import Call
+from participants.states import State
+from studies.models import Placement
+
+STEP = timedelta(minutes=5)
+"""The time that one row of `TimeTally` covers."""
+SETTLED = timedelta(minutes=2)
+"""Calls are written within this time after the moment that they bear."""
+AT_ONCE = 5_000
+CALLS = "calls"
+PLACEMENTS = "placements"
+
+
+def step_of(moment: datetime) -> datetime:
+    """The beginning of the step of time that `moment` lies in."""
+    seconds = STEP.total_seconds()
+    return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, tz=moment.tzinfo)
+
+
+def tally_everything() -> None:
+    """Add up all that is over and not yet added up."""
+    while tally_placements() == AT_ONCE:
+        pass
+    tally_calls()
+
+
+@transaction.atomic
+def tally_placements() -> int:
+    """Add people who have ended to the sums of their cell and their study; returns how many."""
+    _locked(PLACEMENTS)
+    ended = Placement.objects.filter(tallied=False, enrolment__ended_at__isnull=False).order_by("pk")
+    rows = list(
+        ended.values_list(
+            "pk", "cell", "cell__version__study", "enrolment__state", "enrolment__arrived_at", "enrolment__ended_at"
+        )[:AT_ONCE]
+    )
+    states: Counter[tuple[Any, ...]] = Counter()
+    arrived: Counter[tuple[Any, ...]] = Counter()
+    completed: Counter[tuple[Any, ...]] = Counter()
+    for _pk, cell, study, state, arrived_at, ended_at in rows:
+        states[cell, state] += 1
+        arrived[study, step_of(arrived_at)] += 1
+        completed[study, step_of(ended_at)] += state == State.COMPLETED
+    _add(CellTally, ("cell_id", "state"), {"number": states})
+    _add(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
+    Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
+    return len(rows)
+
+
+@transaction.atomic
+def tally_calls() -> int:
+    """Add models' calls up to a moment ago to the sums of their budgets; returns how many."""
+    mark = _locked(CALLS)
+    until = timezone.now() - SETTLED
+    calls = Call.objects.filter(at__lt=until).order_by()
+    if mark.until is not None:
+        calls = calls.filter(at__gte=mark.until)
+    grouped = calls.values_list("budget_of", TruncDate("at")).annotate(
+        calls=Count("pk"), unpriced=Count("pk", filter=Q(cost=None) & ~Q(outcome=Call.Outcome.FAILED)), cost=Sum("cost")
+    )
+    number: dict[tuple[str, date], int] = {}
+    unpriced: dict[tuple[str, date], int] = {}
+    cost: dict[tuple[str, date], Decimal] = {}
+    for budget, day, made, without_price, spent in grouped:
+        number[budget, day], unpriced[budget, day], cost[budget, day] = made, without_price, spent or Decimal(0)
+    _add(SpendTally, ("budget_of", "day"), {"calls": number, "unpriced": unpriced, "cost": cost})
+    mark.until = until
+    mark.save(update_fields=["until"])
+    return sum(number.values())
+
+
+def _locked(name: str) -> Watermark:
+    """The watermark called `name`, under its lock: one adds up at a time."""
+    Watermark.objects.get_or_create(name=name)
+    return Watermark.objects.select_for_update().get(name=name)
+
+
+def _add(model: type[models.Model], key: tuple[str, str], sums: dict[str, Any]) -> None:
+    """Add each column's numbers, by key, to the rows with these keys; call under the lock."""
+    keys = {pair for numbers in sums.values() for pair in numbers}
+    if not keys:
+        return
+    manager = model._default_manager
+    before = {tuple(row[:2]): row[2:] for row in _rows(manager, key, keys, list(sums))}
+    manager.bulk_create(
+        [
+            model(
+                **dict(zip(key, pair, strict=True)),
+                **{
+                    name: (before[pair][place] if pair in before else 0) + numbers.get(pair, 0)
+                    for place, (name, numbers) in enumerate(sums.items())
+                },
+            )
+            for pair in keys
+        ],
+        update_conflicts=True,
+        unique_fields=list(key),
+        update_fields=list(sums),
+    )
+
+
+def _rows(manager: Any, key: tuple[str, str], keys: Iterable[tuple[Any, Any]], columns: list[str]) -> Any:
+    firsts, seconds = {first for first, _second in keys}, {second for _first, second in keys}
+    found = manager.filter(**{f"{key[0]}__in": firsts, f"{key[1]}__in": seconds})
+    return found.values_list(*key, *columns)

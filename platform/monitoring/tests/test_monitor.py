@@ -1,0 +1,333 @@
+"""The monitor of a study: what it says, who may see it, and what can be done on it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from exports.tests import building
+from matches.models import Event, Match
+from monitoring.models import HandEnding, SpendTally
+from monitoring.people import WINDOWS
+from monitoring.standing import Standing, standing_of
+from monitoring.tallies import tally_everything
+from opponents.models import Call, Circuit
+from participants.models import Enrolment
+from participants.states import ENDED, State
+from payouts.models import LedgerRow
+from studies.models import Placement, Study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def boss(client: Client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def url(name: str, study: Study) -> str:
+    return reverse(f"monitoring:{name}", args=[study.pk])
+
+
+def now(study: Study) -> Standing:
+    return standing_of(study, WINDOWS["hours"])
+
+
+def playing(study: Study, worker: str) -> Match:
+    return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker=worker))))
+
+
+def call(match: Match, *, ago: timedelta = timedelta(), **columns) -> Call:
+    given = {
+        "role": "bob", "answering": 2, "endpoint": "openai", "model": "m", "latency": 2.0, "outcome": "move",
+        "cost": Decimal("0.01"), "record": {},
+    }  # fmt: skip
+    return Call.objects.create(
+        match_uid=match.uid, budget_of=match.budget_of, at=timezone.now() - ago, **{**given, **columns}
+    )
+
+
+# ---- what it says ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tallied", [False, True])
+def test_everybody_is_counted_once_whether_tallied_or_not(tallied):
+    study = building.new_study(quota=10)
+    building.complete(study, worker="A1")
+    playing(study, "A2")
+    building.read_instructions(building.consent(building.arrive(study, worker="A3")), word="wrong")
+    if tallied:
+        tally_everything()
+        tally_everything()
+    people = now(study).people
+    assert {state: number for state, number in people.by_state.items() if number} == {
+        State.COMPLETED: 1, State.PLAYING: 1, State.FAILED_CODE_WORD: 1,
+    }  # fmt: skip
+    assert set(people.by_state) == set(State), "every state is there, with nobody in it too"
+    assert (people.arrived, people.live, people.completed, people.ended_otherwise) == (3, 1, 1, 1)
+    (cell,) = people.cells
+    assert (cell.completed, cell.live, cell.left) == (1, 1, 8)
+    bars = now(study).arrivals.says
+    assert "3 people arrived and 1 completed" in bars
+
+
+def test_only_what_is_over_is_tallied():
+    study = building.new_study()
+    building.complete(study, worker="A1")
+    match = playing(study, "A2")
+    tally_everything()
+    assert Placement.objects.get(tallied=False).enrolment.seats.get().match == match
+    building.play(Enrolment.objects.get(seats__match=match))
+    building.answer_quiz(Enrolment.objects.get(seats__match=match))
+    tally_everything()
+    assert not Placement.objects.filter(tallied=False).exists()
+    assert now(study).people.completed == 2
+
+
+def test_cells_are_named_by_what_sets_them_apart():
+    study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
+    titles = [cell.title for cell in now(study).people.cells]
+    assert [title.split()[0] for title in titles] == ["alice", "alice"]
+    assert titles[0].endswith(" 1") and titles[1].endswith(" 12")
+
+
+def test_many_cells_are_a_map_with_the_emptiest_listed(client, boss):
+    study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
+    standing = now(study)
+    assert len(standing.cell_map.squares) == 30
+    assert len(standing.people.emptiest) == 16
+    assert client.get(url("page", study)).status_code == 200
+
+
+def test_it_says_who_is_waited_for_and_since_when():
+    study = building.new_study()
+    waiting, other = playing(study, "A1"), playing(study, "A2")
+    building.move(other, "alice", building.OFFER)
+    shift(waiting, timedelta(seconds=50))
+    shift(other, timedelta(seconds=90))
+    live = now(study).live
+    assert live.number == 2
+    assert (live.people.number, round(live.people.longest)) == (1, 50)
+    assert (live.agents.number, round(live.agents.longest)) == (1, 90)
+    first, second = live.longest
+    assert (first.pk, first.by_agent, first.agent, first.late) == (other.pk, True, "script:fair", True)
+    assert (second.pk, second.by_agent, second.late) == (waiting.pk, False, False)
+    assert first.pseudonym == other.seats.get(role="alice").enrolment.pseudonym
+
+
+def shift(match: Match, by: timedelta) -> None:
+    """The match's open turns were opened so much earlier."""
+    match.refresh_from_db()
+    opened = (timezone.now() - by).isoformat()
+    turns = {role: {**turn, "opened_at": opened} for role, turn in match.turns.items()}
+    Match.objects.filter(pk=match.pk).update(turns=turns)
+
+
+def test_latencies_are_those_of_the_last_minutes_of_people_and_models():
+    study = building.new_study()
+    match = building.match_of(building.complete(study, worker="A1", messages=["a", "b"]))
+    at = timezone.now()
+    moves = Event.objects.filter(match=match, kind="move", role="alice").order_by("number")
+    for seconds, event in zip((1, 3, 30, 300, 3), moves, strict=True):
+        Event.objects.filter(pk=event.pk).update(shown_at=at - timedelta(seconds=seconds), at=at)
+    call(match, latency=4.0)
+    call(match, latency=9.0, ago=timedelta(hours=2))
+    call(match, latency=60.0, outcome="failed")
+    standing = now(study)
+    assert (standing.people_lately.number, standing.people_lately.p50, standing.people_lately.p95) == (5, 3, 300)
+    assert standing.people_lately.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
+    assert (standing.models_lately.number, standing.models_lately.p50) == (1, 4.0)
+
+
+def test_models_are_judged_by_this_studys_calls():
+    study, other = building.new_study(), building.new_study(slug="other")
+    match = building.match_of(building.complete(study, worker="A1"))
+    for outcome in ["move", "move", "rule_break", "failed"]:
+        call(match, outcome=outcome)
+    Circuit.objects.create(
+        endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
+    )
+    (model,) = now(study).models
+    assert (model.calls, model.error_share, model.rule_break_percent) == (4, 0.25, 33)
+    assert model.open_until is not None
+    assert now(other).models == []
+
+
+@pytest.mark.parametrize("tallied", [False, True])
+def test_spend_is_what_all_calls_cost_against_the_caps(settings, tallied):
+    settings.SPEND_CAP_PER_DAY = "5.00"
+    study = building.new_study(agent="openai:m", asking={"cap_study": 0.10, "cap_match": 0.05})
+    match = playing(study, "A1")
+    for days in (0, 0, 2):
+        call(match, ago=timedelta(days=days))
+    call(match, cost=None)
+    Call.objects.create(match_uid=match.uid, role="bob", answering=2, budget_of="study:x", cost=Decimal(1), record={})
+    if tallied:
+        Call.objects.update(at=timezone.now() - timedelta(minutes=3))
+        tally_everything()
+        tally_everything()
+        assert SpendTally.objects.count() == 2
+        call(match, cost=Decimal("0.02"))
+    spending = now(study).spending
+    assert spending.study.spent == Decimal("0.05" if tallied else "0.03")
+    assert (spending.study.cap, spending.per_match, spending.unpriced) == (Decimal("0.1"), Decimal("0.05"), 1)
+    if timezone.localtime().time() > (timezone.datetime.min + timedelta(minutes=5)).time():
+        assert spending.today.spent == Decimal("1.05" if tallied else "1.02")
+    assert spending.study.percent == (50 if tallied else 30)
+
+
+def test_failures_come_newest_first_with_their_reasons(client, boss):
+    study = building.new_study()
+    match = playing(study, "A1")
+    call(match, outcome="failed", ago=timedelta(minutes=2), record={"error": "Timeout: <b>60 s</b>"})
+    client.post(url("end_match", study), {"match": match.pk, "reason": "The provider <i>hangs</i>"})
+    assert [failure.why for failure in now(study).failures] == [
+        "ended by hand: The provider <i>hangs</i>", "Timeout: <b>60 s</b>",
+    ]  # fmt: skip
+    page = client.get(url("page", study)).content.decode()
+    assert "Timeout: &lt;b&gt;60 s&lt;/b&gt;" in page and "<b>60 s" not in page and "<i>hangs" not in page
+
+
+def test_no_identity_token_or_code_is_on_it(client, boss):
+    study = building.new_study()
+    match = playing(study, "A1WORKERID")
+    person = match.seats.get(role="alice").enrolment
+    Enrolment.objects.filter(pk=person.pk).update(code_word="zzyzx")
+    page = client.get(url("page", study)).content.decode()
+    assert person.pseudonym in page
+    for secret in ["A1WORKERID", person.token, person.completion_code, "zzyzx", "Robin"]:
+        assert secret not in page
+
+
+def test_the_changing_part_needs_no_inline_script_or_style(client, boss):
+    study = building.new_study()
+    playing(study, "A1")
+    part = client.get(url("now", study)).content.decode()
+    assert "<script" not in part and " style=" not in part and " onclick=" not in part
+
+
+# ---- what can be done ------------------------------------------------------------------------------------
+
+
+def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_version(client, boss):
+    study = building.new_study()
+    Study.objects.filter(pk=study.pk).update(quota=7)
+    page = client.post(url("pause", study), follow=True).content.decode()
+    study.refresh_from_db()
+    assert study.status == "paused" and "Paused: nobody new comes in" in page and "Go on" in page
+    client.post(url("resume", study))
+    study.refresh_from_db()
+    assert study.status == "launched"
+    assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
+    assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
+        "Paused: nobody new comes in; whoever is in goes on.", "It goes on: people can come in again.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("deed", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
+def test_what_makes_no_sense_now_is_refused_and_changes_nothing(client, boss, deed, status):
+    study = building.new_study()
+    Study.objects.filter(pk=study.pk).update(status=status)
+    page = client.post(url(deed, study), follow=True).content.decode()
+    study.refresh_from_db()
+    assert study.status == status and "Only a" in page
+    assert not LogEntry.objects.exists()
+
+
+def test_a_stuck_match_is_ended_with_pay_and_a_reason_that_stays(client, boss):
+    study = building.new_study()
+    match = playing(study, "A1")
+    building.move(match, "alice", building.OFFER)
+    client.post(url("end_match", study), {"match": match.pk, "reason": " the endpoint \n is down "})
+    match.refresh_from_db()
+    person = match.seats.get(role="alice").enrolment
+    assert (match.status, match.ending, person.state) == ("abandoned", "opponent_failed", "opponent_failed")
+    assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
+    ending = HandEnding.objects.get()
+    assert (ending.match, ending.who, ending.reason) == (match, boss, "the endpoint is down")
+    with pytest.raises(TypeError):
+        ending.save()
+    with pytest.raises(TypeError):
+        ending.delete()
+
+
+@pytest.mark.parametrize("reason", ["", "  \n ", "x" * 501, "\x00"])
+def test_without_a_proper_reason_the_match_goes_on(client, boss, reason):
+    study = building.new_study()
+    match = playing(study, "A1")
+    page = client.post(url("end_match", study), {"match": match.pk, "reason": reason}, follow=True).content.decode()
+    match.refresh_from_db()
+    assert match.status == "live" and "Please say" in page
+    assert not HandEnding.objects.exists() and not LogEntry.objects.exists()
+
+
+def test_a_match_that_is_over_stays_as_it_ended(client, boss):
+    study = building.new_study()
+    person = building.complete(study, worker="A1")
+    match = building.match_of(person)
+    page = client.post(url("end_match", study), {"match": match.pk, "reason": "late"}, follow=True).content.decode()
+    match.refresh_from_db()
+    person.refresh_from_db()
+    assert (match.status, person.state) == ("finished", "completed")
+    assert "over already" in page and not HandEnding.objects.exists()
+
+
+def test_only_matches_of_the_study_can_be_ended_from_its_monitor(client, boss):
+    study, other = building.new_study(), building.new_study(slug="other")
+    match = playing(other, "A1")
+    for given in [str(match.pk), "", "1; drop", "٣", "9" * 30, str(match.uid)]:
+        assert client.post(url("end_match", study), {"match": given, "reason": "x"}).status_code == 404
+    match.refresh_from_db()
+    assert match.status == "live"
+
+
+# ---- who may ---------------------------------------------------------------------------------------------
+
+
+DEEDS = ["pause", "resume", "end_match"]
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_nothing_happens_on_a_get(client, boss, deed):
+    assert client.get(url(deed, building.new_study())).status_code == 405
+
+
+@pytest.mark.parametrize("permissions", [[], ["view_study"]])
+def test_who_may_not_change_the_study_changes_nothing(client, permissions):
+    study = building.new_study()
+    match = playing(study, "A1")
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(user)
+    page = client.get(url("page", study))
+    assert page.status_code == client.get(url("now", study)).status_code == (200 if permissions else 403)
+    assert url("pause", study) not in page.content.decode() and "data-end" not in page.content.decode()
+    for deed in DEEDS:
+        assert client.post(url(deed, study), {"match": match.pk, "reason": "x"}).status_code == 403
+    study.refresh_from_db()
+    match.refresh_from_db()
+    assert (study.status, match.status) == ("launched", "live")
+
+
+def test_strangers_are_sent_to_the_login_and_what_is_not_there_is_not_found(client):
+    study = building.new_study()
+    for name in ["page", "now"]:
+        response = client.get(url(name, study))
+        assert response.status_code == 302 and "/admin/login/" in response["Location"]
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    assert client.get(reverse("monitoring:page", args=[study.pk + 1])).status_code == 404
+
+
+def test_states_are_shown_as_going_on_ended_well_or_otherwise():
+    kinds = {row.state: row.kind for row in now(building.new_study()).states}
+    assert kinds[State.COMPLETED] == "good" and kinds[State.WAITING] == "live"
+    assert all(kinds[state] == "bad" for state in ENDED if state != State.COMPLETED)

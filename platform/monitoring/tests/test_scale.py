@@ -1,0 +1,81 @@
+"""What the monitor costs does not grow with the number of matches that are over."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from deploy.bench import crowd
+from opponents.endpoints import MEMORY
+from studies.models import Study
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+FEW, MANY = 200, 5_000
+LIVE = 40
+BIG = (
+    "matches_match", "matches_event", "matches_seat", "participants_enrolment", "studies_placement", "opponents_call",
+)  # fmt: skip
+
+
+def asked(client: Client, name: str, study: int) -> list[str]:
+    """The statements of one look at the monitor."""
+    MEMORY.grow_old()  # or it depends on the time whether a page reads the endpoints
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(reverse(f"monitoring:{name}", args=[study])).status_code == 200
+    return [query["sql"] for query in captured.captured_queries]
+
+
+@transaction.atomic
+def rows_read(statements: list[str]) -> int:
+    """Rows that PostgreSQL reads for them, thrown away ones included; or, on SQLite, the big tables read whole.
+
+    PostgreSQL reads a table of a few thousand rows whole because that is cheap, so it is told to prefer
+    indexes, as it does by itself where tables are large.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+    return sum(_rows_read(sql) for sql in statements if sql.startswith(("SELECT", "(SELECT")))
+
+
+def _rows_read(sql: str) -> int:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}")
+            (plan,) = cursor.fetchone()
+            return _of_plan((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        steps = [row[3] for row in cursor.fetchall()]
+    return sum(
+        step.startswith("SCAN") and "INDEX" not in step and any(table in step for table in BIG) for step in steps
+    )
+
+
+def _of_plan(node: dict[str, Any]) -> int:
+    own = 0
+    if "Scan" in node["Node Type"]:
+        thrown = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+        own = round((node["Actual Rows"] + thrown) * node["Actual Loops"])
+    return own + sum(_of_plan(part) for part in node.get("Plans", []))
+
+
+def test_no_query_grows_with_the_number_of_finished_matches(client):
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    key = crowd.gather("crowded", finished=FEW, live=LIVE)
+    asked(client, "page", key)  # what a process keeps is kept from now on
+    few = {name: asked(client, name, key) for name in ("page", "now")}
+    read = {name: rows_read(statements) for name, statements in few.items()}
+    crowd.add(Study.objects.get(pk=key), finished=MANY - FEW, live=0)
+    for name in few:
+        many = asked(client, name, key)
+        assert len(many) == len(few[name]), name
+        # A plan may change with the tables' size, and tallies have a row for each step of time.
+        assert rows_read(many) <= 1.2 * read[name] + 100, (name, read[name], [(sql, _rows_read(sql)) for sql in many])

@@ -1,0 +1,133 @@
+"""One step of a match: an event, what every role saw at that moment, and what a model was asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+import games.play
+from games.errors import GameError
+from games.interface import Role
+from games.play import Play
+from matches.models import Event, Match
+from matches.screens import awaited, render_screen
+from opponents.models import Call
+from studies.admin.transcript import Line, Transcript, line_of
+
+BEFORE, AFTER = "before", "after"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call of a model, with what it cost; `record` is all that was sent and received."""
+
+    pk: int
+    record: Mapping[str, Any]
+    cost: Decimal | None
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One event and the moment around it.
+
+    Attributes:
+        side: whether the screens are those from before it or from after it.
+        calls: the models' calls that it is the answer to, in order.
+        unanswered: at the end of what there is: calls that have led to no move.
+        previous, next: the neighbouring events' numbers; None at the ends.
+    """
+
+    line: Line
+    side: str
+    calls: list[Asked]
+    unanswered: list[Asked]
+    previous: int | None
+    next: int | None
+
+
+class NoScreen(Exception):
+    """Why it cannot be shown what a role saw."""
+
+
+def step_of(match: Match, transcript: Transcript, number: int, side: str | None) -> Step:
+    """The step of event `number`; a move is shown as it was asked for unless `side` says otherwise."""
+    event = match.events.get(number=number)
+    chosen = side if side in (BEFORE, AFTER) else BEFORE if event.kind == "move" else AFTER
+    at_the_end = number == transcript.last and event.kind != "end"
+    return Step(
+        line=line_of(event, transcript),
+        side=chosen,
+        calls=_calls(match, event.role, _last_move(match, event.role, number), number) if event.kind == "move" else [],
+        unanswered=_unanswered(match, transcript) if at_the_end else [],
+        previous=number - 1 if number > 1 else None,
+        next=number + 1 if number < transcript.last else None,
+    )
+
+
+def answer_to(match: Match, answering: int) -> int | None:
+    """The number of the event that answered the question which event `answering` opened, or the newest."""
+    later = match.events.filter(number__gt=answering, kind__in=["move", "abandoned"]).order_by("number")
+    found = later.values_list("number", flat=True).first()
+    return found or match.events.order_by("-number").values_list("number", flat=True).first()
+
+
+def screen_of(match: Match, role: Role, number: int, side: str) -> str:
+    """What `role` saw just before or after event `number`, as the players' own page shows it.
+
+    Costs one replay up to there.
+
+    Raises:
+        NoScreen: these rules cannot play the match again, or there is no such role.
+    """
+    try:
+        play = play_until(match, number - 1 if side == BEFORE else number)
+        if role not in play.game.roles():
+            raise NoScreen(_("There is no such role in this game."))
+        return render_screen(play, role, waits_for=() if play.forms(role) else awaited(match, play))
+    except GameError as error:
+        raise NoScreen(
+            _("The present rules cannot play this match again up to here: {reason}").format(reason=error)
+        ) from None
+
+
+def play_until(match: Match, number: int) -> Play:
+    """The play after all moves up to event `number`.
+
+    Raises:
+        GameError: the rules refuse a move that is in the log.
+    """
+    game = match.configured()
+    events = match.events.filter(number__lte=number, kind__in=["move", "abandoned"]).order_by("number")
+    made = list(events.values_list("kind", "data"))
+    if match.purpose == Match.Purpose.IMPORTED:
+        return games.play.record_moves(game, match.seed, [(data["role"], data["move"]) for _kind, data in made])[0]
+    play, _events = games.play.start(game, match.seed)
+    for kind, data in made:
+        if kind == "move":
+            play, _events = games.play.submit(play, data["role"], data["move"], by=data.get("by"))
+        else:
+            play, _events = games.play.abandon(play, data["reason"], data.get("role"))
+    return play
+
+
+def _last_move(match: Match, role: str, before: int) -> int:
+    """The number of the role's last move before event `before`; 0 where there is none."""
+    moves: Any = Event.objects.filter(match=match, kind="move", role=role, number__lt=before)
+    return moves.order_by("-number").values_list("number", flat=True).first() or 0
+
+
+def _calls(match: Match, role: str, since: int, until: int) -> list[Asked]:
+    """The calls for the questions that were opened to `role` from event `since` to before event `until`."""
+    calls = Call.objects.filter(match_uid=match.uid, role=role, answering__gte=since, answering__lt=until)
+    return [Asked(call.pk, call.record, call.cost, call.outcome) for call in calls.order_by("pk")]
+
+
+def _unanswered(match: Match, transcript: Transcript) -> list[Asked]:
+    roles: Sequence[str] = [seat["role"] for seat in transcript.seats if seat["agent"]]
+    end = transcript.last + 1
+    return [asked for role in roles for asked in _calls(match, role, _last_move(match, role, end), end)]

@@ -1,0 +1,256 @@
+"""A match as researchers look at it: step by step, as each role saw it, with what a model was asked."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from exports.tests import building
+from matches import services
+from matches.models import Event, Match
+from matches.screens import render_screen
+from opponents.models import Call
+from studies.admin.steps import play_until
+
+pytestmark = pytest.mark.django_db
+
+EVIL = '<script>alert(1)</script><img src=x onerror="alert(2)">'
+
+
+@pytest.fixture
+def boss(client: Client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def match(boss: User) -> Match:
+    """Two offers by a person, the first with words and refused."""
+    person = building.complete(building.new_study(), worker="A1WORKERID", messages=[EVIL])
+    return building.match_of(person)
+
+
+def page_of(client: Client, match: Match, **query) -> str:
+    return client.get(reverse("admin:matches_match_change", args=[match.pk]), query).content.decode()
+
+
+def screen(client: Client, match: Match, number: int, side: str, role: str):
+    return client.get(reverse("admin:matches_match_screen", args=[match.pk, number, side, role]))
+
+
+def kept_call(match: Match, answering: int, **record) -> None:
+    building.keep_call(match, **record)
+    Call.objects.filter(pk=Call.objects.latest("pk").pk).update(answering=answering, cost=Decimal("0.0021"))
+
+
+# ---- walking ---------------------------------------------------------------------------------------------
+
+
+def test_one_walks_from_step_to_step_and_back(client, match):
+    last = match.events.count()
+    assert "Step 1 of" in page_of(client, match), "a match that is over is read from its beginning"
+    for number in range(1, last + 1):
+        page = page_of(client, match, step=number)
+        assert f"Step {number} of {last}" in page
+        assert ('rel="prev"' in page, 'rel="next"' in page) == (number > 1, number < last)
+
+
+def test_a_live_match_opens_at_its_newest_step(client, boss):
+    study = building.new_study()
+    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    building.move(live, "alice", building.OFFER)
+    assert "Step 2 of 2" in page_of(client, live)
+
+
+@pytest.mark.parametrize("nonsense", ["0", "-3", "999999", "ten", "", "٣", "1" * 30])
+def test_a_step_that_is_not_there_leads_to_one_that_is(client, match, nonsense):
+    assert re.search(r"Step \d+ of", page_of(client, match, step=nonsense))
+
+
+def test_a_failed_call_leads_to_the_step_that_answered(client, match):
+    assert "Step 3 of" in page_of(client, match, answering=2)
+    assert f"Step {match.events.count()} of" in page_of(client, match, answering=999)
+
+
+def test_a_step_alone_is_what_the_page_shows_of_it(client, match):
+    part = client.get(reverse("admin:matches_match_step", args=[match.pk, 2])).content.decode()
+    assert "Step 2 of" in part and "<html" not in part and "<script" not in part.replace("&lt;script", "")
+    assert client.get(reverse("admin:matches_match_step", args=[match.pk, 99])).status_code == 404
+
+
+def test_a_long_match_costs_no_more_than_a_short_one(client, boss):
+    """Events beyond those listed are not read, and calls of other steps are not either."""
+    short = building.match_of(building.complete(building.new_study(), worker="A1"))
+    study = building.new_study(slug="long", config={"rounds": None, "cap": 1000})
+    person = building.read_instructions(building.consent(building.arrive(study, worker="A2")))
+    long = building.play(person, messages=[f"round {number}" for number in range(60)])
+    assert long.events.count() > 200
+    for number in (5, 50):
+        kept_call(long, number, messages=[{"role": "user", "content": f"asked at {number}"}], answer="{}")
+    with CaptureQueriesContext(connection) as for_short:
+        page_of(client, short, step=3)
+    with CaptureQueriesContext(connection) as for_long:
+        page = page_of(client, long, step=50)
+    assert len(for_long) == len(for_short)
+    assert len(re.findall(r'id="event-\d+"', page)) == 40
+    assert "asked at 5<" not in page
+
+
+# ---- what was seen ---------------------------------------------------------------------------------------
+
+
+def test_each_role_is_shown_the_screen_that_it_had(client, match):
+    """Not a picture of it: the players' own page, made from the same view of the same moment."""
+    for event in match.events.exclude(kind="start"):
+        for side, until in (("before", event.number - 1), ("after", event.number)):
+            play = play_until(match, until)
+            for role in ("alice", "bob"):
+                shown = screen(client, match, event.number, side, role).content.decode()
+                if play.forms(role):
+                    assert render_screen(play, role) in shown
+                assert f'data-game="{match.game}"' in shown
+
+
+def test_before_a_move_its_mover_is_asked_and_after_it_no_more(client, match):
+    assert 'data-move="offer"' in screen(client, match, 2, "before", "alice").content.decode()
+    assert 'data-move="offer"' not in screen(client, match, 2, "after", "alice").content.decode()
+    assert 'data-move="answer"' in screen(client, match, 2, "after", "bob").content.decode()
+
+
+def test_a_role_is_not_shown_what_it_did_not_know_yet(client, match):
+    assert "alert(1)" in screen(client, match, 2, "after", "bob").content.decode()
+    assert "alert(1)" not in screen(client, match, 2, "before", "bob").content.decode()
+
+
+def test_the_play_of_every_step_is_the_one_that_was_saved(match):
+    assert play_until(match, match.events.count()) == match.play()
+
+
+def test_a_match_that_was_ended_without_a_result_is_shown_to_its_end(client, boss):
+    study = building.new_study()
+    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    services.abandon_match(match_id=live.pk, reason="opponent_failed")
+    shown = screen(client, live, live.events.count(), "after", "alice").content.decode()
+    assert "The game was stopped before its end" in shown
+
+
+def test_a_match_that_these_rules_cannot_play_says_so_and_its_events_stay_readable(client, match):
+    Event.objects.filter(match=match, number=2).update(data={"role": "alice", "move": {"alice_gain": -5}})
+    assert "cannot play this match again" in screen(client, match, 3, "after", "bob").content.decode()
+    assert "Step 3 of" in page_of(client, match, step=3)
+
+
+def test_a_screen_runs_nothing_sends_nothing_and_opens_nowhere_else(client, match):
+    response = screen(client, match, 3, "after", "alice")
+    assert "<script" not in response.content.decode() and "&lt;script&gt;alert(1)" in response.content.decode()
+    policy = response["Content-Security-Policy"]
+    for rule in ["default-src 'none'", "form-action 'none'", "sandbox allow-same-origin", "frame-ancestors 'self'"]:
+        assert rule in policy
+    assert "script-src" not in policy and "allow-scripts" not in policy and "allow-forms" not in policy
+    assert response["X-Frame-Options"] == "SAMEORIGIN"
+
+
+@pytest.mark.parametrize("address", [(99, "after", "alice"), (2, "between", "alice")])
+def test_a_moment_that_never_was_is_not_found(client, match, address):
+    assert screen(client, match, *address).status_code == 404
+
+
+def test_a_role_that_is_not_there_has_no_screen(client, match):
+    assert "There is no such role" in screen(client, match, 2, "after", "nobody").content.decode()
+
+
+# ---- what the models were asked --------------------------------------------------------------------------
+
+
+def test_beside_a_move_stand_all_calls_that_led_to_it_and_no_others(client, match):
+    kept_call(match, 2, messages=[{"role": "system", "content": EVIL}], answer=EVIL, problem=f"not legal {EVIL}")
+    kept_call(
+        match, 2, messages=[{"role": "user", "content": "second"}], error="Timeout: slow", try_number=2, attempt=3,
+        rung=1, endpoint="mistral", latency=1.5, first_text=0.75, input_tokens=11, output_tokens=7,
+    )  # fmt: skip
+    kept_call(match, 5, messages=[{"role": "user", "content": "of another turn"}], answer="{}")
+    page = unescape(page_of(client, match, step=3))
+    for words in [
+        "not legal", "second", "Timeout: slow", "Try 2", "call 3 of it", "mistral:m", "replacement 1",
+        "1.50 s", "first words after 0.75 s", "11 → 7 tokens", "$0.0021", "the seat's own model",
+    ]:  # fmt: skip
+        assert words in page, words
+    assert "of another turn" not in page
+    raw = page_of(client, match, step=3)
+    assert "<script>alert" not in raw and "<img src=x" not in raw
+
+
+def test_calls_that_led_to_no_move_stand_at_the_end(client, boss):
+    study = building.new_study(agent="openai:m")
+    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    building.move(live, "alice", building.OFFER)
+    kept_call(live, 2, error="down")
+    assert "led to no move" in page_of(client, live, step=2)
+    assert "led to no move" not in page_of(client, live, step=1)
+    services.abandon_match(match_id=live.pk, reason="opponent_failed")
+    assert "led to no move" in page_of(client, live, step=3)
+
+
+def test_timings_and_the_way_in_which_answers_appear_are_told(client, match):
+    at = timezone.now()
+    Event.objects.filter(match=match, number=2).update(
+        asked_at=at - timedelta(seconds=30), shown_at=at - timedelta(seconds=12.5), at=at
+    )
+    match.seats.filter(role="bob").update(settings={"appears": "typed"}, delay=3)
+    page = page_of(client, match, step=2)
+    assert "12.5 s" in page
+    for words in ["asked", "shown", "answered", "answers appear as they are typed, after 3 s or more"]:
+        assert words in page
+
+
+# ---- who may ---------------------------------------------------------------------------------------------
+
+
+def test_no_worker_id_token_or_name_is_on_any_of_it(client, match):
+    person = match.seats.get(role="alice").enrolment
+    everything = page_of(client, match, step=2) + screen(client, match, 2, "before", "alice").content.decode()
+    for secret in ["A1WORKERID", person.token, person.completion_code, "Robin"]:
+        assert secret not in everything
+
+
+def test_it_is_for_those_who_may_see_matches(client, match):
+    addresses = [
+        reverse("admin:matches_match_change", args=[match.pk]),
+        reverse("admin:matches_match_step", args=[match.pk, 2]),
+        reverse("admin:matches_match_screen", args=[match.pk, 2, "after", "bob"]),
+    ]
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    client.force_login(user)
+    assert {client.get(address).status_code for address in addresses} == {404}
+    user.user_permissions.set(Permission.objects.filter(codename="view_match"))
+    assert {client.get(address).status_code for address in addresses} == {200}
+    assert {client.post(address).status_code for address in addresses[1:]} == {405}
+    client.logout()
+    assert {client.get(address).status_code for address in addresses} == {302}
+
+
+def test_only_a_live_match_of_a_study_offers_to_be_ended(client, match):
+    assert "End this match" not in page_of(client, match)
+    other = building.new_study(slug="other")
+    live = building.match_of(building.read_instructions(building.consent(building.arrive(other, worker="A2"))))
+    assert "End this match" in page_of(client, live)
+    client.post(reverse("monitoring:end_match", args=[other.pk]), {"match": live.pk, "reason": "stuck <b>here</b>"})
+    page = page_of(client, live)
+    assert "End this match" not in page and "Ended by boss" in page and "stuck &lt;b&gt;here" in page
+
+
+def test_the_participants_page_leads_to_their_matches(client, match):
+    person = match.seats.get(role="alice").enrolment
+    page = client.get(reverse("admin:participants_enrolment_change", args=[person.pk])).content.decode()
+    assert reverse("admin:matches_match_change", args=[match.pk]) in page

@@ -1,0 +1,50 @@
+// A match is walked through step by step without loading the whole page: by links, arrow keys, Home and End.
+const viewer = document.getElementById("viewer");
+const KEYS = { ArrowLeft: "s-previous", ArrowRight: "s-next", Home: "s-first", End: "s-last" };
+let wanted = 0;
+
+async function show(address) {
+  const mine = ++wanted;
+  try {
+    const answer = await fetch(address);
+    if (!answer.ok || answer.redirected) return location.reload();
+    const html = await answer.text();
+    if (mine === wanted) Idiomorph.morph(viewer, html, { morphStyle: "innerHTML" });
+    return mine === wanted;
+  } catch {
+    return false;
+  }
+}
+
+async function go(link) {
+  const here = link.getAttribute("href");
+  if (await show(link.dataset.step)) history.pushState({ part: link.dataset.step }, "", here);
+}
+
+viewer.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-step]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(link);
+});
+
+document.addEventListener("keydown", (event) => {
+  const link = document.getElementById(KEYS[event.key] ?? "");
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !link?.dataset.step) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  event.preventDefault();
+  go(link);
+});
+
+const part = viewer.querySelector("[data-number]");
+if (part) history.replaceState({ part: null }, "");
+addEventListener("popstate", (event) => (event.state?.part ? show(event.state.part) : location.reload()));
+
+// A screen is as tall as what is on it; "load" does not bubble.
+const fit = (frame) => {
+  const inside = frame.contentDocument?.querySelector("main");
+  if (inside) frame.style.height = `${Math.ceil(inside.getBoundingClientRect().height) + 16}px`;
+};
+viewer.addEventListener("load", (event) => event.target.tagName === "IFRAME" && fit(event.target), true);
+addEventListener("resize", () => viewer.querySelectorAll("iframe").forEach(fit));
+viewer.querySelectorAll("iframe").forEach((frame) => frame.contentDocument?.readyState === "complete" && fit(frame));
