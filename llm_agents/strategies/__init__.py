@@ -17,11 +17,19 @@ from llm_agents.prompting import ABOUT_WORDS, WORDING
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies import conversation, fresh
 from llm_agents.strategies.asking import Asking
-from llm_agents.strategies.prompts import VARIABLES, Prompts, Texts, check_prompts, in_force, prompts_of
+from llm_agents.strategies.prompts import (
+    VARIABLES,
+    Prompts,
+    Texts,
+    check_persona,
+    check_prompts,
+    in_force,
+    prompts_of,
+)
 
 __all__ = [
-    "CHAIN_OF_THOUGHT", "STRATEGIES", "Preview", "Prompts", "Strategy", "check_prompts", "correction", "messages",
-    "preview", "prompts_sha256",
+    "CHAIN_OF_THOUGHT", "STRATEGIES", "Preview", "Prompts", "Strategy", "check_persona", "check_prompts", "correction",
+    "messages", "preview", "prompts_sha256",
 ]  # fmt: skip
 
 

@@ -124,6 +124,7 @@ def _decide(match: Match, play: Play, role: str, agent: Agent, answering: int) -
                     events,
                     calls=calls,
                     template=match.texts.get("instructions"),
+                    prompts=settings.prompts,
                     answers=earlier_answers(match, role, events),
                     ladder=settings.ladder(agent.spec),
                     on_text=draft.add if typed else None,

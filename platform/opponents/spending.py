@@ -76,9 +76,23 @@ def refuse_over(
     if caps.per_study is not None and (budget_of or study_match_uids is not None):
         so_far = spent_of(budget_of) if budget_of else spent_in_study(study_match_uids or ())
         _refuse("study", caps.per_study, so_far)
-    days = [cap for cap in (caps.per_day, cap_per_day()) if cap is not None]
-    if days:
-        _refuse("day", min(days), spent_today())
+    if reached := cap_of_today(caps.per_day):
+        raise reached
+
+
+def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
+    """The cap per day that has nothing left, if one has; the installation's own always counts."""
+    days = [cap for cap in (per_day, cap_per_day()) if cap is not None]
+    if days and (so_far := spent_today()) >= min(days):
+        return CapReached("day", min(days), so_far)
+    return None
+
+
+def cap_of_study(caps: Caps, budget_of: str) -> CapReached | None:
+    """The cap of a study that has nothing left, if it has one; its calls are kept with the label `budget_of`."""
+    if caps.per_study is not None and (so_far := spent_of(budget_of)) >= caps.per_study:
+        return CapReached("study", caps.per_study, so_far)
+    return None
 
 
 def spent(*, match: uuid.UUID) -> Decimal:
