@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
+import uuid
 import zipfile
 
 import pytest
@@ -14,6 +16,9 @@ from django.urls import reverse
 from exports.tests import building
 from exports.verify import verify
 from games import registry
+from matches import services
+from matches.agent_settings import AgentSettings
+from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
 from recruiters.models import LabCode
 from studies.models import Study
@@ -158,6 +163,37 @@ def test_a_study_shows_again_what_was_saved(client, boss):
     assert (again.title, again.config, again.agent) == ("Renamed", study.config, study.agent)
 
 
+# ---- what may be spent -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "follows"), [("", "people are paid"), ("fair", "the scripted player “fair” moves instead")]
+)
+@pytest.mark.parametrize("cap", ["study", "day"])
+def test_a_study_says_that_a_cap_stops_its_models_and_what_follows(client, boss, settings, cap, script, follows):
+    study = building.new_study(
+        agent="openai:m", asking={"script": script, **({"cap_study": 1.0} if cap == "study" else {})}
+    )
+    page = client.get(page_of(study))
+    assert page.context["standing"].spent_up == ""
+    settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
+    Call.objects.create(
+        match_uid=uuid.uuid4(), answering=1, role="bob", record={}, cost="1.25", budget_of=f"study:{study.slug}"
+    )
+    said = html.unescape(client.get(page_of(study)).content.decode())
+    assert "have cost $1.2500" in said or "has cost $1.2500" in said
+    assert "No model is asked any more" in said and follows in said
+
+
+def test_a_match_says_that_its_own_cap_was_reached(client, boss):
+    asked = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
+    match = services.open_match(game="bargaining", config={}, players={"alice": asked, "bob": asked}, seed=1)
+    address = reverse("admin:matches_match_change", args=[match.pk])
+    assert "its cap is" not in client.get(address).content.decode()
+    Call.objects.create(match_uid=match.uid, answering=1, role="alice", record={}, cost="1.25")
+    assert "The match has cost $1.2500; its cap is $1.00." in client.get(address).content.decode()
+
+
 # ---- what models are sent --------------------------------------------------------------------------------
 
 JUDGE = "You are a retired judge called {{ role }}."
@@ -198,7 +234,8 @@ def test_the_preview_of_a_saved_study_shows_prompt_person_and_difference(client,
     assert ("+", "You are a retired judge called Alice.") in shown.sent.difference
     text = page.content.decode()
     assert shown.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
-    assert "srcdoc=" in text and "<script" not in text.split("srcdoc=")[1].split("</iframe>")[0]
+    (framed,) = re.findall(r'<iframe [^>]*sandbox title="[^"]*" srcdoc="([^"]*)"></iframe>', text)
+    assert "Bob has made you an offer" in html.unescape(framed)
 
 
 @pytest.mark.parametrize("saved", [False, True])

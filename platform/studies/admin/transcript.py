@@ -14,6 +14,7 @@ from games.errors import GameError
 from matches.forms import fields_of
 from matches.models import Event, Match
 from opponents.models import Call
+from opponents.spending import cap_of_match
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A whole match; `unanswered` are calls that led to no move."""
+    """A whole match; `unanswered` are calls that led to no move, `capped` says which caps of its own are reached."""
 
     seats: list[dict[str, Any]]
     config: list[tuple[str, str]]
     lines: list[Line]
     unanswered: list[dict[str, Any]]
+    capped: list[str]
     results: list[tuple[str, str]]
 
 
@@ -96,6 +98,7 @@ def transcript_of(match: Match) -> Transcript:
         config=[(parameters.get(name, name), shown(value)) for name, value in match.config.items()],
         lines=lines,
         unanswered=[call for (_role, _answering), left in sorted(calls.items()) for call in left],
+        capped=_capped(match),
         results=[(name.replace("_", " "), shown(value)) for name, value in (match.metrics or {}).items()],
     )
 
@@ -109,6 +112,11 @@ def shown(value: Any) -> str:
     if isinstance(value, int | float):
         return f"{value:,.10g}" if abs(value) < 1e10 else f"{value:,}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _capped(match: Match) -> list[str]:
+    reached = (cap_of_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
+    return list(dict.fromkeys(str(cap) for cap in reached if cap))
 
 
 def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
