@@ -24,7 +24,6 @@ from llm_agents.strategies import (
     check_prompts,
     correction,
     messages,
-    preview,
     prompts_sha256,
 )
 
@@ -179,9 +178,6 @@ def test_a_broken_text_is_refused_at_set_up_with_its_line(name, template, said):
     prompts = Prompts(**{name: template})
     with pytest.raises(BadText, match=said):
         check_prompts(prompts)
-    play, events = bargaining()
-    with pytest.raises(BadText):
-        preview(play, "alice", events, prompts=prompts)
 
 
 def test_texts_may_come_as_plain_data_and_unknown_ones_are_refused():
@@ -229,22 +225,6 @@ def test_no_text_can_leave_out_what_the_marks_mean():
 
 
 # ---- preview and version -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
-def test_a_preview_is_what_is_sent(strategy):
-    play, events = bargaining(*ROUND)
-    options = {
-        "strategy": strategy,
-        "persona": "a nurse",
-        "prompts": OWN,
-        "short": True,
-        "template": "Rules: {{ you }}.",
-    }
-    seen = preview(play, "bob", events, **options)
-    assert seen.messages == messages(play, "bob", events, **options)
-    assert seen.correction == "No, Bob: There is no complete JSON object in your answer."
-    assert seen.sha256 == prompts_sha256(play.game, **options)
 
 
 def test_the_version_changes_with_every_text_and_with_nothing_else():

@@ -16,6 +16,7 @@ from games.play import Play, configure, script_move, start, submit
 from llm_agents import strategies
 from llm_agents.agent import AgentSpec, first_request, parse_spec, wording
 from llm_agents.endpoints import endpoint
+from llm_agents.parsing.objects import NO_OBJECT
 from llm_agents.providers import provider_of
 from matches.agent_settings import AgentSettings, settings_of
 from matches.screens import render_screen
@@ -27,7 +28,6 @@ MOST_MOVES = 400
 """Moves after which a scripted match is looked at no further."""
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English text; each model counts in its own way."""
-NO_OBJECT = "There is no complete JSON object in your answer."
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _sent(subject: Subject, spec: AgentSpec, play: Play, role: Role, events: Seq
         body=body,
         messages=messages,
         others={key: value for key, value in body.items() if key not in ("messages", "system")},
-        correction=strategies.correction(play, role, NO_OBJECT, **worded),
+        correction=strategies.correction(play, role, f"{NO_OBJECT}.", **worded),
         sha256=strategies.prompts_sha256(play.game, **worded),
         tokens=math.ceil(sum(len(text) for _role, text in messages) / CHARACTERS_PER_TOKEN),
         difference=list(_difference(_messages(provider_of(place).body(usual)), messages)),
