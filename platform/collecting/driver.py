@@ -174,15 +174,18 @@ class _Driver:
             await asyncio.wait(thinking)
             opened = dict(play.opened)
             for role, task in zip(roles, thinking, strict=True):
-                play = await self._in_database(
-                    playing.take,
-                    item=item,
-                    match=match,
-                    role=role,
-                    answering=opened[role],
-                    decision=task.result(),
-                    holder=self.holder,
-                )
+                if task.exception() is None:
+                    play = await self._in_database(
+                        playing.take,
+                        item=item,
+                        match=match,
+                        role=role,
+                        answering=opened[role],
+                        decision=task.result(),
+                        holder=self.holder,
+                    )
+            for task in thinking:
+                task.result()
 
     async def _think(self, item: Item, match: Match, play: Play, role: Role, agent: Agent) -> Decision:
         """What an agent, or whoever stands in for it, decides; its calls are kept whatever comes of them.

@@ -255,8 +255,9 @@ class PlanForm(forms.ModelForm):
         return []
 
     def _refuse_unpriced(self, cleaned: Mapping[str, Any], settings: AgentSettings) -> None:
-        """A budget is worth nothing where the cost of a call is not known."""
-        if cleaned.get("budget") is None or "prices" not in cleaned:
+        """A budget or a cap is worth nothing where the cost of a call is not known."""
+        limited = cleaned.get("budget") is not None or settings.cap_match is not None
+        if not limited or "prices" not in cleaned:
             return
         known = PriceList(cleaned["prices"])
         if self.errors.keys() & {"agents", f"{OF_MODELS.prefix}fallbacks"}:
@@ -264,7 +265,7 @@ class PlanForm(forms.ModelForm):
         agents = [*cleaned.get("agents", []), *settings.fallbacks]
         models = [agent for agent in agents if not parse_spec(agent).scripted]
         if unpriced := [agent for agent in models if known.of(agent) is None]:
-            says = _("The budget can only be kept where prices are known. Please give the price of {agents}.")
+            says = _("What is spent can only be limited where prices are known. Please give the price of {agents}.")
             self.add_error("prices", says.format(agents=", ".join(unpriced)))
 
     def _refuse_unreadable_instructions(self, cleaned: Mapping[str, Any], configuration: grids.Configuration) -> None:

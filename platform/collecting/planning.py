@@ -143,7 +143,7 @@ def content_of(plan: Plan) -> dict[str, Any]:
         raise BadPlan("Agents are needed, each named once.")
     if plan.repetitions < 1:
         raise BadPlan("Repetitions must be at least 1.")
-    if plan.budget is not None:
+    if plan.budget is not None or plan.settings.cap_match is not None:
         _refuse_unpriced(plan)
     roles, *others = dict.fromkeys(configure(game, configuration).roles() for configuration in configurations)
     if others:
@@ -170,11 +170,13 @@ def content_of(plan: Plan) -> dict[str, Any]:
 
 
 def _refuse_unpriced(plan: Plan) -> None:
-    """A budget is worth nothing where the cost of a call is not known."""
+    """A budget or a cap is worth nothing where the cost of a call is not known."""
     known = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
     for agent in (*plan.agents, *plan.settings.fallbacks):
         if not parse_spec(agent).scripted and known.of(agent) is None:
-            raise BadPlan(f"A budget needs the price of {agent}: give it under prices, in dollars per million tokens.")
+            raise BadPlan(
+                f"A budget or cap needs the price of {agent}: give it under prices, in dollars per million tokens."
+            )
 
 
 def wanted(collection: Collection, number: int) -> Wanted:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from games import registry
 from games.errors import GameError
 from games.interface import Event, Json, Role
@@ -145,7 +147,7 @@ def preview(subject: Subject, wish: Wish) -> Preview:
     game = configure(registry.get(subject.game), config)
     moments = list(_asked(game, wish.seed, wish.role))
     if not moments:
-        raise GameError("In this configuration the role is never asked anything.")
+        raise GameError(_("In this configuration the role is never asked anything."))
     number = min(wish.question, len(moments))
     play, events = moments[number - 1]
     spec = subject.settings.spec(wish.agent)

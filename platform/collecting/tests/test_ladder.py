@@ -16,6 +16,8 @@ from collecting.errors import BadPlan, WrongMoment
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection, models_of, settings_in
 from collecting.previewing import subject_of
+from games import registry
+from games.tests.toys import Guessing
 from llm_agents import breaker
 from llm_agents.twins.server import AnthropicTwin, BothTwin, Failure, OpenAITwin
 from matches.agent_settings import AgentSettings
@@ -139,10 +141,24 @@ def test_settings_that_cannot_be_kept_make_no_collection(settings, says):
     assert not Collection.objects.exists()
 
 
-def test_a_budget_needs_the_prices_of_replacements_too():
+@pytest.mark.parametrize(("budget", "cap"), [(Decimal(1), None), (None, 1.0)])
+def test_a_budget_or_cap_needs_the_prices_of_replacements_too(budget, cap):
     prices = {"openai:m": {"input": 1, "output": 1}}
     with pytest.raises(BadPlan, match="the price of anthropic:n"):
-        planned(budget=Decimal(1), prices=prices, settings=AgentSettings(fallbacks=("anthropic:n",)))
+        planned(budget=budget, prices=prices, settings=AgentSettings(fallbacks=("anthropic:n",), cap_match=cap))
+
+
+def test_a_paid_answer_counts_although_another_player_of_the_same_turn_fails(monkeypatch):
+    monkeypatch.setattr(registry, "keys", lambda keys=registry.keys: (*keys(), Guessing.key))
+    monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
+    plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
+    with OpenAITwin(['{"answer": 20}']) as twin, AnthropicTwin(["I would rather not."]) as other:
+        use(monkeypatch, twin, other)
+        drive(planned(**plan, same=False, settings=AgentSettings(tries_after_first=0)))
+    assert Match.objects.count() == 2
+    for match in Match.objects.all():
+        assert match.status == Match.Status.ABANDONED
+        assert [event.kind for event in match.log()][-2:] == ["move", "abandoned"]
 
 
 def test_a_collection_from_before_there_were_settings_goes_on_as_it_was_planned(monkeypatch):
