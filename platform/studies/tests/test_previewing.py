@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from games.play import script_move
+from games import grids, registry
+from games.play import configure, script_move
 from llm_agents import breaker
 from llm_agents.twins.server import BothTwin
 from matches import agents, announce, services
@@ -21,7 +22,7 @@ from participants.services import lifetime
 from studies.enrolling import steps_of
 from studies.freezing import launch
 from studies.models import Study
-from studies.previewing import Wish, first_wish, preview, subject_of
+from studies.previewing import Subject, Wish, first_wish, preview, subject_of
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
@@ -171,6 +172,17 @@ def test_a_person_in_that_role_is_shown_beside_it():
     assert shown.questions >= 2
     beyond = preview(subject_of(study), Wish(study.agent, 1, "alice", 999, SEED))
     assert beyond.wish.question == beyond.questions
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_every_role_of_every_game_can_be_looked_at(key):
+    for config in grids.table(key, "glee")[::97]:
+        for role in configure(registry.get(key), config).roles():
+            subject = Subject(key, AgentSettings(**OWN), ("openai:m",), ((config, (role,)),))
+            first = preview(subject, first_wish(subject))
+            last = preview(subject, Wish("openai:m", 1, role, first.questions, SEED))
+            assert first.sent.messages != last.sent.messages or first.questions == 1
+            assert first.role_title in first.sent.messages[0][1] and first.screen
 
 
 def test_a_scripted_player_is_sent_nothing():
