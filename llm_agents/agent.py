@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from games.errors import Refused, UnknownGame
@@ -172,6 +172,49 @@ async def decide(
     raise failure
 
 
+def wording(
+    agent: AgentSpec, *, template: str | None = None, prompts: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """In which words the agent is asked, as the arguments of `strategies.messages` and its neighbours."""
+    return {
+        "strategy": agent.strategy,
+        "template": template,
+        "persona": agent.persona,
+        "prompts": prompts,
+        "short": agent.short,
+    }
+
+
+def first_request(
+    agent: AgentSpec,
+    play: Play,
+    role: Role,
+    events: Sequence[Event],
+    *,
+    template: str | None = None,
+    prompts: Mapping[str, Any] | None = None,
+    answers: Mapping[int, str] | None = None,
+    on_text: Callable[[str], None] | None = None,
+) -> Request:
+    """What the agent, a model, is asked at its first try; arguments as for `decide`.
+
+    Raises:
+        BadText: a text cannot be filled in.
+    """
+    worded = wording(agent, template=template, prompts=prompts)
+    sent = strategies.messages(play, role, events, answers=answers, **worded)
+    schema = None
+    if agent.structured:
+        schema = parsing.answer_schema(play.forms(role), strategy=agent.strategy, short=agent.short)
+    return Request(agent.name, sent, agent.parameters, schema=schema, on_text=on_text)
+
+
+def _no_legal_move(tries: int) -> str:
+    if tries == 1:
+        return _("No legal move in its only try.")
+    return _("No legal move in {tries} tries.").format(tries=tries)
+
+
 class _Asking:
     """One question, put to one agent after the other."""
 
@@ -205,13 +248,19 @@ class _Asking:
         if agent.scripted:
             move = _scripted(agent, self._play, self._role)
             return Decision(move, tuple(self._kept), by=by, rung=rung, rule_breaks=self._rule_breaks())
-        worded = self._worded(agent)
-        sent = strategies.messages(self._play, self._role, self._events, answers=self._answers, **worded)
-        schema = self._schema(agent)
-        on_text = self._draft.add if self._draft.wanted else None
+        worded = wording(agent, template=self._template, prompts=self._prompts)
+        request = first_request(
+            agent,
+            self._play,
+            self._role,
+            self._events,
+            template=self._template,
+            prompts=self._prompts,
+            answers=self._answers,
+            on_text=self._draft.add if self._draft.wanted else None,
+        )
         for number in range(1, tries_after_first + 2):
-            keep = _Keep(self, agent, sent, rung, number)
-            request = Request(agent.name, sent, agent.parameters, policy.call_seconds, schema, on_text)
+            keep = _Keep(self, agent, request.messages, rung, number)
             completion = await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
             try:
                 move = _legal(completion.text, self._play, self._role, agent)
@@ -224,13 +273,17 @@ class _Asking:
                 return Decision(move, kept, number, completion.text, by, rung, self._rule_breaks())
             keep.answer(problem, fault)
             self._draft.retract()
-            sent = [
-                *sent,
-                {"role": "assistant", "content": completion.text.strip() or "(no answer)"},
-                {"role": "user", "content": strategies.correction(self._play, self._role, problem, **worded)},
-            ]
-        reason = _("No legal move in {tries} tries. {problem}").format(tries=number, problem=problem)
-        raise NoLegalMove(reason, self._kept)
+            said = completion.text.strip() or "(no answer)"
+            corrected = strategies.correction(self._play, self._role, problem, **worded)
+            request = replace(
+                request,
+                messages=[
+                    *request.messages,
+                    ChatMessage(role="assistant", content=said),
+                    ChatMessage(role="user", content=corrected),
+                ],
+            )
+        raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._kept)
 
     def keep(self, record: CallRecord) -> None:
         self._kept.append(record)
@@ -246,28 +299,11 @@ class _Asking:
 
     def prompt_sha256(self, agent: AgentSpec) -> str:
         """The version of all texts that the agent is sent."""
-        return strategies.prompts_sha256(self._play.game, **self._worded(agent))
+        worded = wording(agent, template=self._template, prompts=self._prompts)
+        return strategies.prompts_sha256(self._play.game, **worded)
 
     def _rule_breaks(self) -> int:
         return sum(record.problem is not None for record in self._kept)
-
-    def _worded(self, agent: AgentSpec) -> dict[str, Any]:
-        """In which words the agent is asked."""
-        return {
-            "strategy": agent.strategy,
-            "template": self._template,
-            "persona": agent.persona,
-            "prompts": self._prompts,
-            "short": agent.short,
-        }
-
-    def _schema(self, agent: AgentSpec) -> Mapping[str, Any] | None:
-        if not agent.structured:
-            return None
-        made: Mapping[str, Any] = parsing.answer_schema(
-            self._play.forms(self._role), strategy=agent.strategy, short=agent.short
-        )
-        return made
 
 
 class _Draft:

@@ -25,8 +25,8 @@ REASON_FIRST = (
     'Reason step by step first, before the JSON object or as text under a first key "reasoning" in it. Then, as the '
     "last thing you write, answer with exactly one JSON object"
 )
-WORDING = 1
-"""Raised whenever `render`, `task`, `format_help` or `standing` word the same thing differently."""
+WORDING = 2
+"""Raised whenever the same thing is worded differently: by `render`, `task`, `format_help`, `standing` or a layout."""
 
 _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
+import uuid
 import zipfile
 
 import pytest
@@ -14,6 +16,9 @@ from django.urls import reverse
 from exports.tests import building
 from exports.verify import verify
 from games import registry
+from matches import services
+from matches.agent_settings import AgentSettings
+from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
 from recruiters.models import LabCode
 from rights.members import give
@@ -160,6 +165,125 @@ def test_a_study_shows_again_what_was_saved(client, boss):
     assert client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed")).status_code == 302
     again = Study.objects.get()
     assert (again.title, again.config, again.agent) == ("Renamed", study.config, study.agent)
+
+
+# ---- what may be spent -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("script", "follows"), [("", "people are paid"), ("fair", "the scripted player “fair” moves instead")]
+)
+@pytest.mark.parametrize("cap", ["study", "day"])
+def test_a_study_says_that_a_cap_stops_its_models_and_what_follows(client, boss, settings, cap, script, follows):
+    study = building.new_study(
+        agent="openai:m", asking={"script": script, **({"cap_study": 1.0} if cap == "study" else {})}
+    )
+    page = client.get(page_of(study))
+    assert page.context["standing"].spent_up == ""
+    settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
+    Call.objects.create(
+        match_uid=uuid.uuid4(), answering=1, role="bob", record={}, cost="1.25", budget_of=f"study:{study.slug}"
+    )
+    said = html.unescape(client.get(page_of(study)).content.decode())
+    assert "have cost $1.2500" in said or "has cost $1.2500" in said
+    assert "No model is asked any more" in said and follows in said
+
+
+def test_a_match_says_that_its_own_cap_was_reached(client, boss):
+    asked = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
+    match = services.open_match(game="bargaining", config={}, players={"alice": asked, "bob": asked}, seed=1)
+    address = reverse("admin:matches_match_change", args=[match.pk])
+    assert "its cap is" not in client.get(address).content.decode()
+    Call.objects.create(match_uid=match.uid, answering=1, role="alice", record={}, cost="1.25")
+    assert "The match has cost $1.2500; its cap is $1.00." in client.get(address).content.decode()
+
+
+# ---- what models are sent --------------------------------------------------------------------------------
+
+JUDGE = "You are a retired judge called {{ role }}."
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "says"),
+    [
+        ("asking_persona", "{{ rules }}", "there is no variable “rules”"),
+        ("asking_prompt_system", "Hello {{ nobody }}", "there is no variable “nobody”"),
+        ("asking_prompt_question", "{{ news|upper }}", "can only be written out as it stands"),
+        ("asking_prompt_correction", "One\n{% if %}", "Line 2"),
+    ],
+)
+def test_a_text_that_cannot_be_filled_in_is_refused_at_its_field(client, boss, field, text, says):
+    response = add(client, opponent="openai", model_name="m", **{field: text})
+    assert list(response.context["adminform"].form.errors) == [field]
+    assert says in response.context["adminform"].form.errors[field][0]
+    assert not Study.objects.exists()
+
+
+def test_beside_every_text_stands_what_it_may_mention_and_the_usual_one(client, boss):
+    form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
+    question = form.fields["asking_prompt_question"].help_text
+    assert "{{ news }}" in question and "What was learnt since the last question" in question
+    assert "{{ format_help }}" in question and "The usual text" in question and "Alice, Bob" in question
+    assert "{{ rules }}" not in form.fields["asking_persona"].help_text
+
+
+def test_the_preview_of_a_saved_study_shows_prompt_person_and_difference(client, boss):
+    add(client, opponent="openai", model_name="gpt-test", roles=["bob"], asking_persona=JUDGE)
+    study = Study.objects.get()
+    address = reverse("admin:studies_study_prompts", args=[study.pk])
+    assert address in client.get(page_of(study)).content.decode()
+    page = client.get(address, {"preview_question": "2"})
+    shown = page.context["shown"]
+    assert (shown.wish.role, shown.wish.question, shown.role_title) == ("alice", 2, "Alice")
+    assert ("+", "You are a retired judge called Alice.") in shown.sent.difference
+    text = page.content.decode()
+    assert shown.sent.sha256 in text and "Bob has made you an offer" in text and "response_format" in text
+    (framed,) = re.findall(r'<iframe [^>]*sandbox title="[^"]*" srcdoc="([^"]*)"></iframe>', text)
+    assert "Bob has made you an offer" in html.unescape(framed)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_the_preview_of_what_is_typed_saves_nothing(client, boss, saved):
+    if saved:
+        add(client)
+        study = Study.objects.get()
+        form, address = page_of(study), reverse("admin:studies_study_prompts", args=[study.pk])
+    else:
+        form, address = f"{ADD}?game=bargaining", reverse("admin:studies_study_add_prompts")
+    before = list(Study.objects.values())
+    typed = filled_in(client.get(form), opponent="anthropic", model_name="n", asking_persona=f"{JUDGE}<script>")
+    page = client.post(address, {**typed, "preview_agent": "anthropic:n"})
+    sent = page.context["shown"].sent
+    assert sent.body["system"].startswith("# Who you are\n\nYou are a retired judge called")
+    assert sent.body["tool_choice"]["type"] == "tool"
+    assert "called {{ role }}.&lt;script&gt;" in page.content.decode()
+    again = client.post(address, {**dict(page.context["carried"]), "preview_question": "2"})
+    assert again.context["shown"].wish.question == 2
+    assert list(Study.objects.values()) == before
+
+
+def test_what_cannot_be_previewed_is_said_in_place_of_it(client, boss):
+    typed = filled_in(client.get(ADD, {"game": "bargaining"}), asking_prompt_system="{{ nobody }}", slug="")
+    page = client.post(reverse("admin:studies_study_add_prompts"), typed).content.decode()
+    assert "There is nothing to show yet:" in page and "there is no variable “nobody”" in page
+    study = building.new_study()
+    Study.objects.filter(pk=study.pk).update(asking={"persona": "{% if %}"})
+    page = client.get(reverse("admin:studies_study_prompts", args=[study.pk])).content.decode()
+    assert "There is nothing to show yet:" in page or "A scripted player is sent nothing" in page
+
+
+def test_prompts_are_shown_to_those_alone_who_may_see_studies(client):
+    study = building.new_study()
+    address = reverse("admin:studies_study_prompts", args=[study.pk])
+    staff(client)
+    assert client.get(address).status_code == 403
+    assert client.post(reverse("admin:studies_study_add_prompts"), {}).status_code == 403
+    client.logout()
+    staff2 = User.objects.create_user("reader", password="long enough 123", is_staff=True)
+    staff2.user_permissions.set(Permission.objects.filter(codename="view_study"))
+    client.force_login(staff2)
+    assert client.get(address).status_code == 200
+    assert client.get(reverse("admin:studies_study_add_prompts")).status_code == 403
 
 
 # ---- running ---------------------------------------------------------------------------------------------

@@ -54,17 +54,9 @@ def _left(game: Bargaining, state: Rounds) -> int | None:
 
 
 def _offer(game: Bargaining, role: Role, own_part: float, message: str | None = None) -> MoveData:
-    """An offer that keeps `own_part` of the money, exact in its sum; in cents, where that is in cents."""
-    whole = game.config.money
-    own_part = min(max(own_part, 0.0), whole)
-    rest = whole - own_part
-    if own_part + round(rest, 2) == whole:
-        rest = round(rest, 2)
-    gains = (own_part, rest) if role == "alice" else (rest, own_part)
-    move: dict[str, float | str] = {"alice_gain": gains[0], "bob_gain": gains[1]}
-    if message and game.config.messages_allowed:
-        move["message"] = message
-    return move
+    """An offer that keeps `own_part`, or as much of it as there is; its words only where words are allowed."""
+    within = min(max(own_part, 0.0), game.config.money)
+    return game.split(role, within, message if game.config.messages_allowed else None)
 
 
 def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:

@@ -225,10 +225,10 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             full,
             help=_("The two parts must sum to {money}.").format(money=_to_the_digit(self.config.money)),
             short=_own_part(self.config.money, full),
-            expand=lambda own: self._split(role, own.your_gain, own.message),
+            expand=lambda own: self.split(role, own.your_gain, own.message),
         )
 
-    def _split(self, role: Role, own_part: float, message: str | None) -> MoveData:
+    def split(self, role: Role, own_part: float, message: str | None) -> MoveData:
         """An offer that keeps `own_part` of the money, exact in its sum; in cents, where that is in cents."""
         whole = self.config.money
         rest = whole - own_part

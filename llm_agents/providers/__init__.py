@@ -5,20 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 
 from llm_agents.endpoints import Endpoint, endpoint
-from llm_agents.providers.base import Provider
+from llm_agents.providers.base import Maker
 
 _CLASSES = {"openai": "OpenAI", "anthropic": "Anthropic"}
 """By protocol: the class in the module of that name."""
 
 
-def provider_of(place: Endpoint) -> Provider:
+def provider_of(place: Endpoint) -> Maker:
     """Who makes an endpoint's calls. The protocol's SDK is loaded with the first call: scripts never wait for it."""
     module = import_module(f"llm_agents.providers.{place.protocol}")
-    made: Provider = getattr(module, _CLASSES[place.protocol])(place)
+    made: Maker = getattr(module, _CLASSES[place.protocol])(place)
     return made
 
 
-def provider_called(name: str) -> Provider:
+def provider_called(name: str) -> Maker:
     """Who makes the calls of the endpoint of that name.
 
     Raises:

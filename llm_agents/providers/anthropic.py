@@ -85,12 +85,23 @@ class Anthropic:
         """Close the endpoint's connections of the running event loop."""
         await _CLIENTS.close(self._endpoint)
 
+    def body(self, request: Request) -> dict[str, Any]:
+        """The JSON object that a call sends."""
+        system = "\n\n".join(message["content"] for message in request.messages if message["role"] == "system")
+        return {
+            "model": request.model,
+            **({"system": system} if system else {}),
+            "messages": _turns(request.messages),
+            "max_tokens": MOST_TOKENS,
+            **({} if request.on_text is None else {"stream": True}),
+            **(_forced_tool(request) if self._sent(request) else {}),
+            **request.parameters,
+        }
+
     async def _complete(self, client: anthropic.AsyncAnthropic, request: Request) -> Completion:
         """Ask, and ask again without the tool where the endpoint turns out not to know tools."""
         while True:
-            wanted = request.schema is not None and self._endpoint.structured != "none"
-            known = not UNKNOWN.holds(self._endpoint, request.model, "structured")
-            sent = {"structured"} if wanted and known else set[str]()
+            sent = self._sent(request)
             try:
                 return await self._ask(client, request, "tool" if sent else "none")
             except anthropic.APIStatusError as error:
@@ -99,16 +110,21 @@ class Anthropic:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
 
+    def _sent(self, request: Request) -> set[str]:
+        wanted = request.schema is not None and self._endpoint.structured != "none"
+        known = not UNKNOWN.holds(self._endpoint, request.model, "structured")
+        return {"structured"} if wanted and known else set()
+
     async def _ask(self, client: anthropic.AsyncAnthropic, request: Request, how: str) -> Completion:
-        turns: Any = _turns(request.messages)
-        system = "\n\n".join(message["content"] for message in request.messages if message["role"] == "system")
+        body = self.body(request)
+        body.pop("stream", None)
         common: dict[str, Any] = {
-            "model": request.model,
-            "messages": turns,
-            "max_tokens": MOST_TOKENS,
-            "system": system or anthropic.omit,
+            "model": body.pop("model"),
+            "messages": body.pop("messages"),
+            "max_tokens": body.pop("max_tokens"),
+            "system": body.pop("system", anthropic.omit),
             "timeout": anthropic.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
-            "extra_body": {**(_forced_tool(request) if how == "tool" else {}), **request.parameters},
+            "extra_body": body,
         }
         if request.on_text is None:
             return _completion(await client.messages.create(**common), how)

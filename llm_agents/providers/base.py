@@ -88,6 +88,14 @@ class Provider(Protocol):
         ...
 
 
+class Maker(Provider, Protocol):
+    """A provider that speaks a protocol over HTTP."""
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The JSON object that `complete` sends for this request."""
+        ...
+
+
 class Client(Protocol):
     """What is asked of an SDK's client."""
 

@@ -89,12 +89,21 @@ class OpenAI:
         """Close the endpoint's connections of the running event loop."""
         await _CLIENTS.close(self._endpoint)
 
+    def body(self, request: Request) -> dict[str, Any]:
+        """The JSON object that a call sends."""
+        sent = self._sent(request)
+        streamed: dict[str, Any] = {} if request.on_text is None else {"stream": True}
+        if "stream_options" in sent:
+            streamed["stream_options"] = {"include_usage": True}
+        held = _held(request, self._how(sent))
+        return {"model": request.model, "messages": list(request.messages), **streamed, **held, **request.parameters}
+
     async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
         """Ask, and ask again without each parameter that the endpoint turns out not to know."""
         while True:
             sent = self._sent(request)
             try:
-                return await self._ask(client, request, sent)
+                return await self._ask(client, request, self._how(sent))
             except openai.APIStatusError as error:
                 parameter = does_not_know(error.status_code, error.body, sent)
                 if parameter is None:
@@ -112,21 +121,22 @@ class OpenAI:
             if applies and not UNKNOWN.holds(self._endpoint, request.model, name)
         }
 
-    async def _ask(self, client: openai.AsyncOpenAI, request: Request, sent: set[str]) -> Completion:
-        how = self._endpoint.structured if "structured" in sent else "none"
-        body = {**_held(request, how), **request.parameters}
-        messages: Any = list(request.messages)
+    def _how(self, sent: set[str]) -> str:
+        return self._endpoint.structured if "structured" in sent else "none"
+
+    async def _ask(self, client: openai.AsyncOpenAI, request: Request, how: str) -> Completion:
+        body = self.body(request)
+        body.pop("stream", None)
         common: dict[str, Any] = {
-            "model": request.model,
-            "messages": messages,
+            "model": body.pop("model"),
+            "messages": body.pop("messages"),
             "timeout": openai.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
+            "extra_body": body,
         }
         if request.on_text is None:
-            return _completion(await client.chat.completions.create(**common, extra_body=body), how)
-        if "stream_options" in sent:
-            body = {"stream_options": {"include_usage": True}, **body}
+            return _completion(await client.chat.completions.create(**common), how)
         draft = Draft(request.on_text)
-        async with await client.chat.completions.create(**common, stream=True, extra_body=body) as stream:
+        async with await client.chat.completions.create(**common, stream=True) as stream:
             return await _streamed(stream, draft, how)
 
 

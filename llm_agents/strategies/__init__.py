@@ -17,11 +17,19 @@ from llm_agents.prompting import ABOUT_WORDS, WORDING
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies import conversation, fresh
 from llm_agents.strategies.asking import Asking
-from llm_agents.strategies.prompts import VARIABLES, Prompts, Texts, check_prompts, in_force, prompts_of
+from llm_agents.strategies.prompts import (
+    VARIABLES,
+    Prompts,
+    Texts,
+    check_persona,
+    check_prompts,
+    in_force,
+    prompts_of,
+)
 
 __all__ = [
-    "CHAIN_OF_THOUGHT", "STRATEGIES", "Preview", "Prompts", "Strategy", "check_prompts", "correction", "messages",
-    "preview", "prompts_sha256",
+    "CHAIN_OF_THOUGHT", "STRATEGIES", "Prompts", "Strategy", "check_persona", "check_prompts", "correction",
+    "messages", "prompts_sha256",
 ]  # fmt: skip
 
 
@@ -99,33 +107,6 @@ def correction(
 ) -> str:
     """What a model is told about an answer that was no legal move; arguments and errors as for `messages`."""
     return _asking(play, role, strategy, template, persona, prompts, short).correction(reason)
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a model is sent: `messages` now, and `correction` after an answer without an object.
-
-    `sha256` is the version of the texts.
-    """
-
-    messages: list[ChatMessage]
-    correction: str
-    sha256: str
-
-
-def preview(play: Play, role: Role, events: Sequence[Event], **options: Any) -> Preview:
-    """Exactly what would be sent in this role now; arguments and errors as for `messages`.
-
-    Raises:
-        BadText: also where a prompt cannot be filled in at another turn.
-    """
-    check_prompts(options.get("prompts") or {})
-    wording = {key: value for key, value in options.items() if key != "answers"}
-    return Preview(
-        messages(play, role, events, **options),
-        correction(play, role, "There is no complete JSON object in your answer.", **wording),
-        prompts_sha256(play.game, **wording),
-    )
 
 
 def prompts_sha256(

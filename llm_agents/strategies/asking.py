@@ -19,6 +19,7 @@ from llm_agents.strategies.prompts import (
     SystemVariables,
     filled,
     in_force,
+    persona_of,
 )
 
 COUNTERS = ("round", "period", "run")
@@ -31,7 +32,7 @@ class Asking:
 
     Attributes:
         template: the study's own instruction text, or None.
-        persona: who the model is to be, or nothing.
+        persona: a template that says who the model is to be, or nothing.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
         reasons: ask for step-by-step reasoning before the move.
@@ -72,7 +73,7 @@ class Asking:
         return {
             "game": game.title,
             "role": game.role_title(self.role),
-            "persona": self.persona.strip(),
+            "persona": persona_of(self.persona, game=game.title, role=game.role_title(self.role)),
             "rules": game.instructions(self.role, self.template).strip(),
         }
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from games.interface import Event
-from games.play import Own, start, story
+from games.interface import Event, Role, View
+from games.play import Own, Play, start, story
 from llm_agents.prompting import render, standing
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
+
+STATUS = "status"
+"""Key of the block in which games say what is to be done now."""
 
 
 def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
@@ -22,7 +25,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     play, role = asking.play, asking.role
     sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
-    heard = [render(opening.view(role))]
+    heard = [render(_at_the_start(opening, role))]
     for told in story(play, events, role):
         if isinstance(told, Own):
             question = asking.question(told.before, told.forms, _joined(heard))
@@ -38,6 +41,12 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
         last = _joined([*heard, standing(play, role)])
     sent.append({"role": "user", "content": last})
     return sent
+
+
+def _at_the_start(opening: Play, role: Role) -> View:
+    """What the role knew before anybody moved; that others were to move first is over when it is asked."""
+    view = opening.view(role)
+    return view if opening.forms(role) else tuple(block for block in view if block.key != STATUS)
 
 
 def _joined(parts: Sequence[str]) -> str:

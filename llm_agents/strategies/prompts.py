@@ -7,7 +7,7 @@ takes its place afterwards. No template can take the marks off, cut them or chan
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -47,13 +47,18 @@ def prompts_of(texts: Texts | None) -> Prompts:
         raise BadText(f"Prompt “{wrong['loc'][0]}”: {wrong['msg']}; the prompts are {names}.") from None
 
 
-class SystemVariables(BaseModel):
-    """What the system text may mention."""
+class PersonaVariables(BaseModel):
+    """What a persona may mention."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     game: str = Field(description="The game's title.")
     role: str = Field(description="What this role is called.")
+
+
+class SystemVariables(PersonaVariables):
+    """What the system text may mention."""
+
     persona: str = Field(description="Who the model is to be; empty without a persona.")
     rules: str = Field(description="The instructions as this role reads them.")
 
@@ -115,7 +120,7 @@ _PLACE = re.compile("\ue000([a-z]+)\ue001")
 _MARKS = re.compile("[\ue000\ue001]")
 
 
-def filled(name: str, template: str, variables: SystemVariables) -> str:
+def filled(name: str, template: str, variables: PersonaVariables) -> str:
     """The prompt `name` with its variables filled in, without white space at its ends.
 
     Raises:
@@ -134,8 +139,11 @@ def _unmarked(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _MARKS.sub("", value) for key, value in values.items()}
 
 
-def check_prompts(prompts: Texts) -> None:
+def check_prompts(prompts: Texts, *, roles: Iterable[str] = ()) -> None:
     """Refuse texts that could not be filled in at some turn.
+
+    Args:
+        roles: what the game's roles are called, so that what a text says to one of them alone is looked at too.
 
     Raises:
         BadText: naming the text, the line, and the variable that there is not.
@@ -143,11 +151,30 @@ def check_prompts(prompts: Texts) -> None:
     own = prompts_of(prompts)
     for name, variables in VARIABLES.items():
         template = getattr(own, name)
-        if template is None:
-            continue
-        for sample in ({key: key for key in variables.model_fields}, dict.fromkeys(variables.model_fields, "")):
-            try:
-                texts.check(template, sample, as_they_stand=HOLD_PLAYERS_WORDS)
-                filled(name, template, variables(**sample))
-            except BadText as error:
-                raise BadText(f"{Prompts.model_fields[name].title}: {error}") from None
+        if template is not None:
+            _check(name, template, variables, roles, str(Prompts.model_fields[name].title))
+
+
+def check_persona(persona: str, *, roles: Iterable[str] = ()) -> None:
+    """Refuse a persona that could not be filled in; arguments and errors as for `check_prompts`."""
+    _check("persona", persona, PersonaVariables, roles, "Persona")
+
+
+def persona_of(persona: str, *, game: str, role: str) -> str:
+    """Who the model is to be in this role, without white space at its ends.
+
+    Raises:
+        BadText
+    """
+    return filled("persona", persona, PersonaVariables(game=game, role=role)) if persona.strip() else ""
+
+
+def _check(name: str, template: str, variables: type[PersonaVariables], roles: Iterable[str], title: str) -> None:
+    full = {key: key for key in variables.model_fields}
+    samples = [full, dict.fromkeys(variables.model_fields, ""), *({**full, "role": role} for role in roles)]
+    for sample in samples:
+        try:
+            texts.check(template, sample, as_they_stand=HOLD_PLAYERS_WORDS)
+            filled(name, template, variables(**sample))
+        except BadText as error:
+            raise BadText(f"{title}: {error}") from None

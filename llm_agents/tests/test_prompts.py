@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -19,10 +20,10 @@ from llm_agents.strategies import (
     CHAIN_OF_THOUGHT,
     STRATEGIES,
     Prompts,
+    check_persona,
     check_prompts,
     correction,
     messages,
-    preview,
     prompts_sha256,
 )
 
@@ -93,10 +94,35 @@ def test_what_is_sent_at_a_turn_begins_with_what_was_sent_before(strategy, optio
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
 def test_a_persona_is_a_section_of_its_own_before_the_rules(strategy):
     play, events = bargaining()
-    persona = "You are a nurse from Haifa. {{ rules }} {% stays %}"
+    persona = "You are a nurse from Haifa, called {{ role }}.{% if role == 'Bob' %} You are in a hurry.{% endif %}\n"
     first = messages(play, "alice", events, strategy=strategy, persona=persona)[0]["content"]
     rules = play.game.instructions("alice").strip()
-    assert first.startswith(f"# Who you are\n\n{persona}\n\n{rules}\n\n{ABOUT_WORDS}")
+    worded = "You are a nurse from Haifa, called Alice."
+    assert first.startswith(f"# Who you are\n\n{worded}\n\n{rules}\n\n{ABOUT_WORDS}")
+    assert (
+        "called Bob. You are in a hurry."
+        in messages(play, "bob", events, strategy=strategy, persona=persona)[0]["content"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("persona", "says"),
+    [
+        ("{{ rules }}", "Persona: Line 1: there is no variable “rules”; there are game, role."),
+        ("You\n{% stays %}", "Persona: Line 2"),
+        ("{% if role == 'Bob' %}{{ game + 1 }}{% endif %}", "Persona: Line 1"),
+    ],
+)
+def test_a_persona_that_cannot_be_filled_in_is_refused(persona, says):
+    with pytest.raises(BadText, match=re.escape(says)):
+        check_persona(persona, roles=["Alice", "Bob"])
+
+
+def test_what_a_text_says_to_one_role_alone_is_looked_at_too():
+    prompts = {"system": "{{ rules }}{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}
+    check_prompts(prompts)
+    with pytest.raises(BadText, match="System text: Line 1"):
+        check_prompts(prompts, roles=["Alice", "Bob"])
 
 
 def test_without_a_persona_there_is_no_section():
@@ -152,9 +178,6 @@ def test_a_broken_text_is_refused_at_set_up_with_its_line(name, template, said):
     prompts = Prompts(**{name: template})
     with pytest.raises(BadText, match=said):
         check_prompts(prompts)
-    play, events = bargaining()
-    with pytest.raises(BadText):
-        preview(play, "alice", events, prompts=prompts)
 
 
 def test_texts_may_come_as_plain_data_and_unknown_ones_are_refused():
@@ -202,22 +225,6 @@ def test_no_text_can_leave_out_what_the_marks_mean():
 
 
 # ---- preview and version -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("strategy", list(STRATEGIES))
-def test_a_preview_is_what_is_sent(strategy):
-    play, events = bargaining(*ROUND)
-    options = {
-        "strategy": strategy,
-        "persona": "a nurse",
-        "prompts": OWN,
-        "short": True,
-        "template": "Rules: {{ you }}.",
-    }
-    seen = preview(play, "bob", events, **options)
-    assert seen.messages == messages(play, "bob", events, **options)
-    assert seen.correction == "No, Bob: There is no complete JSON object in your answer."
-    assert seen.sha256 == prompts_sha256(play.game, **options)
 
 
 def test_the_version_changes_with_every_text_and_with_nothing_else():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from games import registry
 from games.errors import BadText, UnknownGame
-from games.play import abandon, configure, replay_moves, start, submit
+from games.play import abandon, configure, replay_moves, script_move, start, submit
 from games.tests.toys import ClockAuction, Guessing, Well
 from llm_agents.errors import BadAgent
 from llm_agents.prompting import ABOUT_WORDS
@@ -24,6 +25,28 @@ def test_a_conversation_begins_with_the_rules_what_is_known_and_the_question():
     assert system["role"] == "system"
     assert system["content"] == f"{play.game.instructions('player_1')}\n{ABOUT_WORDS}"
     assert user["content"].startswith("Run 1 of 3.\n\nIt is your turn. Name a number.")
+
+
+@pytest.mark.parametrize("key", ["bargaining", "negotiation", "persuasion"])
+def test_who_moves_second_is_not_told_that_the_first_move_is_still_awaited(key):
+    play, made = start(configure(registry.get(key), {}), 1)
+    (first,) = play.waiting_for()
+    (second,) = set(play.game.roles()) - {first}
+    awaited = {role: status(play, role) for role in (first, second)}
+    assert awaited[first] in texts_of(messages(play, first, made))
+    play, more = submit(play, first, script_move(play, first, play.game.sparring))
+    assert play.waiting_for() == (second,)
+    for strategy in ("conversation", "fresh"):
+        assert awaited[second] not in texts_of(messages(play, second, [*made, *more], strategy=strategy))
+
+
+def status(play, role):
+    (words,) = [block.body for block in play.view(role) if block.key == "status"]
+    return words
+
+
+def texts_of(sent):
+    return "\n".join(message["content"] for message in sent)
 
 
 def test_a_conversation_goes_on_with_ones_move_and_what_was_learnt():

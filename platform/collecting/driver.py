@@ -16,20 +16,23 @@ from typing import Any, TypeVar
 
 from django.db import close_old_connections, connections
 
-from collecting import leases, playing, services
+from collecting import leases, planning, playing, services
 from collecting.errors import LeaseLost
 from collecting.models import Collection, Item
 from games.errors import GameError
-from games.interface import Role
-from games.play import Play
+from games.interface import Event, Role
+from games.play import Play, script_move
 from llm_agents.agent import Decision, decide, parse_spec
+from llm_agents.endpoints import known
 from llm_agents.errors import AgentError
 from llm_agents.match import asked
 from llm_agents.providers import provider_called
 from llm_agents.record import CallRecord
+from matches.agents import earlier_answers
 from matches.errors import Stale
 from matches.models import Agent, Match
 from opponents.endpoints import refresh_if_old
+from opponents.spending import CapReached, refuse_over
 
 WRITERS = 3
 """Threads, each with its database connection, that write what a driver's matches do."""
@@ -56,6 +59,7 @@ class _Driver:
         self.slot = slot
         self.holder = holder
         self.wanted = True
+        self._settings = planning.settings_in(collection.content)
         self._playing: dict[asyncio.Task[None], Item] = {}
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="collection-writer")
 
@@ -90,9 +94,9 @@ class _Driver:
             await asyncio.wait(self._playing)
         items = [item.pk for item in self._playing.values()]
         await self._in_database(leases.give_back, items, self.holder)
-        agents = {agent for seats in self.collection.content["assignments"] for agent in seats.values()}
-        for kind in {parse_spec(agent).kind for agent in agents} - {"script"}:
-            await provider_called(kind).close()
+        endpoints = {parse_spec(agent).kind for agent in planning.models_of(self.collection.content)}
+        for name in filter(known, endpoints):
+            await provider_called(name).close()
         await asyncio.to_thread(self._close_writers)
 
     def _close_writers(self) -> None:
@@ -126,8 +130,7 @@ class _Driver:
         fresh = Collection.objects.get(pk=self.collection.pk)
         running = fresh.status == Collection.Status.RUNNING
         if running and fresh.budget is not None and services.spent(fresh) >= fresh.budget:
-            still = Collection.objects.filter(pk=fresh.pk, status=Collection.Status.RUNNING)
-            still.update(status=Collection.Status.OVER_BUDGET)
+            services.stop_spending(fresh)
             return False
         self.collection.concurrency = fresh.concurrency
         return running
@@ -145,6 +148,10 @@ class _Driver:
                 await self._play(item, match)
         except (LeaseLost, Stale):
             return
+        except CapReached:
+            self.wanted = False
+            await self._in_database(services.stop_spending, self.collection)
+            await self._in_database(leases.give_back, [item.pk], self.holder)
         except _Failed as failure:
             await self._fail(item, str(failure), failure.role)
         except Exception as error:
@@ -167,37 +174,51 @@ class _Driver:
             await asyncio.wait(thinking)
             opened = dict(play.opened)
             for role, task in zip(roles, thinking, strict=True):
-                play = await self._in_database(
-                    playing.take,
-                    item=item,
-                    match=match,
-                    role=role,
-                    answering=opened[role],
-                    decision=task.result(),
-                    holder=self.holder,
-                )
+                if task.exception() is None:
+                    play = await self._in_database(
+                        playing.take,
+                        item=item,
+                        match=match,
+                        role=role,
+                        answering=opened[role],
+                        decision=task.result(),
+                        holder=self.holder,
+                    )
+            for task in thinking:
+                task.result()
 
     async def _think(self, item: Item, match: Match, play: Play, role: Role, agent: Agent) -> Decision:
-        """What an agent decides; its calls are kept whatever comes of them."""
-        spec, content = parse_spec(agent.spec), self.collection.content
-        if spec.scripted:
-            await asyncio.sleep(agent.delay)
-            events = []
-        else:
-            events = await self._in_database(match.log)
+        """What an agent, or whoever stands in for it, decides; its calls are kept whatever comes of them.
+
+        Raises:
+            CapReached: no model may be asked any more in this collection for now.
+            _Failed: nobody gave a legal move.
+        """
+        settings = self._settings
+        spec = settings.spec(agent.spec)
         calls: list[CallRecord] = []
         try:
+            if spec.scripted:
+                await asyncio.sleep(agent.delay)
+                return await decide(spec, play, role, [])
+            events, answers = await self._in_database(self._remembered, match, role)
             return await decide(
                 spec,
                 play,
                 role,
                 events,
                 calls=calls,
-                template=content["texts"]["instructions"],
-                tries_after_first=content["tries_after_first"],
-                timeout=content["call_seconds"],
+                template=self.collection.content["texts"]["instructions"],
+                prompts=settings.prompts,
+                answers=answers,
+                ladder=settings.ladder(agent.spec),
             )
         except (AgentError, GameError) as error:
+            if isinstance(error, CapReached):
+                if error.kind != "match":
+                    raise
+                if settings.script:
+                    return Decision(script_move(play, role, settings.script), by=f"script:{settings.script}")
             raise _Failed(role, f"{role} ({agent.spec}): {error}") from None
         finally:
             if calls:
@@ -210,6 +231,16 @@ class _Driver:
                     answering=play.opened[role],
                     calls=calls,
                 )
+
+    def _remembered(self, match: Match, role: Role) -> tuple[list[Event], dict[int, str]]:
+        """The match's log and the role's own raw answers, where a model may still be asked.
+
+        Raises:
+            CapReached
+        """
+        refuse_over(self._settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
+        events = match.log()
+        return events, earlier_answers(match, role, events)
 
     async def _in_database(self, deed: Callable[..., T], *positional: Any, **named: Any) -> T:
         """Run what talks to the database in one of the driver's writing threads."""

@@ -26,7 +26,7 @@ from unfold.widgets import (
 
 from collecting.errors import BadPlan
 from collecting.models import Collection
-from collecting.planning import MOST_ITEMS, Plan, content_of
+from collecting.planning import MOST_ITEMS, PATIENT, Plan, content_of
 from games import grids
 from games.errors import BadText, GameError
 from games.interface import Game
@@ -34,12 +34,16 @@ from games.play import configure
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import AS_OF, PRICES, Price, PriceList
+from matches.agent_settings import AgentSettings, settings_of
 from matches.forms import fields_of
 from matches.models import Seat
+from studies.admin.own_texts import CODE, explain
+from studies.admin.parameters import Parameters
 
 LARGEST_SEED = 2**63 - 1
 LONGEST_AGENT = Seat._meta.get_field("agent").max_length or 200
-CODE = {"class": "font-mono", "spellcheck": "false", "autocapitalize": "off"}
+OF_MODELS = Parameters(AgentSettings, prefix="asking_", without=frozenset({"appears", "cap_study"}))
+"""Nobody watches these models think, and a collection has its budget."""
 
 
 @dataclass(frozen=True)
@@ -121,25 +125,6 @@ class PlanForm(forms.ModelForm):
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
         help_text=gettext_lazy("Seconds before each of their answers."),
     )
-    tries_after_first = forms.IntegerField(
-        label=gettext_lazy("Tries after the first"),
-        initial=3,
-        min_value=0,
-        max_value=20,
-        widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=gettext_lazy(
-            "How often a model is asked again, and told why, after an answer that is no legal move. "
-            "After the last one its match counts as failed."
-        ),
-    )
-    call_seconds = forms.FloatField(
-        label=gettext_lazy("Seconds per call"),
-        initial=60,
-        min_value=1,
-        max_value=3600,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
-        help_text=gettext_lazy("A model that has not answered by then has given no answer."),
-    )
     prices = forms.CharField(
         label=gettext_lazy("Prices"),
         required=False,
@@ -176,6 +161,9 @@ class PlanForm(forms.ModelForm):
         self.fields["listed"].help_text = _list_help(game)
         self.fields["agents"].help_text = _agents_help(game)
         self.fields["prices"].help_text = _prices_help()
+        explain(self.fields, OF_MODELS.prefix, game(game.Config()))
+        last = self.fields[f"{OF_MODELS.prefix}script"]
+        last.help_text = _("It moves when all have failed, flagged in the data. Empty: the match counts as failed.")
         self.fields["game"].widget = forms.HiddenInput()
         self.initial["game"] = game.key
         self.initial["instructions"] = game.instruction_template()
@@ -229,12 +217,13 @@ class PlanForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         configurations = self._configurations(cleaned)
-        self._refuse_unpriced(cleaned)
+        settings = self._settings(cleaned)
+        self._refuse_unpriced(cleaned, settings)
         if configurations:
             self._refuse_unreadable_instructions(cleaned, configurations[0])
             self._measure(cleaned, configurations)
         if not self.errors:
-            self._read_plan(cleaned, configurations)
+            self._read_plan(cleaned, configurations, settings)
         return cleaned
 
     def _configurations(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
@@ -265,14 +254,18 @@ class PlanForm(forms.ModelForm):
             self.add_error(name, error)
         return []
 
-    def _refuse_unpriced(self, cleaned: Mapping[str, Any]) -> None:
-        """A budget is worth nothing where the cost of a call is not known."""
-        if cleaned.get("budget") is None or "prices" not in cleaned:
+    def _refuse_unpriced(self, cleaned: Mapping[str, Any], settings: AgentSettings) -> None:
+        """A budget or a cap is worth nothing where the cost of a call is not known."""
+        limited = cleaned.get("budget") is not None or settings.cap_match is not None
+        if not limited or "prices" not in cleaned:
             return
         known = PriceList(cleaned["prices"])
-        models = [agent for agent in cleaned.get("agents", []) if not parse_spec(agent).scripted]
+        if self.errors.keys() & {"agents", f"{OF_MODELS.prefix}fallbacks"}:
+            return
+        agents = [*cleaned.get("agents", []), *settings.fallbacks]
+        models = [agent for agent in agents if not parse_spec(agent).scripted]
         if unpriced := [agent for agent in models if known.of(agent) is None]:
-            says = _("The budget can only be kept where prices are known. Please give the price of {agents}.")
+            says = _("What is spent can only be limited where prices are known. Please give the price of {agents}.")
             self.add_error("prices", says.format(agents=", ".join(unpriced)))
 
     def _refuse_unreadable_instructions(self, cleaned: Mapping[str, Any], configuration: grids.Configuration) -> None:
@@ -299,7 +292,24 @@ class PlanForm(forms.ModelForm):
             says = _("That would be {matches} matches; {most} are the most in one collection.")
             self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MOST_ITEMS:,}"))
 
-    def _read_plan(self, cleaned: Mapping[str, Any], configurations: Sequence[grids.Configuration]) -> None:
+    def _settings(self, cleaned: Mapping[str, Any]) -> AgentSettings:
+        """How models are asked; what is wrong with it is said at its fields."""
+        values, wrong = OF_MODELS.values(cleaned)
+        settings = PATIENT
+        if not wrong:
+            settings = settings_of(values)
+            found = settings.check(self.game_class(self.game_class.Config()))
+            wrong = {OF_MODELS.prefix + name: reason for name, reason in found.items()}
+        for name, reason in wrong.items():
+            self.add_error(name if name in self.fields else None, reason)
+        return settings
+
+    def _read_plan(
+        self,
+        cleaned: Mapping[str, Any],
+        configurations: Sequence[grids.Configuration],
+        settings: AgentSettings,
+    ) -> None:
         self.plan = Plan(
             title=cleaned["title"],
             slug=cleaned["slug"],
@@ -310,8 +320,7 @@ class PlanForm(forms.ModelForm):
             same=cleaned["same"],
             instructions=cleaned["instructions"],
             delay=cleaned["delay"],
-            tries_after_first=cleaned["tries_after_first"],
-            call_seconds=cleaned["call_seconds"],
+            settings=settings,
             prices={agent: price.model_dump(mode="json") for agent, price in cleaned["prices"].items()},
             concurrency=cleaned["concurrency"],
             budget=cleaned["budget"],
@@ -325,7 +334,7 @@ class PlanForm(forms.ModelForm):
 
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     """The form for a collection of `game`."""
-    return type("PlanForm", (PlanForm,), {"game_class": game})
+    return type("PlanForm", (PlanForm,), {**OF_MODELS.blanks(PATIENT.model_dump(mode="json")), "game_class": game})
 
 
 SECTIONS = [
@@ -333,8 +342,20 @@ SECTIONS = [
     (gettext_lazy("Who plays"), {"fields": ["agents", "same", "repetitions"]}),
     (gettext_lazy("Pace and cost"), {"fields": ["concurrency", "budget", "prices"]}),
     (
-        gettext_lazy("Models and scripted players"),
-        {"classes": ["collapse"], "fields": ["tries_after_first", "call_seconds", "delay", "seed"]},
+        gettext_lazy("How models are asked, and what if they fail"),
+        {
+            "classes": ["collapse"],
+            "fields": OF_MODELS.rows(),
+            "description": gettext_lazy(
+                "The same for every model named above. A call that fails is made again; a move that is not legal is "
+                "asked for again; then the replacements are asked, and in the end a scripted player moves, flagged in "
+                "the data, or the match counts as failed."
+            ),
+        },
+    ),
+    (
+        gettext_lazy("Luck and scripted players"),
+        {"classes": ["collapse"], "fields": ["delay", "seed"]},
     ),
     (
         gettext_lazy("Texts"),

@@ -22,6 +22,7 @@ from games.play import configure
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
+from matches.agent_settings import AgentSettings, settings_of
 from matches.services import Player
 from opponents.endpoints import refresh_if_old
 from studies.freezing import code_revision, sha256_of
@@ -29,6 +30,8 @@ from studies.models import Study
 
 MOST_ITEMS = 1_000_000
 LONGEST_AGENT = 200
+PATIENT = AgentSettings(limit_seconds=1800)
+"""Nobody waits for these models' answers."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,7 @@ class Plan:
         same: whether an agent also plays against itself.
         instructions: edited instruction text; empty: the game's own.
         delay: seconds that scripted players wait before each answer.
-        tries_after_first: how often a model is asked again after an answer that is no legal move.
-        call_seconds: seconds for one call of a model.
+        settings: how models are asked, and what happens when they fail.
         prices: a researcher's own prices by agent.
     """
 
@@ -56,8 +58,7 @@ class Plan:
     same: bool = True
     instructions: str = ""
     delay: float = 0
-    tries_after_first: int = 3
-    call_seconds: float = 60
+    settings: AgentSettings = PATIENT
     prices: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     concurrency: int = 50
     budget: Decimal | None = None
@@ -124,6 +125,8 @@ def content_of(plan: Plan) -> dict[str, Any]:
             parse_spec(agent, game)
             if len(agent) > LONGEST_AGENT:
                 raise BadPlan(f"The name of an agent has at most {LONGEST_AGENT} characters.")
+        if problems := plan.settings.check(configure(game, configurations[0] if configurations else {})):
+            raise BadPlan(" ".join(f"{name}: {reason}" for name, reason in problems.items()))
         if plan.instructions:
             for configuration in configurations:
                 configured = configure(game, configuration)
@@ -140,7 +143,7 @@ def content_of(plan: Plan) -> dict[str, Any]:
         raise BadPlan("Agents are needed, each named once.")
     if plan.repetitions < 1:
         raise BadPlan("Repetitions must be at least 1.")
-    if plan.budget is not None:
+    if plan.budget is not None or plan.settings.cap_match is not None:
         _refuse_unpriced(plan)
     roles, *others = dict.fromkeys(configure(game, configuration).roles() for configuration in configurations)
     if others:
@@ -161,18 +164,19 @@ def content_of(plan: Plan) -> dict[str, Any]:
         "texts": {"instructions": plan.instructions or game.instruction_template()},
         "edited": bool(plan.instructions),
         "delay": plan.delay,
-        "tries_after_first": plan.tries_after_first,
-        "call_seconds": plan.call_seconds,
+        "settings": plan.settings.model_dump(mode="json"),
         "prices": prices,
     }
 
 
 def _refuse_unpriced(plan: Plan) -> None:
-    """A budget is worth nothing where the cost of a call is not known."""
+    """A budget or a cap is worth nothing where the cost of a call is not known."""
     known = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
-    for agent in plan.agents:
+    for agent in (*plan.agents, *plan.settings.fallbacks):
         if not parse_spec(agent).scripted and known.of(agent) is None:
-            raise BadPlan(f"A budget needs the price of {agent}: give it under prices, in dollars per million tokens.")
+            raise BadPlan(
+                f"A budget or cap needs the price of {agent}: give it under prices, in dollars per million tokens."
+            )
 
 
 def wanted(collection: Collection, number: int) -> Wanted:
@@ -181,12 +185,32 @@ def wanted(collection: Collection, number: int) -> Wanted:
     configurations, assignments = content["configurations"], content["assignments"]
     rest, configuration = divmod(number - 1, len(configurations))
     agents = assignments[rest % len(assignments)]
-    delay = content["delay"]
+    delay, settings = content["delay"], settings_in(content)
     players = {
-        role: Player(agent=agent, delay=delay if parse_spec(agent).scripted else 0) for role, agent in agents.items()
+        role: Player(agent=agent, delay=delay if parse_spec(agent).scripted else 0, settings=settings)
+        for role, agent in agents.items()
     }
     seed = Random(f"{collection.seed}/{number}").getrandbits(48)
     return Wanted(configurations[configuration], players, seed)
+
+
+def settings_in(content: Mapping[str, Any]) -> AgentSettings:
+    """How a collection with this content asks its models."""
+    if "settings" in content:
+        return settings_of(content["settings"])
+    return AgentSettings(
+        structured=False,
+        tries_after_first=content["tries_after_first"],
+        call_seconds=min(content["call_seconds"], 600),
+        limit_seconds=PATIENT.limit_seconds,
+    )
+
+
+def models_of(content: Mapping[str, Any]) -> list[str]:
+    """Every model that a collection with this content may ask, those that stand in for others last."""
+    seated = [agent for seats in content.get("assignments", ()) for agent in seats.values()]
+    agents = dict.fromkeys([*seated, *settings_in(content).fallbacks])
+    return [agent for agent in agents if not parse_spec(agent).scripted]
 
 
 def prices(collection: Collection) -> PriceList:

@@ -61,7 +61,7 @@ def take(*, item: Item, match: Match, role: Role, answering: int, decision: Deci
     Raises:
         LeaseLost, Stale, Refused: nothing was changed.
     """
-    taken = services.submit_move(match_id=match.pk, role=role, answering=answering, move=decision.move)
+    taken = services.submit_move(match_id=match.pk, role=role, answering=answering, move=decision.move, by=decision.by)
     decisions = F("decisions") + taken.moves
     standing = _standing(Match.objects.get(pk=match.pk)) if taken.over else {"attempts": 0}
     _write(item, holder, decisions=decisions, **standing)

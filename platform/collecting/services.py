@@ -9,9 +9,11 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
+from collecting import planning
 from collecting.errors import WrongMoment
 from collecting.leases import TO_PLAY
 from collecting.models import Collection, Item
+from opponents.spending import cap_of_today
 
 Status = Collection.Status
 
@@ -26,11 +28,19 @@ def start(collection: Collection) -> Collection:
         collection = _locked(collection, among=(Status.READY, Status.PAUSED, Status.OVER_BUDGET), to="start")
         if collection.budget is not None and spent(collection) >= collection.budget:
             raise WrongMoment("The budget is spent. Raise it first.")
+        if planning.models_of(collection.content) and (reached := cap_of_today()):
+            raise WrongMoment(str(reached))
         collection.status = Status.RUNNING
         collection.started_at = collection.started_at or timezone.now()
         collection.ended_at = None
         collection.save(update_fields=["status", "started_at", "ended_at"])
     return collection
+
+
+def stop_spending(collection: Collection) -> None:
+    """Ask nothing new of a running collection: what may be spent is spent. Matches keep where they stand."""
+    running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
+    running.update(status=Status.OVER_BUDGET)
 
 
 def pause(collection: Collection) -> Collection:

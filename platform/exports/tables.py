@@ -338,7 +338,12 @@ def llm_calls() -> Table:
             ),
             recorded("rung", "integer", "0 for the opponent itself, 1 for the first replacement, and so on."),
             recorded("attempt", "integer", "1 for the first call of a try; more after calls that failed."),
-            recorded("strategy", "choice", "How the model was asked.", values="chain_of_thought; empty: plainly"),
+            recorded(
+                "strategy",
+                "choice",
+                "How the model was asked.",
+                values="chain_of_thought, conversation, fresh; empty: plainly",
+            ),
             recorded(
                 "structured",
                 "choice",

@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from games.errors import BadText
 from games.interface import Game
 from llm_agents.agent import AgentSpec, Ladder, parse_spec
 from llm_agents.errors import AgentError
+from llm_agents.strategies import Prompts, check_persona, check_prompts
 from opponents.spending import Caps
+
+PROMPT = "prompt_"
+"""Begins the names of the settings that are a study's own texts."""
+OwnText = Annotated[str, Field(max_length=50_000)]
 
 GRACE_SECONDS = 20.0
 """Beyond the limit of a decision, before the clock itself moves or ends the match: for workers that died."""
@@ -26,11 +32,25 @@ class AgentSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
-    strategy: Literal["plain", "chain_of_thought"] = Field(
-        "plain", title="How a model is asked", description="Plainly, or to think step by step first."
+    strategy: Literal["plain", "chain_of_thought", "conversation", "fresh"] = Field(
+        "plain",
+        title="How a model is asked",
+        description=(
+            "Plain: as a conversation, or all in one message where the role does not remember. Chain of thought: "
+            "so too, to think step by step first. Conversation and fresh: in this form whatever the game says."
+        ),
     )
     persona: Annotated[str, Field(max_length=4000)] = Field(
         "", title="Persona", description="Whom a model is told to be. Empty: nobody in particular."
+    )
+    prompt_system: OwnText = Field(
+        "", title="System text", description="Around the persona and the rules. Empty: the usual text."
+    )
+    prompt_question: OwnText = Field(
+        "", title="Question at each turn", description="Around what is new and what may be done. Empty: the usual text."
+    )
+    prompt_correction: OwnText = Field(
+        "", title="After a refused answer", description="What a model is told then. Empty: the usual text."
     )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
         None, title="Temperature", description="How freely a model chooses its words. None: as its provider has it."
@@ -51,7 +71,7 @@ class AgentSettings(BaseModel):
     tries_after_first: int = Field(
         3,
         ge=0,
-        le=10,
+        le=20,
         title="Tries after the first",
         description="A model that makes no legal move is told what was wrong and asked again this often.",
     )
@@ -87,6 +107,18 @@ class AgentSettings(BaseModel):
     cap_study: Annotated[float, Field(gt=0)] | None = Field(
         None, title="Spend per study", description="US dollars after which no model is asked. None: no cap."
     )
+
+    @field_validator("persona", "prompt_system", "prompt_question", "prompt_correction")
+    @classmethod
+    def _as_typed(cls, text: str) -> str:
+        """Line ends as templates have them; what is blank is no text."""
+        return text.replace("\r\n", "\n") if text.strip() else ""
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The study's own texts around rules and questions, by the name of the usual one that each replaces."""
+        written = {name: getattr(self, PROMPT + name) for name in Prompts.model_fields}
+        return {name: text for name, text in written.items() if text}
 
     def spec(self, agent: str) -> AgentSpec:
         """The agent called `agent`, asked in this way.
@@ -132,7 +164,7 @@ class AgentSettings(BaseModel):
 
         Raises nothing: the caller shows every problem at its field.
         """
-        problems = {}
+        problems = self._problems_of_texts(game)
         for other in self.fallbacks:
             try:
                 parse_spec(other, game)
@@ -143,6 +175,20 @@ class AgentSettings(BaseModel):
                 parse_spec(f"script:{self.script}", game)
         except AgentError as error:
             problems["script"] = str(error)
+        return problems
+
+    def _problems_of_texts(self, game: Game[Any, Any]) -> dict[str, str]:
+        problems = {}
+        roles = [game.role_title(role) for role in game.roles()]
+        try:
+            check_persona(self.persona, roles=roles)
+        except BadText as error:
+            problems["persona"] = str(error)
+        for name, text in self.prompts.items():
+            try:
+                check_prompts({name: text}, roles=roles)
+            except BadText as error:
+                problems[PROMPT + name] = str(error)
         return problems
 
 

@@ -142,6 +142,7 @@ class _Question:
                     self._events,
                     calls=self._calls,
                     template=match.texts.get("instructions"),
+                    prompts=settings.prompts,
                     answers=self._answers,
                     ladder=settings.ladder(self._agent.spec),
                     on_text=draft.add if typed else None,

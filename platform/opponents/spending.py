@@ -71,14 +71,36 @@ def refuse_over(
     Raises:
         CapReached: one has nothing left.
     """
-    if caps.per_match is not None and match_uid is not None:
-        _refuse("match", caps.per_match, spent(match=match_uid))
+    if match_uid is not None and (reached := cap_of_match(caps, match_uid)):
+        raise reached
     if caps.per_study is not None and (budget_of or study_match_uids is not None):
         so_far = spent_of(budget_of) if budget_of else spent_in_study(study_match_uids or ())
-        _refuse("study", caps.per_study, so_far)
-    days = [cap for cap in (caps.per_day, cap_per_day()) if cap is not None]
-    if days:
-        _refuse("day", min(days), spent_today())
+        if so_far >= caps.per_study:
+            raise CapReached("study", caps.per_study, so_far)
+    if reached := cap_of_today(caps.per_day):
+        raise reached
+
+
+def cap_of_today(per_day: Decimal | None = None) -> CapReached | None:
+    """The cap per day that has nothing left, if one has; the installation's own always counts."""
+    days = [cap for cap in (per_day, cap_per_day()) if cap is not None]
+    if days and (so_far := spent_today()) >= min(days):
+        return CapReached("day", min(days), so_far)
+    return None
+
+
+def cap_of_match(caps: Caps, match: uuid.UUID) -> CapReached | None:
+    """The cap of a match that has nothing left, if it has one."""
+    if caps.per_match is not None and (so_far := spent(match=match)) >= caps.per_match:
+        return CapReached("match", caps.per_match, so_far)
+    return None
+
+
+def cap_of_study(caps: Caps, budget_of: str) -> CapReached | None:
+    """The cap of a study that has nothing left, if it has one; its calls are kept with the label `budget_of`."""
+    if caps.per_study is not None and (so_far := spent_of(budget_of)) >= caps.per_study:
+        return CapReached("study", caps.per_study, so_far)
+    return None
 
 
 def spent(*, match: uuid.UUID) -> Decimal:
@@ -122,11 +144,6 @@ def cap_per_day() -> Decimal | None:
     if not cap.is_finite() or cap < 0:
         raise ImproperlyConfigured("SPEND_CAP_PER_DAY is an amount in US dollars, such as 25.00, or empty.")
     return cap
-
-
-def _refuse(kind: Kind, cap: Decimal, so_far: Decimal) -> None:
-    if so_far >= cap:
-        raise CapReached(kind, cap, so_far)
 
 
 def _sum(calls: QuerySet[Call]) -> Decimal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -21,12 +22,15 @@ from collecting import forms, services
 from collecting.admin.standing import COLOURS, as_text, deeds, dollars, game_title, percent, plan_of, size, standing_of
 from collecting.errors import BadPlan, WrongMoment
 from collecting.models import Collection, Item
-from collecting.planning import make_collection
+from collecting.planning import content_of, make_collection
+from collecting.previewing import subject_of
 from collecting.progress import progress
 from games import registry
 from games.interface import Game
 from rights.admin import MembersPage
 from rights.roles import Role
+from studies.admin import preview
+from studies.previewing import Subject
 
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
@@ -173,6 +177,33 @@ class CollectionAdmin(MembersPage):
         response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
         return response
 
+    def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
+        """What models are sent in this collection, or (POST) in one as it is typed; nothing is saved."""
+        if not object_id:
+            if not self.has_add_permission(request):
+                raise PermissionDenied
+            return self._preview(request, _("a new collection"), lambda: subject_of(self._typed(request)))
+        collection = self._visible(request, object_id)
+        if collection.source != Collection.Source.PLAYED:
+            raise Http404
+        back = reverse("admin:collecting_collection_change", args=[object_id])
+        return self._preview(request, collection.title, lambda: subject_of(collection.content), back)
+
+    def _preview(
+        self, request: HttpRequest, title: str, subject: Callable[[], Subject], back: str = ""
+    ) -> HttpResponse:
+        return preview.page(request, site=self.admin_site, opts=self.opts, title=title, subject=subject, back=back)
+
+    def _typed(self, request: HttpRequest) -> dict[str, Any]:
+        """The content of the collection that the form would make.
+
+        Raises:
+            ValueError: it could not be made; says what is wrong at which field.
+        """
+        form = self.get_form(request)(preview.named(request.POST))
+        preview.refuse_invalid(form)
+        return content_of(form.plan)
+
     def has_delete_permission(self, request: HttpRequest, obj: Collection | None = None) -> bool:
         """Collections are evidence."""
         return False
@@ -187,6 +218,8 @@ class CollectionAdmin(MembersPage):
             "<path:object_id>/retry/": ("retry", require_POST(self.retry)),
             "<path:object_id>/budget/": ("budget", require_POST(self.raise_budget)),
             "<path:object_id>/progress/": ("progress", require_GET(self.progress)),
+            "add/prompts/": ("add_prompts", require_POST(self.prompts)),
+            "<path:object_id>/prompts/": ("prompts", require_GET(self.prompts)),
             "<path:object_id>/content.json": ("content", require_GET(self.content)),
         }
         own = [

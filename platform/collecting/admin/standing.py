@@ -15,14 +15,18 @@ from django.utils.translation import ngettext
 
 from collecting import planning
 from collecting.models import Collection, Item
+from collecting.planning import settings_in
 from collecting.progress import Progress, duration, failures, progress
 from games import registry
 from games.errors import UnknownGame
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
+from llm_agents.strategies import Prompts
+from matches.agent_settings import AgentSettings
 from matches.forms import fields_of
 from matches.models import Match, Seat
+from opponents.spending import cap_of_today
 
 Status = Collection.Status
 COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
@@ -44,12 +48,14 @@ class Standing:
         driven: somebody plays it at this moment.
         problems: why matches failed, as [(reason, how many)].
         latest: those that ended last.
+        cap_of_today: that today's calls have reached the installation's cap; empty where that stops nothing here.
     """
 
     now: Progress
     driven: bool
     problems: list[tuple[str, int]]
     latest: list[Item]
+    cap_of_today: str = ""
 
     @property
     def running(self) -> bool:
@@ -125,6 +131,8 @@ class Standing:
     def notice(self) -> str:
         """What a researcher should know or do now; empty where the figures say everything."""
         now = self.now
+        if self.cap_of_today and self.in_budget and not self.running and now.status != Status.DONE:
+            return f"{self.cap_of_today} {_('No model is asked any more today; matches keep where they stand.')}"
         if now.status == Status.READY:
             return _("Nothing has been played yet.")
         if self.running and not self.driven:
@@ -147,8 +155,14 @@ def standing_of(collection: Collection) -> Standing:
         now=progress(collection),
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
+        cap_of_today=_cap_of_today(collection),
         latest=list(ended.prefetch_related(matches, seats)[:LATEST]),
     )
+
+
+def _cap_of_today(collection: Collection) -> str:
+    played = collection.source == Collection.Source.PLAYED
+    return str(cap_of_today() or "") if played and planning.models_of(collection.content) else ""
 
 
 def deeds(collection: Collection, standing: Standing) -> set[str]:
@@ -333,12 +347,27 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
         facts += [
             (_("Matches at once"), f"{collection.concurrency:,}"),
             (_("Seed"), str(collection.seed)),
-            (_("Tries after the first"), str(content["tries_after_first"])),
-            (_("Time for a call"), duration(content["call_seconds"])),
+            *_asking(settings_in(content)),
             (_("Scripted players wait"), f"{content['delay']:g} s"),
         ]
     facts.append((_("Rules version"), str(content.get("rules_version", "–"))))
     return facts
+
+
+def _asking(settings: AgentSettings) -> list[tuple[str, str]]:
+    """What a reader of the results should know of how models were asked."""
+    facts = [
+        (_("How models are asked"), settings.strategy.replace("_", " ")),
+        (_("Tries after the first"), str(settings.tries_after_first)),
+        (_("Time for a call"), duration(settings.call_seconds)),
+        (_("Replacements"), ", ".join(settings.fallbacks)),
+        (_("Scripted player in the end"), settings.script),
+        (_("Spend per match"), "" if settings.cap_match is None else dollars(settings.caps().per_match or Decimal(0))),
+    ]
+    own = [str(Prompts.model_fields[name].title).lower() for name in settings.prompts]
+    own += [_("persona")] if settings.persona else []
+    facts.append((_("Own texts"), ", ".join(own)))
+    return [(title, value) for title, value in facts if value]
 
 
 def _when(at: Any, by: Any = None) -> str:

@@ -141,8 +141,8 @@ def test_everything_that_was_typed_is_in_the_plan(client, boss):
         budget="12.50",
         prices='{"openai:my-model": {"input": 0.15, "output": 0.6}}',
         delay="0.5",
-        tries_after_first="1",
-        call_seconds="30",
+        asking_tries_after_first="1",
+        asking_call_seconds="30",
         instructions="You are {{ you }}.\r\nPlay.",
     )
     collection = Collection.objects.get()
@@ -150,7 +150,8 @@ def test_everything_that_was_typed_is_in_the_plan(client, boss):
     assert len(content["assignments"]) == 2, "no agent plays against itself"
     assert (collection.concurrency, collection.budget) == (20, Decimal("12.50"))
     assert content["prices"] == {"openai:my-model": {"input": "0.15", "output": "0.6"}}
-    assert (content["delay"], content["tries_after_first"], content["call_seconds"]) == (0.5, 1, 30)
+    asking = content["settings"]
+    assert (content["delay"], asking["tries_after_first"], asking["call_seconds"]) == (0.5, 1, 30)
     assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
 
 
@@ -203,8 +204,8 @@ MANY = json.dumps({"money": list(range(1, 1001)), "rounds": list(range(1, 102))}
         ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; 1,000,000 are the most"),
         ({"concurrency": "0"}, "concurrency", "greater than or equal to 1"),
         ({"delay": "-1"}, "delay", "greater than or equal to 0"),
-        ({"tries_after_first": "-1"}, "tries_after_first", "greater than or equal to 0"),
-        ({"call_seconds": "0"}, "call_seconds", "greater than or equal to 1"),
+        ({"asking_tries_after_first": "-1"}, "asking_tries_after_first", "greater than or equal to 0"),
+        ({"asking_call_seconds": "0"}, "asking_call_seconds", "greater than or equal to 1"),
         ({"budget": "-1"}, "budget", "greater than or equal to 0"),
         ({"agents": "openai:unheard-of", "budget": "5"}, "prices", "the price of openai:unheard-of"),
         ({"prices": '{"openai:m": {"input": -1, "output": 1}}'}, "prices", "dollars per million tokens"),

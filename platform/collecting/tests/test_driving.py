@@ -19,6 +19,7 @@ from collecting.planning import Plan, make_collection, wanted
 from collecting.progress import failures, progress
 from games.play import start, submit
 from llm_agents.twins.server import Failure, Hang, OpenAITwin
+from matches.agent_settings import AgentSettings
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
 from opponents.models import Call
@@ -177,7 +178,7 @@ def test_a_hung_model_does_not_slow_the_rest(monkeypatch):
     with OpenAITwin([Hang(60)]) as twin:
         for name, value in twin.environment.items():
             monkeypatch.setenv(name, value)
-        collection = running(agents=["openai:m", "script:fair"], repetitions=4, call_seconds=3)
+        collection = running(agents=["openai:m", "script:fair"], repetitions=4, settings=AgentSettings(call_seconds=3))
         thread = in_background(collection)
         finished = Item.objects.filter(collection=collection, status=Item.Status.FINISHED)
         until(lambda: finished.count() == 4, seconds=2.5)

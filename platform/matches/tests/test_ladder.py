@@ -150,17 +150,28 @@ def _overdue(match: Match) -> dict:
     return {role: {**turn, "deadline": "2020-01-01T00:00:00+00:00"} for role, turn in match.turns.items()}
 
 
-@pytest.mark.parametrize("cap", ["cap_match", "cap_study"])
-def test_what_is_spent_stops_new_calls_and_nothing_else(monkeypatch, cap):
-    with OpenAITwin([ACCEPT]) as twin:
+@pytest.mark.parametrize("script", ["fair", ""])
+@pytest.mark.parametrize("cap", ["cap_match", "cap_study", "day"])
+def test_a_cap_that_is_reached_in_the_middle_stops_new_calls_and_nothing_else(monkeypatch, settings, cap, script):
+    """Then the study's ladder goes on: its scripted player moves, or the game ends with pay."""
+    settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
+    offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
+    with OpenAITwin(['{"decision": "reject"}', offer]) as twin:
         use(monkeypatch, twin)
-        match = waiting(script="fair", **{cap: 1.0})
+        match = waiting(script=script, **({} if cap == "day" else {cap: 1.0}))
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
+        match = think(match)
+        assert len(twin.requests) == 1, "below the cap it is asked"
         spent = {"answering": 1, "role": "bob", "record": {}, "budget_of": "study:one", "cost": "1.25"}
         Call.objects.create(match_uid=match.uid if cap == "cap_match" else uuid.uuid4(), **spent)
         match = think(match)
-        assert twin.requests == []
-    assert match.log()[2].data["by"] == "script:fair"
+        assert len(twin.requests) == 1
+    assert Call.objects.count() == 2, "every record is kept"
+    if script:
+        assert (match.status, match.log()[-1].data["by"]) == (Match.Status.LIVE, "script:fair")
+    else:
+        assert (match.status, match.ending) == (Match.Status.ABANDONED, State.OPPONENT_FAILED)
+        assert Enrolment.objects.get().state == State.OPPONENT_FAILED
 
 
 def test_the_calls_of_a_match_are_the_budget_of_its_study(monkeypatch):

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from collecting import driver, services
 from collecting.planning import Plan, make_collection
 from llm_agents.twins import OpenAITwin
+from matches.agent_settings import AgentSettings
 from matches.models import Match
 from opponents.models import Call
 
@@ -47,7 +48,7 @@ def played(monkeypatch) -> None:
             configurations=[{"rounds": 4}],
             agents=["openai:m"],
             repetitions=6,
-            tries_after_first=9,
+            settings=AgentSettings(tries_after_first=9),
             seed=1,
         )
         driver.drive(services.start(make_collection(plan)), slot=0)

@@ -31,10 +31,19 @@ LONG = 300
 
 @dataclass(frozen=True)
 class Parameters:
-    """The blanks of one model in a form; `prefix` begins the names of its fields there."""
+    """The blanks of one model in a form; `prefix` begins the names of its fields there.
+
+    Attributes:
+        without: fields of the model that the form does not ask for.
+    """
 
     model: type[BaseModel]
     prefix: str = PREFIX
+    without: frozenset[str] = frozenset()
+
+    def fields(self) -> list[Field]:
+        """What the form asks for, in order."""
+        return [blank for blank in fields_of(self.model) if blank.name not in self.without]
 
     def blanks(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Form fields for every parameter, showing `config` or the model's defaults.
@@ -42,7 +51,7 @@ class Parameters:
         A parameter that may have no value gets a second field, a box to tick for "none".
         """
         made: dict[str, forms.Field] = {}
-        for blank in fields_of(self.model):
+        for blank in self.fields():
             value = config.get(blank.name, blank.default)
             made[self.prefix + blank.name] = _form_field(self.model, blank, value)
             if blank.nullable:
@@ -57,14 +66,14 @@ class Parameters:
 
     def rows(self) -> list[str | tuple[str, ...]]:
         """The names of those fields as an admin's fieldset shows them: one line per parameter."""
-        names = [(self.prefix + blank.name, blank.nullable) for blank in fields_of(self.model)]
+        names = [(self.prefix + blank.name, blank.nullable) for blank in self.fields()]
         return [(name, name + NONE) if nullable else name for name, nullable in names]
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """The configuration that somebody typed in, and what is wrong with it by form field."""
         config: dict[str, Any] = {}
         errors: dict[str, str] = {}
-        for blank in fields_of(self.model):
+        for blank in self.fields():
             name = self.prefix + blank.name
             value = cleaned.get(name)
             if blank.nullable and cleaned.get(name + NONE):

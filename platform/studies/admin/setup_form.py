@@ -20,6 +20,7 @@ from games.errors import GameError
 from games.interface import Game
 from matches.agent_settings import AgentSettings, settings_of
 from recruiters.models import LabCode
+from studies.admin.own_texts import explain
 from studies.admin.parameters import PREFIX, Parameters
 from studies.models import Study
 
@@ -79,6 +80,7 @@ class StudyForm(forms.ModelForm):
         }
         for name, field in shown.items():
             self.fields[name].initial = field.initial
+        explain(self.fields, OF_OPPONENT.prefix, self.game_class(self.game_class.Config()))
         self._show_agent(self.instance.agent, [key for key, _title in scripts])
         if "game" in self.fields:
             self.fields["game"].widget = forms.HiddenInput()

@@ -8,8 +8,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from games.errors import GameError
+from matches.agent_settings import settings_of
+from opponents.spending import cap_of_study, cap_of_today
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
@@ -41,6 +44,7 @@ class Standing:
     Attributes:
         unlaunched: what is saved differs from what people meet.
         problem: why the study as saved could not be launched; empty when it could.
+        spent_up: that a cap stops the models of the launched version, and what follows; empty where none does.
         other_endings: how many ended otherwise, as [(title, count)].
     """
 
@@ -57,6 +61,7 @@ class Standing:
     codes_made: int
     codes_used: int
     reports: int
+    spent_up: str
     instructions: list[tuple[str, str]]
 
 
@@ -86,6 +91,7 @@ def standing_of(study: Study, request: HttpRequest) -> Standing:
         codes_made=codes.count(),
         codes_used=codes.filter(code__in=_used(study)).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
+        spent_up=_spent_up(study, versions[0] if versions else None),
         instructions=_instructions(study),
     )
 
@@ -121,6 +127,24 @@ def _cells(study: Study, latest: Version | None) -> list[CellFill]:
         CellFill(cell=cell, title=cell.role, held=cell.held, completed=cell.completed)
         for cell in cells.order_by("number")
     ]
+
+
+def _spent_up(study: Study, latest: Version | None) -> str:
+    if latest is None:
+        return ""
+    seated = [agent for cell in latest.content["cells"] for agent in cell["agents"].values()]
+    for agent in seated[:1]:
+        settings = settings_of(agent.get("settings", {}))
+        if all(spec.startswith("script:") for spec in (agent["agent"], *settings.fallbacks)):
+            return ""
+        if reached := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
+            follows = (
+                _("No model is asked any more: the scripted player “{name}” moves instead, flagged in the data.")
+                if settings.script
+                else _("No model is asked any more: games end at the model's next move, and people are paid.")
+            )
+            return f"{reached} {follows.format(name=settings.script)}"
+    return ""
 
 
 def _instructions(study: Study) -> list[tuple[str, str]]:

@@ -24,10 +24,12 @@ from participants.states import State
 from recruiters.models import LabCode
 from rights.admin import MembersPage
 from rights.roles import Role
+from studies.admin import preview
 from studies.admin.setup_form import fieldsets, study_form
 from studies.admin.standing import codes_of, standing_of
 from studies.freezing import launch
 from studies.models import Study
+from studies.previewing import subject_of
 
 MOST_CODES = 500
 COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
@@ -46,6 +48,7 @@ class StudyAdmin(MembersPage):
         "rate": "pay_rule == 'linear'",
     }
     change_form_outer_before_template = "admin/studies/study/standing.html"
+    change_form_after_template = "admin/studies/study/form_after.html"
     list_fullwidth = True
     warn_unsaved_form = True
     actions = None
@@ -162,7 +165,38 @@ class StudyAdmin(MembersPage):
         codes = path(
             "<path:object_id>/codes.csv", self.admin_site.admin_view(self.codes_file), name="studies_study_codes_file"
         )
-        return [*own, codes, *super().get_urls()]
+        prompts = [
+            path("add/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_add_prompts"),
+            path("<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"),
+        ]
+        return [*own, codes, *prompts, *super().get_urls()]
+
+    def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
+        """What models are sent: in the study as it is saved, or (POST) in one as it is typed; nothing is saved."""
+        study = get_object_or_404(Study, pk=object_id) if object_id else None
+        typed = request.method == "POST"
+        allowed = self.has_view_permission(request, study) if study else self.has_add_permission(request)
+        if not allowed or not (study or typed):
+            raise PermissionDenied
+        return preview.page(
+            request,
+            site=self.admin_site,
+            opts=self.opts,
+            title=study.title if study else _("a new study"),
+            subject=lambda: subject_of(self._typed(request, study) if typed or study is None else study),
+            back=reverse("admin:studies_study_change", args=[object_id]) if study and not typed else "",
+        )
+
+    def _typed(self, request: HttpRequest, study: Study | None) -> Study:
+        """The study that the form would save.
+
+        Raises:
+            ValueError: it could not be saved; says what is wrong at which field.
+        """
+        form = self.get_form(request, study, change=study is not None)(preview.named(request.POST), instance=study)
+        preview.refuse_invalid(form)
+        found: Study = form.instance
+        return found
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Freeze the study as it stands and let people in; one that was closed only by an owner."""

@@ -14,6 +14,7 @@ from games.errors import GameError
 from matches.agent_settings import settings_of
 from matches.forms import fields_of
 from matches.models import Event, Match
+from opponents.spending import cap_of_match
 
 AT_ONCE = 40
 """Events that are listed at once."""
@@ -52,11 +53,13 @@ class Transcript:
     """What a match consists of, without what happened at its steps.
 
     Attributes:
+        capped: which caps of its own are reached.
         last: the newest event's number.
     """
 
     seats: list[dict[str, Any]]
     config: list[tuple[str, str]]
+    capped: list[str]
     results: list[tuple[str, str]]
     last: int
 
@@ -80,6 +83,7 @@ def transcript_of(match: Match) -> Transcript:
     return Transcript(
         seats=seats,
         config=[(parameters.get(name, name), shown(value)) for name, value in match.config.items()],
+        capped=_capped(match),
         results=[(name.replace("_", " "), shown(value)) for name, value in (match.metrics or {}).items()],
         last=match.events.aggregate(last=Max("number"))["last"] or 0,
     )
@@ -122,6 +126,11 @@ def shown(value: Any) -> str:
     if isinstance(value, int | float):
         return f"{value:,.10g}" if abs(value) < 1e10 else f"{value:,}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _capped(match: Match) -> list[str]:
+    reached = (cap_of_match(agent.settings.caps(), match.uid) for agent in match.agents().values())
+    return list(dict.fromkeys(str(cap) for cap in reached if cap))
 
 
 def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:

@@ -6,7 +6,12 @@
     const other = [...box.querySelectorAll("input[name]")].find((field) => field !== own);
     return { own, other, slider: box.querySelector("input[type=range]"), worth: box.querySelector(".worth"), money: Number(box.dataset.money) };
   };
-  const read = (text) => { const plain = text.replace(/[$,\s]/g, ""); return plain === "" ? NaN : Number(plain); };
+  // As the server reads it: commas only where they separate thousands.
+  const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
+  const read = (text) => {
+    const plain = text.trim().replace(/^[$ ]+/, "");
+    return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
+  };
   // Twelve digits: the parts sum to the whole far within the rules' tolerance, and no 0.1 + 0.2 shows.
   const write = (amount) => String(Number(amount.toPrecision(12)));
   // A slider moves in round amounts: about two hundred steps from one end to the other.

@@ -14,10 +14,12 @@ import threading
 import time
 from argparse import RawDescriptionHelpFormatter
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
+from pydantic import ValidationError
 
 from collecting import driver, planning, services
 from collecting.errors import CollectingError
@@ -25,8 +27,11 @@ from collecting.models import Collection
 from collecting.progress import failures, progress
 from games import grids, registry
 from games.errors import GameError
+from matches.agent_settings import AgentSettings, settings_of
 
 WRONG = 2
+NOT_HERE = frozenset({"appears", "cap_study"})
+"""Settings of models that make sense in studies alone."""
 EVERY_SECONDS = 2.0
 """Between two lines of progress."""
 
@@ -59,6 +64,12 @@ class Command(BaseCommand):
             "--budget", metavar="DOLLARS", help="stop asking models after this much; with --resume: raise"
         )
         plan.add_argument("--prices", default="{}", metavar="JSON", help='{"openai:MODEL": {"input": 1, "output": 2}}')
+        names = ", ".join(name for name in AgentSettings.model_fields if name not in NOT_HERE)
+        plan.add_argument(
+            "--asking",
+            metavar="JSON|FILE",
+            help=f"how models are asked, and what if they fail, as a JSON object or a file that holds one: {names}",
+        )
         parser.add_argument("--json", action="store_true", help="progress as one JSON object a line")
         parser.add_argument("--no-wait", action="store_true", help="start it and return")
         parser.add_argument("--here", action="store_true", help="play in this process, without a worker")
@@ -124,6 +135,7 @@ class Command(BaseCommand):
             repetitions=options["repetitions"],
             same=not options["no_same"],
             delay=options["delay"],
+            settings=_settings(options["asking"]) if options["asking"] else planning.PATIENT,
             prices=_json(options["prices"], "--prices", dict),
             concurrency=options["concurrency"],
             budget=None if options["budget"] is None else _dollars(options["budget"]),
@@ -160,6 +172,25 @@ def _json(text: str, what: str, kind: type) -> Any:
     if not isinstance(value, kind):
         raise CollectingError(f"{what} must be a JSON object.")
     return value
+
+
+def _settings(written: str) -> AgentSettings:
+    """The settings in a JSON object, or in the file of that name."""
+    if not written.lstrip().startswith("{"):
+        try:
+            written = Path(written).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or error
+            raise CollectingError(f"--asking is a JSON object or a file that can be read: {said}.") from None
+    values = _json(written, "--asking", dict)
+    if unknown := sorted(NOT_HERE & values.keys()):
+        raise CollectingError(f"--asking: {', '.join(unknown)} is for studies alone.")
+    try:
+        return settings_of({**planning.PATIENT.model_dump(mode="json", exclude_defaults=True), **values})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = ".".join(str(part) for part in wrong["loc"])
+        raise CollectingError(f"--asking: {where}: {wrong['msg']}") from None
 
 
 def _dollars(text: str) -> Decimal:

@@ -1,0 +1,263 @@
+"""Models of a collection are asked as patiently, and replaced as openly, as those of a study; caps stop calls alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import uuid
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from collecting import driver, services
+from collecting.admin.standing import standing_of
+from collecting.errors import BadPlan, WrongMoment
+from collecting.models import Collection, Item
+from collecting.planning import Plan, make_collection, models_of, settings_in
+from collecting.previewing import subject_of
+from games import registry
+from games.tests.toys import Guessing
+from llm_agents import breaker
+from llm_agents.twins.server import AnthropicTwin, BothTwin, Failure, OpenAITwin
+from matches.agent_settings import AgentSettings
+from matches.models import Event, Match
+from opponents.models import Call
+from studies.previewing import Wish, preview
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+Status = Collection.Status
+OFFER = json.dumps({"alice_gain": 5000.0, "bob_gain": 5000.0})
+ACCEPT = json.dumps({"decision": "accept"})
+DOLLAR_A_CALL = {"input": "0", "output": str(Decimal(1_000_000) / 7)}
+"""A twin's answer has seven tokens."""
+
+
+@pytest.fixture(autouse=True)
+def closed_circuits():
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+def planned(**changes) -> Collection:
+    plan = {
+        "title": "Models",
+        "slug": "models",
+        "game": "bargaining",
+        "configurations": [{"rounds": 6}],
+        "agents": ["openai:m"],
+        "seed": 3,
+    }
+    return make_collection(Plan(**{**plan, **changes}))
+
+
+def use(monkeypatch, *twins) -> None:
+    for twin in twins:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+
+
+def drive(collection: Collection) -> Collection:
+    services.start(collection)
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    return collection
+
+
+def legal(request) -> str:
+    return OFFER if "alice_gain" in request["messages"][-1]["content"] else ACCEPT
+
+
+def movers() -> list[str | None]:
+    return [event.data.get("by") for event in Event.objects.filter(kind="move").order_by("pk")]
+
+
+# ---- the ladder ------------------------------------------------------------------------------------------
+
+
+def test_a_second_model_stands_in_and_is_flagged(monkeypatch):
+    with OpenAITwin([Failure(500)]) as failing, AnthropicTwin(legal) as other:
+        use(monkeypatch, failing, other)
+        settings = AgentSettings(retries=1, fallbacks=("anthropic:n",))
+        collection = drive(planned(settings=settings))
+    assert collection.status == Status.DONE
+    assert movers() == ["anthropic:n", "anthropic:n"]
+    records = [call.record for call in Call.objects.filter(role="alice").order_by("pk")]
+    assert [(record["rung"], record["attempt"]) for record in records] == [(0, 1), (0, 2), (1, 1)]
+
+
+def test_a_scripted_player_moves_in_the_end_and_is_flagged(monkeypatch):
+    with OpenAITwin(["I would rather not."]) as twin:
+        use(monkeypatch, twin)
+        collection = drive(planned(settings=AgentSettings(tries_after_first=1, script="fair")))
+    assert (collection.status, set(movers())) == (Status.DONE, {"script:fair"})
+    assert Item.objects.get().status == Item.Status.FINISHED
+    assert len(twin.requests) == 2 * len(movers()), "each was asked once more before"
+
+
+def test_without_anybody_to_stand_in_the_match_fails_and_says_why(monkeypatch):
+    with OpenAITwin(["I would rather not."]) as twin:
+        use(monkeypatch, twin)
+        drive(planned(settings=AgentSettings(tries_after_first=0)))
+    assert "No legal move in its only try." in Item.objects.get().problem
+
+
+@pytest.mark.parametrize("strategy", ["plain", "chain_of_thought", "conversation", "fresh"])
+@pytest.mark.parametrize("agent", ["openai:m", "anthropic:m"])
+def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
+    settings = AgentSettings(
+        strategy=strategy,
+        persona="You are {{ role }}, a trader.",
+        prompt_question="{{ news }}\n{{ question }}",
+        max_tokens=99,
+    )
+    collection = planned(agents=[agent], settings=settings, instructions="Rules for {{ you }}.")
+    assert collection.content["settings"]["prompt_question"] == "{{ news }}\n{{ question }}"
+    assert collection.sha256 != planned(slug="other", agents=[agent], instructions="Rules for {{ you }}.").sha256
+    with BothTwin(legal) as twin:
+        use(monkeypatch, twin)
+        drive(collection)
+    (first, _second) = twin.requests
+    shown = preview(subject_of(collection.content), Wish(agent, 1, "alice", 1, 1)).sent
+    assert {name: json.dumps(part) for name, part in shown.body.items()} == {
+        name: json.dumps(part) for name, part in first.items()
+    }
+    assert "You are Alice, a trader." in json.dumps(first) and "Rules for Alice." in json.dumps(first)
+    assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {shown.sha256}
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (AgentSettings(prompt_system="{{ nobody }}"), "no variable “nobody”"),
+        (AgentSettings(fallbacks=("nowhere:m",)), "nowhere:m"),
+        (AgentSettings(script="nobody"), "no scripted player “nobody”"),
+    ],
+)
+def test_settings_that_cannot_be_kept_make_no_collection(settings, says):
+    with pytest.raises(BadPlan, match=says):
+        planned(settings=settings)
+    assert not Collection.objects.exists()
+
+
+@pytest.mark.parametrize(("budget", "cap"), [(Decimal(1), None), (None, 1.0)])
+def test_a_budget_or_cap_needs_the_prices_of_replacements_too(budget, cap):
+    prices = {"openai:m": {"input": 1, "output": 1}}
+    with pytest.raises(BadPlan, match="the price of anthropic:n"):
+        planned(budget=budget, prices=prices, settings=AgentSettings(fallbacks=("anthropic:n",), cap_match=cap))
+
+
+def test_a_paid_answer_counts_although_another_player_of_the_same_turn_fails(monkeypatch):
+    monkeypatch.setattr(registry, "keys", lambda keys=registry.keys: (*keys(), Guessing.key))
+    monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
+    plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
+    with OpenAITwin(['{"answer": 20}']) as twin, AnthropicTwin(["I would rather not."]) as other:
+        use(monkeypatch, twin, other)
+        drive(planned(**plan, same=False, settings=AgentSettings(tries_after_first=0)))
+    assert Match.objects.count() == 2
+    for match in Match.objects.all():
+        assert match.status == Match.Status.ABANDONED
+        assert [event.kind for event in match.log()][-2:] == ["move", "abandoned"]
+
+
+def test_a_collection_from_before_there_were_settings_goes_on_as_it_was_planned(monkeypatch):
+    collection = planned()
+    older = {key: value for key, value in collection.content.items() if key != "settings"}
+    Collection.objects.update(content={**older, "tries_after_first": 1, "call_seconds": 30})
+    collection.refresh_from_db()
+    settings = settings_in(collection.content)
+    assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)
+    with OpenAITwin(legal) as twin:
+        use(monkeypatch, twin)
+        assert drive(collection).status == Status.DONE
+    assert "response_format" not in twin.requests[0]
+
+
+def collect(*options: str) -> None:
+    given = ("--game", "bargaining", "--agents", "script:fair", "--no-wait")
+    call_command("collect", "mine", *given, *options, stdout=io.StringIO())
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_the_command_takes_the_settings_as_json_or_from_a_file(tmp_path, from_file):
+    asking = {"persona": "A trader.", "fallbacks": ["anthropic:n"], "script": "fair", "tries_after_first": 1}
+    written = json.dumps(asking)
+    if from_file:
+        (tmp_path / "asking.json").write_text(written)
+        written = str(tmp_path / "asking.json")
+    collect("--asking", written)
+    kept = Collection.objects.get().content["settings"]
+    assert {name: kept[name] for name in asking} == asking
+    assert kept["limit_seconds"] == 1800
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ('{"personality": "kind"}', "personality"),
+        ('{"prompt_system": "{{ nobody }}"}', "no variable “nobody”"),
+        ('{"appears": "typed"}', "appears is for studies alone"),
+        ('{"tries_after_first": "many"}', "tries_after_first"),
+        ('{"persona"', "cannot be read as JSON"),
+        ("nowhere.json", "a file that can be read"),
+    ],
+)
+def test_the_command_refuses_settings_that_there_are_not(written, says):
+    with pytest.raises(CommandError, match=says):
+        collect("--asking", written)
+    assert not Collection.objects.exists()
+
+
+# ---- caps ------------------------------------------------------------------------------------------------
+
+
+def test_the_cap_of_a_match_is_followed_by_the_scripted_player_and_every_record_is_kept(monkeypatch):
+    with OpenAITwin(legal) as twin:
+        use(monkeypatch, twin)
+        settings = AgentSettings(script="fair", cap_match=1.0)
+        collection = drive(planned(repetitions=2, prices={"openai:m": DOLLAR_A_CALL}, settings=settings))
+    assert collection.status == Status.DONE
+    assert [movers().count(by) for by in (None, "script:fair")] == [2, 2], "one call in each match"
+    assert Call.objects.count() == len(twin.requests) == 2
+
+
+def test_without_a_scripted_player_the_cap_of_a_match_ends_that_match(monkeypatch):
+    with OpenAITwin(legal) as twin:
+        use(monkeypatch, twin)
+        drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=1.0)))
+    item = Item.objects.get()
+    assert item.status == Item.Status.FAILED and "its cap is $1.00" in item.problem
+    assert (Call.objects.count(), item.cost) == (1, 1)
+
+
+def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_when_there_is_room(monkeypatch, settings):
+    settings.SPEND_CAP_PER_DAY = "1"
+    with OpenAITwin(legal) as twin:
+        use(monkeypatch, twin)
+        collection = planned(settings=AgentSettings(script="fair"))
+        services.start(collection)
+        Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
+        driver.drive(collection, slot=0)
+        collection.refresh_from_db()
+        assert collection.status == Status.OVER_BUDGET
+        assert (twin.requests, movers()) == ([], []), "nothing was asked, and nobody stood in"
+        assert Item.objects.get().status == Item.Status.WAITING
+        assert Match.objects.get().status == Match.Status.LIVE
+        notice = standing_of(collection).notice
+        assert "Today's calls have cost $1.2500; the cap per day is $1.00." in notice
+        with pytest.raises(WrongMoment, match=r"cap per day is \$1\.00"):
+            services.start(collection)
+        settings.SPEND_CAP_PER_DAY = "5"
+        assert drive(collection).status == Status.DONE
+    assert movers() == [None, None]
+    assert Call.objects.count() == 3
+
+
+def test_scripted_players_play_on_whatever_models_have_cost(settings):
+    settings.SPEND_CAP_PER_DAY = "1"
+    Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
+    collection = planned(agents=["script:fair"], settings=AgentSettings(fallbacks=()))
+    assert models_of(collection.content) == []
+    assert drive(collection).status == Status.DONE
+    assert standing_of(collection).notice == ""

@@ -1,0 +1,140 @@
+"""The page that shows what a model would be sent and what a person in its place would read."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.admin import AdminSite
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+
+from games import registry
+from games.errors import GameError
+from games.play import configure
+from llm_agents.errors import AgentError
+from matches.forms import fields_of
+from studies.previewing import Subject, Wish, first_wish, preview
+
+CHOICE = "preview_"
+"""Begins the names of this page's own fields, beside those of a form whose content it looks at."""
+LARGEST = 10**9
+
+
+def page(
+    request: HttpRequest,
+    *,
+    site: AdminSite,
+    opts: Any,
+    title: str,
+    subject: Callable[[], Subject],
+    back: str = "",
+) -> HttpResponse:
+    """The preview that the request wishes for; what is wrong is said instead. Changes nothing.
+
+    Args:
+        subject: makes what is looked at; may raise what `preview` raises, or ValueError.
+        back: the address of the page that this one belongs to; empty where that stays open beside it.
+    """
+    typed = request.POST if request.method == "POST" else request.GET
+    context: dict[str, Any] = {
+        **site.each_context(request),
+        "opts": opts,
+        "title": _("What a model is sent: {title}").format(title=title),
+        "back": back,
+        "method": request.method,
+        "carried": _carried(request),
+    }
+    try:
+        looked_at = subject()
+        shown = preview(looked_at, _wish(typed, looked_at))
+    except (GameError, AgentError, ValueError) as problem:
+        context["problem"] = str(problem)
+    else:
+        config, roles = looked_at.places[shown.wish.place - 1]
+        game = configure(registry.get(looked_at.game), config)
+        context |= {
+            "shown": shown,
+            "wish": shown.wish,
+            "choices": {
+                "agents": looked_at.agents,
+                "places": len(looked_at.places),
+                "roles": [(role, game.role_title(role)) for role in roles],
+            },
+            "config": _parameters(looked_at.game, config),
+            "others": shown.sent and json.dumps(shown.sent.others, indent=2, ensure_ascii=False),
+            "body": shown.sent and json.dumps(shown.sent.body, indent=2, ensure_ascii=False),
+            "person": render_to_string(
+                "admin/studies/study/person.html",
+                {"game": game, "screen": shown.screen, "instructions": shown.instructions},
+            ),
+        }
+    return TemplateResponse(request, "admin/studies/study/preview.html", context, headers={"Cache-Control": "no-store"})
+
+
+def named(typed: QueryDict) -> QueryDict:
+    """What was typed, with a title and a short name where there is none yet: they are in no prompt."""
+    filled = typed.copy()
+    for name in ("title", "slug"):
+        filled[name] = typed.get(name) or f"preview-{secrets.token_hex(4)}"
+    return filled
+
+
+def refuse_invalid(form: BaseForm) -> None:
+    """Refuse a form that could not be saved.
+
+    Raises:
+        ValueError: saying what is wrong at which field.
+    """
+    if form.is_valid():
+        return
+    says = []
+    for name, problems in form.errors.items():
+        label = form.fields[name].label if name in form.fields else ""
+        says.append(f"{label}: {' '.join(problems)}" if label else " ".join(problems))
+    raise ValueError(" ".join(says))
+
+
+def _carried(request: HttpRequest) -> list[tuple[str, str]]:
+    """The form whose content is looked at, to be sent along when another moment is chosen."""
+    if request.method != "POST":
+        return []
+    own = ("csrfmiddlewaretoken",)
+    return [
+        (name, str(value))
+        for name, values in request.POST.lists()
+        for value in values
+        if name not in own and not name.startswith(CHOICE)
+    ]
+
+
+def _wish(typed: Mapping[str, Any], subject: Subject) -> Wish:
+    """What was chosen; the first of all where nothing was, or what there is not."""
+    first = first_wish(subject)
+    place = _number(typed.get(f"{CHOICE}place"), first.place, len(subject.places))
+    agent, role = typed.get(f"{CHOICE}agent"), typed.get(f"{CHOICE}role")
+    roles = subject.places[place - 1][1]
+    return Wish(
+        agent=agent if agent in subject.agents else first.agent,
+        place=place,
+        role=role if role in roles else roles[0],
+        question=_number(typed.get(f"{CHOICE}question"), first.question, LARGEST),
+        seed=_number(typed.get(f"{CHOICE}seed"), first.seed, LARGEST),
+    )
+
+
+def _number(text: Any, otherwise: int, most: int) -> int:
+    """The whole number from 1 to `most` that was typed."""
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 12:
+        return otherwise
+    return min(max(int(text), 1), most)
+
+
+def _parameters(key: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    titles = {blank.name: blank.label for blank in fields_of(registry.get(key).Config)}
+    return [(titles.get(name, name), json.dumps(value, ensure_ascii=False)) for name, value in config.items()]

@@ -1,0 +1,224 @@
+"""What a model would be sent, made by the code that sends it, and what a person in its place would read."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from games import registry
+from games.errors import GameError
+from games.interface import Event, Json, Role
+from games.play import Play, configure, script_move, start, submit
+from llm_agents import strategies
+from llm_agents.agent import AgentSpec, first_request, parse_spec, wording
+from llm_agents.endpoints import endpoint
+from llm_agents.parsing.objects import NO_OBJECT
+from llm_agents.providers import provider_of
+from matches.agent_settings import AgentSettings, settings_of
+from matches.screens import render_screen
+from participants.markdown import to_html
+from studies.design import cells_wanted
+from studies.models import Study
+
+MOST_MOVES = 400
+"""Moves after which a scripted match is looked at no further."""
+CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English text; each model counts in its own way."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose prompts are looked at.
+
+    Attributes:
+        instructions: the study's own instruction text; empty: the game's.
+        agents: whoever may be asked, those that stand in for others last.
+        places: each configuration with the roles that agents play in it.
+    """
+
+    game: str
+    settings: AgentSettings
+    agents: tuple[str, ...]
+    places: tuple[tuple[Mapping[str, Json], tuple[Role, ...]], ...]
+    instructions: str = ""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody wants to look at.
+
+    Attributes:
+        place: the configuration's number, from 1.
+        question: the first, second, … question that the role is asked in a match of scripted players.
+    """
+
+    agent: str
+    place: int
+    role: Role
+    question: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What one call would send.
+
+    Attributes:
+        body: the JSON object of the call.
+        messages: its texts, as [(role, text)], the system text first.
+        others: everything else in it.
+        correction: what would be said about an answer without an object.
+        sha256: the version of the texts, as it is kept with every call.
+        tokens: about how many the texts are.
+        difference: lines against the usual texts, as [(sign, line)]; empty where there is no difference.
+    """
+
+    endpoint: str
+    protocol: str
+    body: dict[str, Any]
+    messages: list[tuple[str, str]]
+    others: dict[str, Any]
+    correction: str
+    sha256: str
+    tokens: int
+    difference: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A moment of a match as a model and a person would meet it.
+
+    Attributes:
+        sent: None where a scripted player would be asked, who is sent nothing.
+        questions: how many the role is asked in this match.
+        screen, instructions: HTML.
+    """
+
+    wish: Wish
+    role_title: str
+    sent: Sent | None
+    questions: int
+    screen: str
+    instructions: str
+
+
+def subject_of(study: Study) -> Subject:
+    """The study as it stands, saved or not.
+
+    Raises:
+        GameError, ValueError: it cannot be played, or the opponent's settings are none.
+    """
+    settings = settings_of(study.asking)
+    game = registry.get(study.game)
+    places: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
+    for cell in cells_wanted(study):
+        key = json.dumps(cell.config, sort_keys=True)
+        config, taken = places.setdefault(key, (cell.config, []))
+        taken += [role for role in configure(game, config).roles() if role != cell.role and role not in taken]
+    return Subject(
+        game=study.game,
+        settings=settings,
+        agents=tuple(dict.fromkeys((study.agent, *settings.fallbacks))),
+        places=tuple((config, tuple(roles)) for config, roles in places.values()),
+        instructions=study.instructions,
+    )
+
+
+def first_wish(subject: Subject) -> Wish:
+    """What is shown to begin with: the first question to the first model, where there is one."""
+    models = [agent for agent in subject.agents if not parse_spec(agent).scripted]
+    _config, roles = subject.places[0]
+    return Wish((models or list(subject.agents))[0], 1, roles[0], 1, 1)
+
+
+def preview(subject: Subject, wish: Wish) -> Preview:
+    """The moment that was wished for; the role's last question where it is asked fewer.
+
+    Raises:
+        GameError, AgentError: a text cannot be filled in, or there is no such agent.
+    """
+    config, _roles = subject.places[wish.place - 1]
+    game = configure(registry.get(subject.game), config)
+    moments = list(_asked(game, wish.seed, wish.role))
+    if not moments:
+        raise GameError(_("In this configuration the role is never asked anything."))
+    number = min(wish.question, len(moments))
+    play, events = moments[number - 1]
+    spec = subject.settings.spec(wish.agent)
+    return Preview(
+        wish=replace(wish, question=number),
+        role_title=str(game.role_title(wish.role)),
+        sent=None if spec.scripted else _sent(subject, spec, play, wish.role, events),
+        questions=len(moments),
+        screen=render_screen(play, wish.role),
+        instructions=to_html(game.instructions(wish.role, subject.instructions or None)),
+    )
+
+
+def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event, ...]]]:
+    """Every moment at which `role` is asked in a match of the game's sparring partners."""
+    play, made = start(game, seed)
+    events = list(made)
+    for _move in range(MOST_MOVES):
+        waiting = play.waiting_for()
+        if not waiting:
+            return
+        if role in waiting:
+            yield play, tuple(events)
+        play, made = submit(play, waiting[0], script_move(play, waiting[0], game.sparring))
+        events += made
+
+
+def _sent(subject: Subject, spec: AgentSpec, play: Play, role: Role, events: Sequence[Event]) -> Sent:
+    settings, template = subject.settings, subject.instructions or None
+    place = endpoint(spec.kind)
+    request = first_request(
+        spec,
+        play,
+        role,
+        events,
+        template=template,
+        prompts=settings.prompts,
+        on_text=_nobody if settings.appears == "typed" else None,
+    )
+    body = provider_of(place).body(request)
+    worded = wording(spec, template=template, prompts=settings.prompts)
+    messages = _messages(body)
+    usual = first_request(replace(spec, persona=None), play, role, events)
+    return Sent(
+        endpoint=place.name,
+        protocol=place.protocol,
+        body=body,
+        messages=messages,
+        others={key: value for key, value in body.items() if key not in ("messages", "system")},
+        correction=strategies.correction(play, role, f"{NO_OBJECT}.", **worded),
+        sha256=strategies.prompts_sha256(play.game, **worded),
+        tokens=math.ceil(sum(len(text) for _role, text in messages) / CHARACTERS_PER_TOKEN),
+        difference=list(_difference(_messages(provider_of(place).body(usual)), messages)),
+    )
+
+
+def _nobody(piece: str) -> None:
+    """Nobody listens to an answer that is never given."""
+
+
+def _messages(body: Mapping[str, Any]) -> list[tuple[str, str]]:
+    system = [("system", body["system"])] if "system" in body else []
+    return [*system, *((message["role"], message["content"]) for message in body["messages"])]
+
+
+def _difference(usual: list[tuple[str, str]], sent: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """A unified diff as (sign, line): "-" only in the usual texts, "+" only in these, " " in both, "@" in between."""
+    before, after = _lines(usual), _lines(sent)
+    for line in list(difflib.unified_diff(before, after, n=2, lineterm=""))[2:]:
+        yield line[:1], line[1:] if line[:1] != "@" else ""
+
+
+def _lines(messages: list[tuple[str, str]]) -> list[str]:
+    return [line for role, text in messages for line in (f"[{role}]", *text.split("\n"))]

@@ -1,0 +1,195 @@
+"""What the preview shows is what the model's endpoint receives, letter by letter; a study's own texts travel there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from games import grids, registry
+from games.play import configure, script_move
+from llm_agents import breaker
+from llm_agents.twins.server import BothTwin
+from matches import agents, announce, services
+from matches.agent_settings import AgentSettings, settings_of
+from matches.models import Match
+from opponents.models import Call
+from participants.models import Enrolment
+from participants.services import lifetime
+from studies.enrolling import steps_of
+from studies.freezing import launch
+from studies.models import Study
+from studies.previewing import Subject, Wish, first_wish, preview, subject_of
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+OWN = {
+    "persona": "You are a retired judge called {{ role }}.",
+    "prompt_system": "Play {{ game }}.\n{% if persona %}\n({{ persona }})\n{% endif %}\n{{ rules }}",
+    "prompt_question": "Round {{ round }}.\r\n{{ news }}\n{{ question }}\n{{ format_help }}",
+    "prompt_correction": "No: {{ reason }}",
+}
+WAYS = ["plain", "chain_of_thought", "conversation", "fresh"]
+SEED = 7
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch) -> Iterator[None]:
+    """Nothing is queued: the tests play the worker. Circuits are closed."""
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+def new_study(agent: str = "openai:m", instructions: str = "", **asking) -> Study:
+    study = Study(
+        title="Prompts", slug="prompts", game="bargaining", roles=["bob"], agent=agent, asking=asking,
+        instructions=instructions,
+    )  # fmt: skip
+    study.full_clean()
+    study.save()
+    return study
+
+
+def begun(study: Study) -> Match:
+    """A person's match in the study as it was launched."""
+    version = launch(study)
+    (step,) = [step for step in steps_of(version, version.cells.get()) if step["kind"] == "match"]
+    person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=SEED)
+    ((role, agent),) = step["agents"].items()
+    model = services.Player(agent=agent["agent"], delay=agent["delay"], settings=settings_of(agent["settings"]))
+    return services.open_match(
+        game=step["game"],
+        config=step["config"],
+        players={role: model, step["role"]: services.Player(enrolment=person, step=0)},
+        seed=SEED,
+        texts=step["texts"],
+        timers=step["timers"],
+    )
+
+
+def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]]:
+    """Let so many moves be made, all as the game's sparring partner makes them; the bodies of the model's calls."""
+    said: list[str] = []
+    with BothTwin(lambda request: said[-1]) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        for _move in range(moves):
+            match.refresh_from_db()
+            play = match.play()
+            ((role, turn),) = match.open_turns().items()
+            move = script_move(play, role, play.game.sparring)
+            if turn.by_agent:
+                said.append(json.dumps(move, ensure_ascii=False))
+                agents.answer_turn(match_uid=match.uid, role=role, answering=turn.answering)
+            else:
+                services.submit_move(match_id=match.pk, role=role, answering=turn.answering, move=move)
+        return twin.requests
+
+
+def exactly(body: dict[str, Any]) -> dict[str, bytes]:
+    """Every part of a call's body with its bytes; the parts themselves are in no order."""
+    return {name: json.dumps(part).encode() for name, part in body.items()}
+
+
+@pytest.mark.parametrize("asking", [{}, OWN], ids=["usual", "own"])
+@pytest.mark.parametrize("strategy", WAYS)
+@pytest.mark.parametrize("agent", ["openai:m", "anthropic:m"])
+def test_what_is_shown_is_what_is_sent(monkeypatch, agent, strategy, asking):
+    study = new_study(agent, strategy=strategy, temperature=0.5, **asking)
+    bodies = as_the_scripts(begun(study), monkeypatch, moves=5)
+    assert len(bodies) == 3, "the model made offers and answered one"
+    for number, body in enumerate(bodies, start=1):
+        shown = preview(subject_of(study), Wish(agent, 1, "alice", number, SEED)).sent
+        assert exactly(shown.body) == exactly(body)
+        assert [text for _role, text in shown.messages][-1] == body["messages"][-1]["content"]
+        assert bool(shown.difference) == bool(asking)
+    assert {call.record["prompt_sha256"] for call in Call.objects.all()} == {shown.sha256}
+
+
+def test_an_answer_that_is_typed_is_asked_for_as_a_stream(monkeypatch):
+    study = new_study(appears="typed", instructions="You are {{ you }}. Split {{ money|money }}.", structured=False)
+    (body,) = as_the_scripts(begun(study), monkeypatch, moves=1)
+    shown = preview(subject_of(study), first_wish(subject_of(study)))
+    assert exactly(shown.sent.body) == exactly(body)
+    assert body["stream"] is True and "response_format" not in body
+    assert "You are Alice. Split $10,000." in shown.sent.messages[0][1]
+    assert "You are Alice. Split $10,000." in shown.instructions
+
+
+def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
+    study = new_study(**OWN)
+    version = launch(study)
+    kept = version.content["cells"][0]["agents"]["alice"]["settings"]
+    assert kept["prompt_system"] == OWN["prompt_system"]
+    assert kept["prompt_question"] == OWN["prompt_question"].replace("\r\n", "\n")
+    study.asking = {**OWN, "prompt_correction": "Once more: {{ reason }}"}
+    study.save()
+    assert launch(study).sha256 != version.sha256
+    with BothTwin(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        match = begun(study)
+        turn = match.open_turns()["alice"]
+        agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)
+    first, again = twin.requests
+    assert first["messages"][0]["content"].startswith("Play Bargaining.\n(You are a retired judge called Alice.)\n")
+    shown = preview(subject_of(study), first_wish(subject_of(study))).sent
+    assert (
+        again["messages"][-1]["content"]
+        == shown.correction
+        == ("Once more: There is no complete JSON object in your answer.")
+    )
+
+
+@pytest.mark.parametrize(
+    ("asking", "says"),
+    [
+        ({"persona": "{{ rules }}"}, "persona: Persona: Line 1: there is no variable “rules”"),
+        ({"prompt_system": "{{ secret }}"}, "prompt_system: System text: Line 1: there is no variable “secret”"),
+        ({"prompt_question": "{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}, "prompt_question"),
+        ({"prompt_correction": "{{ news|upper }}"}, "can only be written out as it stands"),
+    ],
+)
+def test_a_text_that_cannot_be_filled_in_is_never_launched(asking, says):
+    study = new_study()
+    study.asking = asking
+    study.save()
+    with pytest.raises(ValidationError) as refused:
+        launch(study)
+    assert says in " ".join(refused.value.messages)
+    assert not study.versions.exists()
+
+
+def test_a_person_in_that_role_is_shown_beside_it():
+    study = new_study()
+    shown = preview(subject_of(study), Wish(study.agent, 1, "alice", 2, SEED))
+    assert "Bob has made you an offer" in shown.screen
+    assert shown.questions >= 2
+    beyond = preview(subject_of(study), Wish(study.agent, 1, "alice", 999, SEED))
+    assert beyond.wish.question == beyond.questions
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_every_role_of_every_game_can_be_looked_at(key):
+    for config in grids.table(key, "glee")[::97]:
+        for role in configure(registry.get(key), config).roles():
+            subject = Subject(key, AgentSettings(**OWN), ("openai:m",), ((config, (role,)),))
+            first = preview(subject, first_wish(subject))
+            last = preview(subject, Wish("openai:m", 1, role, first.questions, SEED))
+            assert first.sent.messages != last.sent.messages or first.questions == 1
+            assert first.role_title in first.sent.messages[0][1] and first.screen
+
+
+def test_a_scripted_player_is_sent_nothing():
+    study = new_study("script:fair")
+    assert preview(subject_of(study), first_wish(subject_of(study))).sent is None
+
+
+def test_blank_texts_are_no_texts():
+    assert AgentSettings(prompt_system=" \r\n", persona=" ").prompts == {}
+    assert AgentSettings(prompt_system=" \r\n") == AgentSettings()

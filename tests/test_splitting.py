@@ -1,0 +1,37 @@
+"""The two amounts of an offer in the browser are read as the server reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from games.bargaining.rules import Offer
+from matches.forms import read
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = Path(__file__).parent.parent / "games/bargaining/static/bargaining/split.js"
+BOX = """
+<div data-split data-money="10000" data-worth="1" data-own="alice_gain">
+  <input type="range" min="0" max="10000" step="any" hidden>
+  <input name="alice_gain"><input name="bob_gain">
+  <p class="worth" hidden><output></output></p>
+</div>"""
+
+
+@pytest.mark.parametrize(
+    "typed", ["1000", "1,000", "$1,000.50", " 1000 ", "1,00", "10,00", "1,0000", ",100", "1 000", "a", "", "1.5", ".5"]
+)
+def test_what_is_typed_counts_as_it_will_count(page: Page, typed: str):
+    page.set_content(BOX)
+    page.add_script_tag(path=SCRIPT)
+    page.locator("[name=bob_gain]").fill("1")
+    page.locator("[name=alice_gain]").fill(typed)
+    counts = read(Offer, {"alice_gain": typed}).get("alice_gain")
+    other = page.locator("[name=bob_gain]").input_value()
+    if isinstance(counts, int | float):
+        assert float(other) == pytest.approx(10_000 - counts)
+    else:
+        assert other == "1", "what the server will refuse changes nothing"
