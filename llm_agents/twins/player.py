@@ -171,9 +171,9 @@ class _Player:
     def _text(self, schema: Mapping[str, Any], name: str) -> str:
         if name == _REASONING:
             return THOUGHTS
-        words = self._luck.choice(SAYINGS)
+        words: str = self._luck.choice(SAYINGS)
         words += " " * max(0, schema.get("minLength", 0) - len(words))
-        most: int = schema.get("maxLength", len(words))
+        most = int(schema.get("maxLength", len(words)))
         return words[:most]
 
 
