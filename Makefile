@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo demo-llm test test-slow lint check-games bench lock clean
+.PHONY: help setup setup-test demo demo-llm fake-llm test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -23,6 +23,9 @@ demo: setup     ## set up, then serve a demo study of every game at http://127.0
 demo-llm: setup  ## the same with a small language model on this machine, which needs no key
 	@deploy/setup/llm.sh
 	@$(PYTHON) manage.py demo --llm
+
+fake-llm: setup  ## a stand-in for OpenAI and Anthropic that plays every game, without a key (FAKE="--help")
+	@$(PYTHON) -m llm_agents.twins $(FAKE)
 
 test: setup-test       ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh

@@ -25,6 +25,7 @@ from llm_agents.providers.base import (
     failed,
     said_by,
 )
+from llm_agents.scrubbing import NO_KEY
 
 # At their debug level these write prompts into the log.
 for name in ("anthropic", "httpx2", "httpcore2"):
@@ -39,7 +40,7 @@ CUT = "The answer was cut off."
 def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
     return anthropic.AsyncAnthropic(
-        api_key=endpoint.secret() or "none",
+        api_key=endpoint.secret() or NO_KEY,
         base_url=endpoint.address,
         max_retries=0,
         http_client=anthropic.DefaultAsyncHttpxClient(limits=limits),

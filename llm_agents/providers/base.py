@@ -17,6 +17,7 @@ import httpx2
 
 from llm_agents.endpoints import Endpoint
 from llm_agents.errors import NotConfigured, ProviderError, RateLimited, Rejected, Unavailable
+from llm_agents.scrubbing import without_key
 
 log = logging.getLogger(__name__)
 
@@ -200,17 +201,13 @@ UNKNOWN = Unknown()
 
 # ---- failures ----------------------------------------------------------------------------------
 
-_KEY = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+\S+")
-
 
 def said_by(body: object, key: str | None) -> str:
-    """What the body of a failed call says, in one line of at most 500 characters and without any key."""
+    """What the body of a failed call says, in one line of at most 500 characters and without any part of a key."""
     inner = body[0] if isinstance(body, list) and body else body
     inner = inner.get("error", inner) if isinstance(inner, dict) else inner
     said = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
-    if key:
-        said = said.replace(key, "[key]")
-    return " ".join(_KEY.sub("[key]", said).split())[:500]
+    return " ".join(without_key(said, key).split())[:500]
 
 
 def failed(status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None) -> ProviderError:

@@ -23,6 +23,7 @@ from llm_agents.providers.base import (
     failed,
     said_by,
 )
+from llm_agents.scrubbing import NO_KEY
 
 # At their debug level these write prompts into the log.
 for name in ("openai", "httpx2", "httpcore2"):
@@ -35,7 +36,7 @@ CUT = "The answer was cut off."
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency)
     client = openai.AsyncOpenAI(
-        api_key=endpoint.secret() or "none",
+        api_key=endpoint.secret() or NO_KEY,
         base_url=endpoint.address,
         max_retries=0,
         http_client=openai.DefaultAsyncHttpxClient(limits=limits),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gc
 import json
 import logging
 import traceback
+import urllib.parse
 
 import pytest
 
@@ -264,6 +266,42 @@ async def test_no_key_and_no_prompt_in_errors_tracebacks_and_logs(serving, proto
         assert KEY not in text
     assert PROMPT not in caplog.text
     gc.collect()
+
+
+HOUSE_KEY = "house+7f3a/91c2=0b5d"
+"""A key without a prefix that tells it as one."""
+QUOTED = {
+    "as it is": f"key {HOUSE_KEY} refused",
+    "in an address": f"GET /?key={urllib.parse.quote(HOUSE_KEY, safe='')}&a=b",
+    "in base 64": f"Basic {base64.b64encode(HOUSE_KEY.encode()).decode()}",
+    "with a name in base 64": f"Basic {base64.b64encode(f'me:{HOUSE_KEY}'.encode()).decode()}",
+    "cut off": f"the key is {HOUSE_KEY[:12]}",
+    "its end": f"the key ends with {HOUSE_KEY[-12:]}",
+    "in capitals": f"key {HOUSE_KEY.upper()} refused",
+    "as JSON": json.dumps({"headers": {"authorization": f"Bearer {HOUSE_KEY}", "list": [HOUSE_KEY]}}),
+    "at the limit": "x" * 490 + HOUSE_KEY,
+}
+
+
+@pytest.mark.parametrize("said", QUOTED.values(), ids=QUOTED)
+async def test_no_part_of_a_key_is_left_however_it_is_quoted(serving, protocol, said):
+    wire = serving(error(400, said))
+    with pytest.raises(errors.Rejected) as caught:
+        await ask(wire.endpoint(protocol, key=HOUSE_KEY))
+    told = str(caught.value).lower()
+    encoded = base64.b64encode(HOUSE_KEY.encode()).decode().lower()
+    for whole in (HOUSE_KEY, encoded, urllib.parse.quote(HOUSE_KEY, safe="").lower()):
+        assert not [whole[at : at + 9] for at in range(len(whole) - 8) if whole[at : at + 9] in told], told
+    assert "me:" not in told
+
+
+@pytest.mark.parametrize("key", [None, "none", "abc", "7"])
+async def test_words_that_are_no_key_stay(serving, protocol, key):
+    said = "NoneType: no such model, none at all; nonexistent. Basic requests that is far too long for an absent model."
+    wire = serving(error(400, said))
+    with pytest.raises(errors.Rejected) as caught:
+        await ask(wire.endpoint(protocol, key=key))
+    assert str(caught.value) == f"HTTP 400: {said}"
 
 
 @pytest.mark.parametrize(

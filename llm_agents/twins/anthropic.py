@@ -89,7 +89,14 @@ class Anthropic(Protocol):
 
     def models(self, names: Sequence[str]) -> Json:
         data = [
-            {"type": "model", "id": name, "display_name": name, "created_at": "2025-01-01T00:00:00Z"} for name in names
+            {
+                "type": "model",
+                "id": name,
+                "display_name": name,
+                "created_at": "2025-01-01T00:00:00Z",
+                "lifecycle": "active",
+            }
+            for name in names
         ]
         ends = (names[0], names[-1]) if names else (None, None)
         return {"data": data, "has_more": False, "first_id": ends[0], "last_id": ends[1]}

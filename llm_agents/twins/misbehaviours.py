@@ -101,6 +101,19 @@ class FailingStream:
 
 
 @dataclass(frozen=True)
+class Echo:
+    """Fail with an error text that repeats the call's key and all of its messages.
+
+    Attributes:
+        after: characters of a streamed answer after which it fails; None: at once, with `status`.
+    """
+
+    status: int = 500
+    after: int | None = None
+    answer: str = MOVE
+
+
+@dataclass(frozen=True)
 class Slow:
     """Begin to answer after `seconds`."""
 
@@ -121,6 +134,7 @@ Answer = Union[  # noqa: UP007 - Slow refers to it before it is there
     Drip,
     CutStream,
     FailingStream,
+    Echo,
     Slow,
 ]
 
@@ -147,6 +161,7 @@ def kinds(text: str, seconds: float) -> Mapping[str, Answer]:
         "overloaded": Failure(529, "Overloaded", None),
         "cut": CutStream(max(1, len(text) // 2), text),
         "failing": FailingStream(max(1, len(text) // 2), text),
+        "echo": Echo(500, max(1, len(text) // 2), text),
         "malformed": Malformed("<html><body>Bad gateway</body></html>"),
         "types": WrongTypes(text),
         "prose": "I would rather not say.",

@@ -16,6 +16,7 @@ from llm_agents.twins.misbehaviours import (
     CutStream,
     Disconnect,
     Drip,
+    Echo,
     Empty,
     FailingStream,
     Failure,
@@ -47,6 +48,7 @@ class Twin:
         key: the only key that is accepted; None: any, or none.
         models: what the list of models says.
         tokens: (read, written) of each answer, or a function of the call's body and the text.
+        keeps: whether `requests` and `headers` are filled.
         port: 0 for any that is free.
 
     Attributes:
@@ -65,9 +67,11 @@ class Twin:
         key: str | None = None,
         models: Sequence[str] = ("twin-large", "twin-small"),
         tokens: tuple[int, int] | Callable[[Mapping[str, Any], str], tuple[int, int]] = (11, 7),
+        keeps: bool = True,
         port: int = 0,
     ):
         self._answers, self._knows, self._key, self._models, self._tokens = answers, knows, key, models, tokens
+        self._keeps, self._calls = keeps, 0
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.abandoned = 0
@@ -106,13 +110,15 @@ class Twin:
         call = _Call(here[0] if here else protocol, answer)
         if not here or request.method != "POST":
             return await call.fail(Failure(404, f"no such path: {request.path}", None))
-        key = call.protocol.key(request.headers)
+        call.key = key = call.protocol.key(request.headers)
         if self._key is not None and key != self._key:
             return await call.fail(Failure(401, call.protocol.wrong_key(key or ""), None))
         try:
             call.request = json.loads(request.body)
-            self.requests.append(call.request)
-            self.headers.append(request.headers)
+            self._calls += 1
+            if self._keeps:
+                self.requests.append(call.request)
+                self.headers.append(request.headers)
             refused = call.protocol.refusal(call.request, request.headers, self._knows)
         except (ValueError, TypeError, AttributeError, KeyError):
             refused = "The body of the request cannot be read."
@@ -126,7 +132,7 @@ class Twin:
 
     async def _chosen(self, request: dict[str, Any]) -> Answer:
         if not callable(self._answers):
-            return self._answers[min(len(self.requests), len(self._answers)) - 1]
+            return self._answers[min(self._calls, len(self._answers)) - 1]
         try:
             return await asyncio.get_running_loop().run_in_executor(self._choosing, self._answers, request)
         except Exception as wrong:  # noqa: BLE001 - whatever it is, the caller is told
@@ -160,6 +166,12 @@ class Twin:
                 await call.say(self._reply(call, answer.answer), only=answer.after)
             case FailingStream():
                 await call.say(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
+            case Echo():
+                failure = Failure(answer.status, call.echo(), None)
+                if answer.after is None:
+                    await call.fail(failure)
+                else:
+                    await call.say(self._reply(call, answer.answer), only=answer.after, failure=failure)
             case str():
                 await call.say(self._reply(call, answer))
 
@@ -172,10 +184,16 @@ class _Call:
     """A call under way."""
 
     request: dict[str, Any]
+    key: str | None = None
 
     def __init__(self, protocol: Protocol, http: HttpAnswer):
         self.protocol, self.http, self._id = protocol, http, new_id("req_")
         self.request = {}
+
+    def echo(self) -> str:
+        """The call's key and messages, as a careless service would repeat them."""
+        told = [self.request.get("system"), *(message.get("content") for message in self.request["messages"])]
+        return f"Authorization: {self.key}; key={self.key}. Could not answer: {told}"
 
     async def fail(self, failure: Failure) -> None:
         headers = {**JSON, **self._named}

@@ -15,6 +15,7 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import AgentError, ProviderError, TimedOut
 from llm_agents.providers import provider_of
 from llm_agents.providers.base import Completion, Request
+from llm_agents.scrubbing import without_key
 
 SECONDS = 20.0
 MOST_TOKENS = 64
@@ -89,9 +90,9 @@ async def _answer(place: Endpoint, model: str, seconds: float) -> Completion:
 
 @sensitive_variables()
 def _without_key(words: str, place: Endpoint) -> str:
-    """At most 300 characters, in which the key does not occur even where the endpoint repeats it."""
+    """At most 300 characters, in which no part of the key occurs even where the endpoint repeats it."""
     try:
         key = place.secret()
     except ProviderError:
         key = None
-    return (words.replace(key, "[key]") if key else words)[:300]
+    return without_key(words, key)[:300]

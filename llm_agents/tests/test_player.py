@@ -1,0 +1,172 @@
+"""The stand-in plays every game there is from what it is asked alone, in both protocols and every way of asking."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from games import registry
+from games.examples import Case, cases, cases_of
+from games.interface import Form, Message, Move
+from games.tests.toys import CLOCK_AUCTION_EXAMPLES, WELL_EXAMPLES, ClockAuction, Guessing, Well
+from llm_agents.agent import AgentSpec
+from llm_agents.endpoints import Endpoint, use_endpoints
+from llm_agents.match import play_match
+from llm_agents.prompting import task
+from llm_agents.twins import BothTwin
+from llm_agents.twins.player import GREETING, answer
+from llm_agents.twins.questions import question_in
+
+WAYS = {
+    "in words": ("openai", {}, "none"),
+    "in words, fenced": ("anthropic", {"strategy": "fresh"}, "none"),
+    "by schema": ("openai", {"structured": True}, "json_schema"),
+    "any object": ("openai", {"structured": True}, "json_object"),
+    "as a tool": ("openai", {"structured": True, "strategy": "chain_of_thought"}, "tool"),
+    "as the other's tool": ("anthropic", {"structured": True, "short": True}, "tool"),
+    "reasoning, short": ("anthropic", {"strategy": "chain_of_thought", "short": True}, "none"),
+}
+TOYS = (
+    *cases_of(ClockAuction, CLOCK_AUCTION_EXAMPLES)[:2],
+    Case(Guessing, {"runs": 2}),
+    Case(Well, {"periods": 2}, examples=WELL_EXAMPLES),
+)
+ALL = [*(case for key in registry.keys() for case in cases(key)), *TOYS]
+FIRST = [*(case for key in registry.keys() for case in cases(key)[:2]), *TOYS]
+PERIODS = 2
+
+
+def short(case: Case) -> Case:
+    """The same configuration with fewer rounds, where there are so many that the calls would take long."""
+    rounds = case.game.config.model_dump().get("rounds", 0)
+    if rounds is not None and rounds <= PERIODS:
+        return case
+    return Case(type(case.game), {**case.config, "rounds": PERIODS}, case.seed)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_plays_every_game_legally_to_its_end(way):
+    protocol, asked, structured = WAYS[way]
+    calls = []
+    with BothTwin(lambda request: answer(request, seed=3, prose="fenced" in way), keeps=False) as twin:
+        address = twin.environment[f"{protocol.upper()}_BASE_URL"]
+        use_endpoints(lambda name: Endpoint("fake", protocol, address, structured=structured))
+        for case in map(short, ALL if way == "in words" else FIRST):
+            spec = AgentSpec("fake", "fake", **asked)
+            match = play_match(case.game, case.seed, dict.fromkeys(case.game.roles(), spec))
+            assert match.failed is None, (str(case), match.failed)
+            assert match.play.finished
+            calls += match.calls
+    broken = [call.problem for call in calls if call.problem]
+    assert len(broken) <= len(calls) / 20, broken
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_people_are_played_with_sensibly(key):
+    """Two stand-ins do not end with a loss on average, in any of the game's own configurations with equal chances."""
+    with BothTwin(lambda request: answer(request, seed=1), keeps=False) as twin:
+        use_endpoints(lambda name: Endpoint("fake", "openai", twin.environment["OPENAI_BASE_URL"]))
+        game = short(cases(key)[0]).game
+        spec = AgentSpec("fake", "fake")
+        matches = [play_match(game, seed, dict.fromkeys(game.roles(), spec)) for seed in range(3)]
+    payoffs = [payoff for match in matches for payoff in match.play.payoffs().values()]
+    assert sum(payoffs) >= 0
+
+
+def body(*texts: str, **more) -> dict:
+    return {"messages": [{"role": "user", "content": text} for text in texts], **more}
+
+
+class Plan(Move):
+    items: Annotated[int, Field(ge=1)]
+
+
+class Everything(Move):
+    name: Annotated[str, Field(max_length=20, title="A (short) name", description="Say “x), y” or nothing")]
+    share: Annotated[float, Field(gt=0, lt=1)]
+    pieces: Annotated[int, Field(ge=10, le=500, multiple_of=10)]
+    ranking: Annotated[list[Annotated[int, Field(ge=2, le=3)]], Field(min_length=2, max_length=4)]
+    plan: Plan
+    prices: dict[str, Annotated[float, Field(ge=0)]]
+    kind: Literal["a) or, null", "b"]
+    always: Literal["so"]
+    sure: bool
+    bid: Annotated[int, Field(ge=3)] | None
+    message: Message = None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_it_fills_in_every_kind_of_field_from_words_and_from_a_schema(seed):
+    form = Form("everything", "Everything", Everything)
+    for request in (
+        body(task([form])),
+        body("Go.", response_format={"json_schema": {"schema": Everything.model_json_schema()}}),
+        body("Go.", tools=[{"name": "move", "input_schema": Everything.model_json_schema()}]),
+        body("Go.", tools=[{"function": {"name": "move", "parameters": Everything.model_json_schema()}}]),
+    ):
+        Everything.model_validate_json(answer(request, seed=seed))
+
+
+def test_the_words_of_a_question_are_read_back_as_the_schema_they_came_from():
+    (schema,) = question_in(body(task([Form("everything", "Everything", Everything)]))).schemas
+    assert list(schema["properties"]) == list(Everything.model_fields)
+    assert set(Everything.model_fields) - set(schema["required"]) == {"message"}
+    assert schema["properties"]["ranking"] == {
+        "type": "array", "items": {"type": "integer", "minimum": 2, "maximum": 3}, "minItems": 2, "maxItems": 4,
+    }  # fmt: skip
+    assert schema["properties"]["kind"] == {"enum": ["a) or, null", "b"]}
+    assert schema["properties"]["bid"] == {"anyOf": [{"type": "integer", "minimum": 3}, {"type": "null"}]}
+
+
+def test_of_several_forms_it_takes_one_that_ends_its_turn():
+    class Note(Move):
+        note: str
+
+    forms = [Form("note", "Note", Note, ends_turn=False), Form("plan", "Plan", Plan)]
+    for seed in range(8):
+        assert json.loads(answer(body(task(forms)), seed=seed)).keys() == {"items"}
+
+
+def test_what_a_player_writes_is_no_question_and_no_amount():
+    said = 'JSON object with these keys and no others:\\n- \\"bribe\\" (number) $3 sum to $1'
+    words = f'<message from="bob">"{said}"</message>'
+    request = body(f"{words}\n\n{task([Form('plan', 'Plan', Plan)])}")
+    assert json.loads(answer(request)).keys() == {"items"}
+    assert "bribe" not in question_in(request).words and "$" not in question_in(request).words
+
+
+def test_a_complaint_is_heeded():
+    class Pay(Move):
+        amount: float
+
+    asked = task([Form("pay", "Pay", Pay)])
+    first = json.loads(answer(body(f"You have $900.\n\n{asked}")))["amount"]
+    assert first > 500
+    again = body(f"You have $900.\n\n{asked}", "Your answer was not accepted. Pay at least $5 and at most $20.")
+    assert 5 <= json.loads(answer(again))["amount"] <= 20
+
+
+def test_a_loss_is_not_taken():
+    class Answer(Move):
+        decision: Literal["accept", "reject"]
+
+    asked = task([Form("answer", "Answer", Answer)])
+    for seed in range(10):
+        losing = body(f"The offer:\n- If you accept: you would lose $5\n\n{asked}")
+        small = body(f"The offer:\n- You would get: $100\n- Bob would get: $900\n\n{asked}")
+        for request in (losing, small):
+            assert json.loads(answer(request, seed=seed)) == {"decision": "reject"}
+
+
+def test_luck_follows_from_seed_request_and_time():
+    asked = body(task([Form("everything", "Everything", Everything)]))
+    assert answer(asked, seed=1) == answer(asked, seed=1)
+    assert len({answer(asked, seed=seed) for seed in range(5)}) > 1
+    assert len({answer(asked, time=time) for time in range(5)}) > 1
+
+
+def test_who_asks_for_no_move_is_greeted():
+    assert answer(body("Reply with the single word: ready")) == GREETING
