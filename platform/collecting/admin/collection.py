@@ -183,7 +183,7 @@ class CollectionAdmin(MembersPage):
             if not self.has_add_permission(request):
                 raise PermissionDenied
             return self._preview(request, _("a new collection"), lambda: subject_of(self._typed(request)))
-        collection = self._visible(request, object_id)
+        collection = self.seen(request, object_id)
         if collection.source != Collection.Source.PLAYED:
             raise Http404
         back = reverse("admin:collecting_collection_change", args=[object_id])

@@ -173,10 +173,9 @@ class StudyAdmin(MembersPage):
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """What models are sent: in the study as it is saved, or (POST) in one as it is typed; nothing is saved."""
-        study = get_object_or_404(Study, pk=object_id) if object_id else None
+        study = self.seen(request, object_id) if object_id else None
         typed = request.method == "POST"
-        allowed = self.has_view_permission(request, study) if study else self.has_add_permission(request)
-        if not allowed or not (study or typed):
+        if study is None and not (typed and self.has_add_permission(request)):
             raise PermissionDenied
         return preview.page(
             request,
