@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "studies",
     "collecting",
     "exports",
+    "api",
     *(f"games.{key}" for key in registry.keys()),
 ]
 
@@ -122,10 +123,22 @@ CHANNEL_LAYERS = {
     },
 }
 
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "parley",
+    },
+}
+
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
-CELERY_TASK_ROUTES = {"collecting.drive": {"queue": "collections"}, "collecting.sweep": {"queue": "default"}}
+CELERY_TASK_ROUTES = {
+    "collecting.drive": {"queue": "collections"},
+    "collecting.sweep": {"queue": "default"},
+    "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
+}
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
 """Drivers that play one collection at once: as many as there are worker processes for collections."""
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -151,6 +164,9 @@ CELERY_BEAT_SCHEDULE = {
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="")
 """US dollars that models' calls may cost in a day, all studies together; empty: any amount."""
 
+API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", default=240)
+"""Calls of the API that one token may make in a minute."""
+
 # ---- people and pages --------------------------------------------------------------------------------
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -170,6 +186,19 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    # Datasets wait here for their download; the web servers and collections' workers share the folder.
+    "datasets": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": DATA_DIR / "datasets",
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 
 CONTENT_SECURITY_POLICY = {
