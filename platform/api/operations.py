@@ -17,6 +17,7 @@ from api.access import ExportToken, ManageToken, PerToken, ReadToken
 from api.errors import NotFound, NotNow, NotUnderstood
 from api.history import note
 from api.models import Token
+from api.outcomes import outcome_for
 from api.standing import standing_of, summary_of
 from exports import background
 from exports.errors import NothingToExport, UnknownFormat
@@ -214,3 +215,15 @@ def _turned(request: CalledByToken, turn: Any, deed: str) -> schemas.StudySummar
     except pausing.NotRunning as error:
         raise NotNow(str(error)) from None
     return summary_of(study)
+
+
+# ---- for outside systems -------------------------------------------------------------------------------
+
+
+@router.get(
+    "/results/{token}", response={200: schemas.Outcome, **REFUSALS}, summary="One participant's outcome", auth=None
+)
+@polled
+def result(request: HttpRequest, token: str) -> schemas.Outcome:
+    """The outcome of the one participant whom the signed token names; it needs no other token."""
+    return outcome_for(token)

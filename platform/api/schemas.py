@@ -179,3 +179,28 @@ class DatasetOut(_Answer):
 
 class Datasets(_Answer):
     datasets: list[DatasetOut] = Field(description="The newest first.")
+
+
+class TurnOut(_Answer):
+    """One move of the match, words scrubbed as in the dataset."""
+
+    number: int
+    role: str
+    move: dict[str, Any]
+    by: str | None = Field(description="Who moved in the player's place: “clock”, or an agent's specification.")
+    seconds: float | None
+
+
+class Outcome(_Answer):
+    """What came of one participant whom an outside system sent here."""
+
+    state: Literal["pending", "finished"]
+    ending: str | None = Field(None, description="The participant's last state, “completed” among them.")
+    role: str | None = None
+    match: UUID | None = None
+    payoff: float | None = Field(None, description="In the game's money; null without a result.")
+    base_cents: int | None = None
+    bonus_cents: int | None = None
+    payoff_cents: int | None = Field(None, description="Base and bonus together, in whole cents of the currency.")
+    currency: str | None = None
+    turns: list[TurnOut] = []

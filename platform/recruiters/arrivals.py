@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
+from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
 from recruiters.models import LabCode
 
@@ -25,6 +26,10 @@ class Arrival:
     proof: str
     details: Mapping[str, str] = field(default_factory=dict)
     preview: bool = False
+    role: str | None = None
+    """The role that the recruiter wants this person to play."""
+    return_to: str = ""
+    """The recruiter's page where the person goes on afterwards."""
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
@@ -67,8 +72,19 @@ def openly(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival("open", worker="", proof="")
 
 
+def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
+    """`?token=`: a participant of an oTree experiment; each round of each app is a way of its own.
+
+    Raises:
+        IncompleteLink, ExpiredLink, ForgedLink
+    """
+    found = otree.visitor_by(study, link)
+    return Arrival(otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back)
+
+
 KINDS: dict[str, Callable[[str, Mapping[str, str]], Arrival]] = {
     "codes": by_lab_code,
     "mturk": by_mturk,
     "open": openly,
+    "otree": by_otree,
 }

@@ -25,6 +25,10 @@ class NotOpen(NotLetIn):
     title = _("This study is not open")
 
 
+class NoSuchRole(NotLetIn):
+    title = _("This link does not open the study")
+
+
 class Full(NotLetIn):
     title = _("All places are taken")
 
@@ -49,9 +53,11 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None) -> Enrolme
     if known is not None:
         return known
     _refuse_second_time(study, arrival)
-    cell = emptiest_cell(version, role=role)
+    cell = emptiest_cell(version, role=role or arrival.role)
     enrolment = Enrolment.objects.create(
-        steps=steps_of(version, cell), expires_at=lifetime(version.content["timers"]["minutes"])
+        steps=steps_of(version, cell),
+        expires_at=lifetime(version.content["timers"]["minutes"]),
+        return_to=arrival.return_to,
     )
     Placement.objects.create(enrolment=enrolment, cell=cell)
     if arrival.proof:
@@ -108,11 +114,13 @@ def emptiest_cell(version: Version, *, role: str | None = None) -> Cell:
     Call under the version's lock.
 
     Raises:
-        Full
+        Full, NoSuchRole
     """
     cells = Cell.objects.filter(version=version, **({"role": role} if role else {})).annotate(
         held=Count("placements", filter=Q(placements__released_at=None))
     )
+    if role and not cells.exists():
+        raise NoSuchRole(_("The link asks for a role that this study does not have. Please tell who gave it to you."))
     open_cells: Sequence[Any] = [cell for cell in cells.order_by("number") if cell.held < cell.quota]
     if not open_cells:
         raise Full(
