@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
+from django.utils import timezone
 
+from api import tokens
 from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
 from games.play import replay_events, script_move
@@ -36,6 +40,14 @@ def launch_study(values: dict[str, Any]) -> str:
 def lab_code(slug: str) -> str:
     """A new personal code for the study."""
     return LabCode.objects.create(study=slug).code
+
+
+def api_token(slug: str, scopes: list[str]) -> str:
+    """What a program with a new token of the study sends."""
+    maker, _new = User.objects.get_or_create(username="maker", is_staff=True, is_superuser=True)
+    ends = timezone.now() + timedelta(hours=1)
+    study = Study.objects.get(slug=slug)
+    return tokens.issue(study=study, name="examples", scopes=scopes, expires_at=ends, by=maker)[1]
 
 
 def moves(slug: str) -> list[str]:

@@ -73,6 +73,7 @@ INSTALLED_APPS = [
     "exports",
     "signin",
     "erasing",
+    "api",
     *(f"games.{key}" for key in registry.keys()),
 ]
 
@@ -136,6 +137,14 @@ CHANNEL_LAYERS = {
     },
 }
 
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "parley",
+    },
+}
+
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "turns"
@@ -145,6 +154,7 @@ CELERY_TASK_ROUTES = {
     "piloting.drive": {"queue": "collections"},
     "piloting.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
+    "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
 """Drivers that play one collection at once: as many as there are worker processes for collections."""
@@ -172,6 +182,9 @@ CELERY_BEAT_SCHEDULE = {
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="")
 """US dollars that models' calls may cost in a day, all studies together; empty: any amount."""
+
+API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", default=240)
+"""Calls of the API that one token may make in a minute."""
 
 # ---- people and pages --------------------------------------------------------------------------------
 
@@ -210,6 +223,19 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    # Datasets wait here for their download; the web servers and collections' workers share the folder.
+    "datasets": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": DATA_DIR / "datasets",
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
+}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 
 CONTENT_SECURITY_POLICY = {

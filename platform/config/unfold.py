@@ -77,6 +77,8 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _item(_("Audit log"), "policy", "audit_record"),
                     _item(_("Identities"), "badge", "recruiters_identity"),
+                    _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
+                    _item(_("API tokens"), "key", "api_token"),
                     _item(_("Users"), "person", "auth_user"),
                 ],
             },

@@ -1,8 +1,9 @@
 """Every address of the site."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
+from api.site import api, no_such_operation
 from config.views import health, home, not_found
 
 urlpatterns = [
@@ -15,6 +16,8 @@ urlpatterns = [
     path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/monitor/", include("monitoring.urls")),
     path("admin/", admin.site.urls),
+    path("api/v1/", api.urls),
+    re_path(r"^api/", no_such_operation),
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),

@@ -48,7 +48,7 @@ def export(
         UnknownFormat, FolderInUse: nothing was written.
         FlowMismatch: the counts do not add up; no manifest was written.
     """
-    wanted = _checked(formats)
+    wanted = checked(formats)
     reading = reading_of(made)
     if "glee" in wanted:
         glee_files.refuse_other_games(reading.shape.games)
@@ -69,7 +69,12 @@ def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None
     return Reading(source=source, cutoff=cutoff or timezone.now(), shape=shape)
 
 
-def _checked(formats: Iterable[str]) -> tuple[str, ...]:
+def checked(formats: Iterable[str]) -> tuple[str, ...]:
+    """The formats asked for, in their usual order.
+
+    Raises:
+        UnknownFormat
+    """
     asked = tuple(dict.fromkeys(formats))
     unknown = [name for name in asked if name not in FORMATS]
     if unknown or not asked:

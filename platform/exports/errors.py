@@ -19,6 +19,10 @@ class UnknownFormat(ExportError):
     """A format that datasets are not written in."""
 
 
+class NothingToExport(ExportError):
+    """The study was never launched."""
+
+
 class FolderInUse(ExportError):
     """The folder holds something already, or is no folder."""
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
 from exports import gate
@@ -46,17 +46,20 @@ class Reading:
         """Whether the study is itself a demonstration."""
         return self.source.demonstration
 
-    def ways(self) -> Iterator[Way]:
-        """Every participant who had been placed by the cut-off, in the order of their coming."""
+    def placements(self) -> QuerySet[Placement]:
+        """Who had been placed by the cut-off, in the order of their coming, with all that a `Way` reads."""
         if not isinstance(self.source, StudySource):
-            return
-        placements = (
+            return Placement.objects.none()
+        return (
             Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
             .select_related("enrolment")
             .prefetch_related(*_related())
             .order_by("pk")
         )
-        for read, placement in enumerate(placements.iterator(chunk_size=CHUNK), start=1):
+
+    def ways(self) -> Iterator[Way]:
+        """Every participant who had been placed by the cut-off, in the order of their coming."""
+        for read, placement in enumerate(self.placements().iterator(chunk_size=CHUNK), start=1):
             yield Way(self, placement)
             if read % CHUNK == 0:
                 gc.collect()  # rows and their relations point at each other, so nothing else frees them soon

@@ -65,6 +65,9 @@ class Enrolment(models.Model):
     last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires"))
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    return_to = models.URLField(
+        max_length=300, blank=True, editable=False, help_text=_("the recruiter's page where this person goes on")
+    )
     earnings = models.JSONField(_("earnings"), null=True, blank=True, help_text=_("what the final screen says is paid"))
 
     erased_at = models.DateTimeField(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
+from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
 from recruiters.models import LabCode
 
@@ -26,6 +27,8 @@ class Arrival:
         preview: they only look, and nothing is kept.
         lasting: the link is the person's own and not one assignment's: it may begin another way when the
             one before has ended, where the study lets people come again.
+        role: the one that the recruiter wants this person to play.
+        return_to: the recruiter's page where the person goes on afterwards.
     """
 
     recruiter: str
@@ -34,6 +37,8 @@ class Arrival:
     details: Mapping[str, str] = field(default_factory=dict)
     preview: bool = False
     lasting: bool = False
+    role: str | None = None
+    return_to: str = ""
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
@@ -76,8 +81,19 @@ def openly(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival("open", worker="", proof="")
 
 
+def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
+    """`?token=`: a participant of an oTree experiment; each round of each app is a way of its own.
+
+    Raises:
+        IncompleteLink, ExpiredLink, ForgedLink
+    """
+    found = otree.visitor_by(study, link)
+    return Arrival(otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back)
+
+
 KINDS: dict[str, Callable[[str, Mapping[str, str]], Arrival]] = {
     "codes": by_lab_code,
     "mturk": by_mturk,
     "open": openly,
+    "otree": by_otree,
 }

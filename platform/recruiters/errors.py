@@ -43,3 +43,24 @@ class TooSoon(NotLetIn):
     """The person may come again, only later; the reason says when."""
 
     title = _("Please come back later")
+
+
+class ExpiredLink(NotLetIn):
+    status = 410
+    title = _("This link has expired")
+
+    def __init__(self) -> None:
+        super().__init__(_("Please go back to the experiment's page and follow the link there: it is a new one."))
+
+
+class ForgedLink(NotLetIn):
+    title = _("This link does not open the study")
+
+    def __init__(self, reason: str | Promise = ""):
+        super().__init__(
+            reason
+            or _(
+                "It was not made by the experiment that it names, or was cut on its way. Please go back to the "
+                "experiment's page and follow the link there."
+            )
+        )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -59,3 +63,40 @@ class LabCode(models.Model):
     @property
     def expired(self) -> bool:
         return self.expires_at is not None and self.expires_at < timezone.now()
+
+
+def check_addresses(text: str) -> None:
+    """Raises ValidationError unless every line is the address of a web server."""
+    lines = text.split()
+    for line in lines:
+        found = urlsplit(line)
+        if found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment or "@" in line:
+            raise ValidationError(
+                _("“%(line)s” is no address of a server. It begins with https:// and has no question mark."),
+                params={"line": line},
+            )
+    if not lines:
+        raise ValidationError(_("At least one address is needed."))
+
+
+class OtreeServer(models.Model):
+    """The oTree experiment that sends people into one study, and where they are sent back to."""
+
+    study = models.SlugField(_("study"), max_length=60, unique=True, help_text=_("The study's short name."))
+    addresses = models.TextField(
+        _("addresses"),
+        validators=[check_addresses],
+        help_text=_("Of the oTree server, one a line, such as https://otree.example.org. People go back to no other."),
+    )
+    salt = models.UUIDField(default=uuid.uuid4, editable=False)
+
+    class Meta:
+        verbose_name = _("oTree server")
+        verbose_name_plural = _("oTree servers")
+
+    def __str__(self) -> str:
+        return self.study
+
+    def allowed(self) -> list[str]:
+        """The addresses without their last slash."""
+        return [address.rstrip("/") for address in self.addresses.split()]

@@ -25,6 +25,10 @@ class NotOpen(NotLetIn):
     title = _("This study is not open")
 
 
+class NoSuchRole(NotLetIn):
+    title = _("This link does not open the study")
+
+
 class Full(NotLetIn):
     title = _("All places are taken")
 
@@ -51,9 +55,11 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None, again: boo
     if known is not None and not _another(known, arrival, again):
         return known
     participations.refuse(version, arrival)
-    cell = _place(version, role)
+    cell = _place(version, role or arrival.role)
     enrolment = Enrolment.objects.create(
-        steps=steps_of(version, cell), expires_at=lifetime(version.content["timers"]["minutes"])
+        steps=steps_of(version, cell),
+        expires_at=lifetime(version.content["timers"]["minutes"]),
+        return_to=arrival.return_to,
     )
     Placement.objects.create(enrolment=enrolment, cell=cell)
     if arrival.proof:
@@ -132,11 +138,13 @@ def emptiest_cell(version: Version, *, role: str | None = None) -> Cell:
     Call under the version's lock.
 
     Raises:
-        Full
+        Full, NoSuchRole
     """
     cells = Cell.objects.filter(version=version, **({"role": role} if role else {})).annotate(
         held=Count("placements", filter=Q(placements__released_at=None))
     )
+    if role and not cells.exists():
+        raise NoSuchRole(_("The link asks for a role that this study does not have. Please tell who gave it to you."))
     open_cells: Sequence[Any] = [cell for cell in cells.order_by("number") if cell.held < cell.quota]
     if not open_cells:
         raise Full(

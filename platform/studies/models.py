@@ -43,6 +43,7 @@ class Study(models.Model):
         OPEN = "open", _("anybody with the link")
         CODES = "codes", _("personal lab codes")
         MTURK = "mturk", _("Mechanical Turk")
+        OTREE = "otree", _("an oTree experiment")
 
     title = models.CharField(_("title"), max_length=120)
     slug = models.SlugField(

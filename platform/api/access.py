@@ -1,0 +1,84 @@
+"""Who may call an operation, and how often. One class per scope, so that the OpenAPI document names it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import ClassVar
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from ninja.security import HttpBearer
+from ninja.throttling import BaseThrottle
+
+from api import tokens
+from api.errors import NotFound, OutOfScope
+from api.models import Scope, Token
+
+_WINDOW = 60
+
+
+class _Scoped(HttpBearer):
+    """A bearer token that opens the study in the address, with the scope that the operation needs."""
+
+    scope: ClassVar[Scope]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.openapi_description = f"A token of the study with the scope “{self.scope.value}”."
+
+    def authenticate(self, request: HttpRequest, token: str) -> Token:
+        """The token sent, which `request.auth` then is.
+
+        Raises:
+            NotRecognised, NotFound, OutOfScope
+        """
+        known = tokens.recognise(token)
+        wanted = request.resolver_match.kwargs.get("slug") if request.resolver_match else None
+        if wanted is not None and wanted != known.study.slug:
+            raise NotFound
+        if not tokens.opens(known, self.scope):
+            raise OutOfScope(
+                _("This token does not have the scope “{scope}”.").format(scope=self.scope.value)
+                if self.scope not in known.scopes
+                else _("The person who made this token may no longer do this.")
+            )
+        return known
+
+
+class ReadToken(_Scoped):
+    scope = Scope.READ
+
+
+class ExportToken(_Scoped):
+    scope = Scope.EXPORT
+
+
+class ManageToken(_Scoped):
+    scope = Scope.MANAGE
+
+
+class PerToken(BaseThrottle):
+    """At most API_CALLS_PER_MINUTE calls of one token in a minute, counted by all web servers together."""
+
+    def allow_request(self, request: HttpRequest) -> bool:
+        key = f"api-calls/{_caller(request)}/{int(time.time() // _WINDOW)}"
+        cache.add(key, 0, timeout=2 * _WINDOW)
+        try:
+            return cache.incr(key) <= settings.API_CALLS_PER_MINUTE
+        except ValueError:  # thrown out of a full cache between the two
+            return True
+
+    def wait(self) -> float:
+        return _WINDOW - time.time() % _WINDOW
+
+
+def _caller(request: HttpRequest) -> str:
+    """Whose calls are counted: the bearer token's, or those of the signed token in the address."""
+    token = getattr(request, "auth", None)
+    if isinstance(token, Token):
+        return token.key
+    signed = request.resolver_match.kwargs.get("token", "") if request.resolver_match else ""
+    return hashlib.sha256(signed.encode(errors="replace")).hexdigest()

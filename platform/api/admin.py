@@ -1,0 +1,172 @@
+"""Tokens in the admin: made, seen once, listed and revoked."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
+
+from api import tokens
+from api.models import Scope, Token
+from studies.models import Study
+
+LIFETIMES = ((7, gettext_lazy("a week")), (90, gettext_lazy("90 days")), (365, gettext_lazy("a year")))
+STATE_COLOURS = {"valid": "success", "expired": "warning", "revoked": "danger"}
+
+
+class TokenForm(forms.ModelForm):
+    """A new token: for which study and program, what it opens, and for how long."""
+
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("It may"), choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
+    )
+    days = forms.TypedChoiceField(
+        label=gettext_lazy("It is valid for"), choices=LIFETIMES, coerce=int, initial=90, widget=UnfoldAdminSelectWidget
+    )
+
+    class Meta:
+        model = Token
+        fields = ("study", "name")
+
+    def __init__(self, *arguments: Any, maker: Any, offered: QuerySet[Study], **named: Any):
+        super().__init__(*arguments, **named)
+        self.maker = maker
+        self.fields["study"].queryset = offered
+
+    def clean_scopes(self) -> list[str]:
+        """Nobody gives a program more than they may do themselves."""
+        asked = self.cleaned_data["scopes"]
+        for scope in asked:
+            if not self.maker.has_perm(tokens.PERMISSIONS[Scope(scope)]):
+                raise forms.ValidationError(
+                    _("You may not do this yourself: {scope}.").format(scope=Scope(scope).label)
+                )
+        return asked
+
+
+@admin.register(Token)
+class TokenAdmin(ModelAdmin):
+    list_display = ["name", "study", "state", "opens", "created_by", "last_used_at", "expires_at"]
+    list_filter = ["study"]
+    list_select_related = ["study", "created_by"]
+    search_fields = ["name", "key", "study__title"]
+    change_form_outer_before_template = "admin/api/token/standing.html"
+    list_fullwidth = True
+    actions = None
+    view_on_site = False
+
+    @display(description=gettext_lazy("state"), label=STATE_COLOURS)
+    def state(self, token: Token) -> tuple[str, str]:
+        if token.revoked_at is not None:
+            return "revoked", _("revoked")
+        return ("expired", _("expired")) if token.expired() else ("valid", _("valid"))
+
+    @display(description=gettext_lazy("it may"))
+    def opens(self, token: Token) -> str:
+        return "; ".join(str(Scope(scope).label) for scope in token.scopes)
+
+    # ---- making one ----------------------------------------------------------------------------------
+
+    def get_form(self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any) -> Any:
+        if obj is not None:
+            return super().get_form(request, obj, change=change, **kwargs)
+        made = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
+        given = {"maker": request.user, "offered": offered(request)}
+        return type(
+            "TokenForm", (made,), {"__init__": lambda self, *a, **named: made.__init__(self, *a, **given, **named)}
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
+        if obj is None:
+            return [(None, {"fields": ["study", "name", "scopes", "days"]})]
+        shown = ["study", "name", "key", "state", "opens", "created_by", "created_at", "last_used_at", "expires_at"]
+        return [(None, {"fields": [*shown, "revoked_at"] if obj.revoked_at else shown})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
+        return self.get_fieldsets(request, obj)[0][1]["fields"] if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: Token, form: Any, change: bool) -> None:
+        if change:
+            return
+        days = timedelta(days=form.cleaned_data["days"])
+        token, request.issued_secret = tokens.issue(
+            study=obj.study,
+            name=obj.name,
+            scopes=form.cleaned_data["scopes"],
+            expires_at=timezone.now() + days,
+            by=request.user,
+        )
+        obj.pk = token.pk
+
+    def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
+        """The one page that shows the secret: it is in no message, session or address."""
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("The token “{name}” is made").format(name=obj.name),
+            "token": obj,
+            "secret": request.issued_secret,
+            "address": request.build_absolute_uri("/api/v1/"),
+        }
+        response = TemplateResponse(request, "admin/api/token/made.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    # ---- what may be done with it --------------------------------------------------------------------
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        token = self.get_object(request, object_id) if object_id else None
+        context = {"show_save_and_add_another": False, "show_save_and_continue": False, **(extra_context or {})}
+        if token is not None:
+            may = super().has_change_permission(request, token)
+            context |= {"token": token, "may_revoke": may and token.revoked_at is None, "show_save": False}
+        return super().changeform_view(request, object_id, form_url, context)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        """Revoked ones stay, so that the history says whose deeds were whose."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        """Nothing of a token is edited; whoever has the permission may revoke it."""
+        return obj is None and super().has_change_permission(request, obj)
+
+    def get_urls(self) -> list[URLPattern]:
+        revoke = path(
+            "<path:object_id>/revoke/",
+            self.admin_site.admin_view(require_POST(self.revoke)),
+            name="api_token_revoke",
+        )
+        return [revoke, *super().get_urls()]
+
+    def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Let the token open nothing any more."""
+        if not super().has_change_permission(request):
+            raise PermissionDenied
+        token = get_object_or_404(self.get_queryset(request), pk=object_id)
+        tokens.revoke(token)
+        self.log_change(request, token, "Revoked.")
+        says = _("“{name}” is revoked: from now on it opens nothing.").format(name=token.name)
+        self.message_user(request, says, messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))
+
+
+def offered(request: HttpRequest) -> QuerySet[Study]:
+    """The studies that whoever asks may make tokens for."""
+    return Study.objects.all() if request.user.has_perm("studies.view_study") else Study.objects.none()

@@ -1,0 +1,229 @@
+"""The operations under /api/v1/: each checks nothing itself but hands on to the code that does the deed."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import conditional_page
+from ninja import Query, Router, Status
+from ninja.decorators import decorate_view
+
+from api import reading, schemas
+from api.access import ExportToken, ManageToken, PerToken, ReadToken
+from api.errors import NotFound, NotNow, NotUnderstood
+from api.history import note
+from api.models import Token
+from api.outcomes import outcome_for
+from api.standing import standing_of, summary_of
+from exports import background
+from exports.errors import NothingToExport, UnknownFormat
+from exports.models import Dataset
+from exports.packing import sent
+from studies import pausing
+
+router = Router(throttle=PerToken())
+polled = decorate_view(conditional_page, cache_control(private=True, no_cache=True))
+"""Answers carry an ETag; who sends it back as If-None-Match gets 304 while nothing has changed."""
+
+REFUSALS = {code: schemas.Problem for code in (400, 401, 403, 404, 422, 429)}
+
+
+class CalledByToken(HttpRequest):
+    """A request that `access` let through."""
+
+    auth: Token
+
+
+# ---- reading -----------------------------------------------------------------------------------------
+
+
+@router.get("/studies", response={200: schemas.Studies, **REFUSALS}, auth=ReadToken(), summary="The token's studies")
+@polled
+def studies(request: CalledByToken) -> schemas.Studies:
+    """The studies that the token opens."""
+    return schemas.Studies(studies=[summary_of(request.auth.study)])
+
+
+@router.get(
+    "/studies/{slug}", response={200: schemas.StudyOut, **REFUSALS}, auth=ReadToken(), summary="How a study stands"
+)
+@polled
+def study(request: CalledByToken, slug: str) -> schemas.StudyOut:
+    """State, latest version, cells with their places, and counts of people and matches."""
+    return standing_of(request.auth.study)
+
+
+@router.get(
+    "/studies/{slug}/matches", response={200: schemas.Matches, **REFUSALS}, auth=ReadToken(), summary="Its matches"
+)
+@polled
+def matches(request: CalledByToken, slug: str, wanted: Query[schemas.WantedMatches]) -> schemas.Matches:
+    """The matches that people of this study sit in, oldest first. Nothing in them tells who the people are."""
+    return reading.page_of_matches(request.auth.study, wanted)
+
+
+@router.get(
+    "/studies/{slug}/matches/{uid}",
+    response={200: schemas.MatchOut, **REFUSALS},
+    auth=ReadToken(),
+    summary="One match with everything",
+)
+@polled
+def match(request: CalledByToken, slug: str, uid: UUID) -> schemas.MatchOut:
+    """One match with its parameters and its log."""
+    return reading.match_of(request.auth.study, uid)
+
+
+@router.get(
+    "/studies/{slug}/results", response={200: schemas.Results, **REFUSALS}, auth=ReadToken(), summary="Its participants"
+)
+@polled
+def results(request: CalledByToken, slug: str, wanted: Query[schemas.WantedResults]) -> schemas.Results:
+    """What came of each participant: ending, payoff, what is owed, and whether it is in the dataset."""
+    return reading.page_of_results(request.auth.study, wanted)
+
+
+# ---- exporting ---------------------------------------------------------------------------------------
+
+
+@router.post(
+    "/studies/{slug}/datasets",
+    response={200: schemas.DatasetOut, 202: schemas.DatasetOut, **REFUSALS, 409: schemas.Problem},
+    auth=ExportToken(),
+    summary="Ask for a dataset",
+)
+def ask_for_dataset(
+    request: CalledByToken, slug: str, wanted: schemas.WantedDataset | None = None
+) -> Status[schemas.DatasetOut]:
+    """Begin to write the dataset (202). While one is being written, that one is returned (200)."""
+    wanted = wanted or schemas.WantedDataset()
+    try:
+        asked, new = background.ask_for(request.auth.study, wanted.formats)
+    except UnknownFormat as error:
+        raise NotUnderstood(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
+    except NothingToExport as error:
+        raise NotNow(str(error)) from None
+    if new:
+        note(request.auth, "Asked for a dataset.")
+    return Status(202 if new else 200, _dataset_out(asked))
+
+
+@router.get(
+    "/studies/{slug}/datasets", response={200: schemas.Datasets, **REFUSALS}, auth=ExportToken(), summary="Its datasets"
+)
+@polled
+def datasets(request: CalledByToken, slug: str) -> schemas.Datasets:
+    """The datasets that were asked for through this interface, the newest first."""
+    kept = Dataset.objects.filter(study=request.auth.study)[:20]
+    return schemas.Datasets(datasets=[_dataset_out(background.refreshed(dataset)) for dataset in kept])
+
+
+@router.get(
+    "/studies/{slug}/datasets/{uid}",
+    response={200: schemas.DatasetOut, **REFUSALS},
+    auth=ExportToken(),
+    summary="How far a dataset is",
+)
+@polled
+def dataset(request: CalledByToken, slug: str, uid: UUID) -> schemas.DatasetOut:
+    """Whether it is ready, and what is in it."""
+    return _dataset_out(background.refreshed(_dataset(request, uid)))
+
+
+@router.get(
+    "/studies/{slug}/datasets/{uid}/download",
+    response={**REFUSALS, 409: schemas.Problem},
+    auth=ExportToken(),
+    summary="Download a dataset",
+    openapi_extra={
+        "responses": {
+            200: {
+                "description": "The dataset's folder as a zip.",
+                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        }
+    },
+)
+def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
+    """The dataset's folder as a zip; `verify_dataset` plays every match in it again."""
+    dataset = background.refreshed(_dataset(request, uid))
+    if dataset.state != Dataset.State.READY:
+        raise NotNow(dataset.reason or _("It is not written yet. Ask for its state until that is “ready”."))
+    try:
+        pack = dataset.file.open("rb")
+    except FileNotFoundError:
+        raise NotNow(_("Its file is no longer there. Please ask for another dataset.")) from None
+    note(request.auth, "Downloaded a dataset.")
+    return sent(request, pack, str(dataset))
+
+
+def _dataset(request: CalledByToken, uid: UUID) -> Dataset:
+    found = Dataset.objects.select_related("study").filter(study=request.auth.study, uid=uid).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
+    return schemas.DatasetOut(
+        uid=dataset.uid,
+        state=dataset.state,
+        reason=dataset.reason,
+        formats=dataset.formats,
+        asked_at=dataset.asked_at,
+        ended_at=dataset.ended_at,
+        bytes=dataset.size,
+        sha256=dataset.sha256,
+        counts=dataset.counts,
+    )
+
+
+# ---- steering ----------------------------------------------------------------------------------------
+
+
+@router.post(
+    "/studies/{slug}/pause",
+    response={200: schemas.StudySummary, **REFUSALS, 409: schemas.Problem},
+    auth=ManageToken(),
+    summary="Pause a study",
+)
+def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
+    """Let nobody new in for now; whoever is in goes on. A paused study stays as it is."""
+    return _turned(request, pausing.pause, "Paused.")
+
+
+@router.post(
+    "/studies/{slug}/resume",
+    response={200: schemas.StudySummary, **REFUSALS, 409: schemas.Problem},
+    auth=ManageToken(),
+    summary="Resume a study",
+)
+def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
+    """Let people in again. A study that is open stays as it is."""
+    return _turned(request, pausing.resume, "Resumed.")
+
+
+def _turned(request: CalledByToken, turn: Any, deed: str) -> schemas.StudySummary:
+    study = request.auth.study
+    try:
+        if turn(study):
+            note(request.auth, deed)
+    except pausing.NotRunning as error:
+        raise NotNow(str(error)) from None
+    return summary_of(study)
+
+
+# ---- for outside systems -------------------------------------------------------------------------------
+
+
+@router.get(
+    "/results/{token}", response={200: schemas.Outcome, **REFUSALS}, summary="One participant's outcome", auth=None
+)
+@polled
+def result(request: HttpRequest, token: str) -> schemas.Outcome:
+    """The outcome of the one participant whom the signed token names; it needs no other token."""
+    return outcome_for(token)

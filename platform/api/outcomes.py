@@ -1,0 +1,85 @@
+"""What an outside system is told of one participant it sent here."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+
+from api import schemas
+from api.errors import NotRecognised
+from api.reading import reading_of
+from exports.ways import Played, Way
+from matches.models import Match
+from participants.models import Enrolment
+from payouts import rules
+from payouts.rules import PayRule
+from recruiters import otree
+from recruiters.errors import NotLetIn
+from recruiters.models import Identity
+from studies.endings import result_of
+from studies.models import Study
+
+_PENDING = schemas.Outcome(state="pending")
+
+
+def outcome_for(token: str) -> schemas.Outcome:
+    """The outcome that a signed token asks for; pending as long as the person is under way or has not come.
+
+    Raises:
+        NotRecognised: the token is forged or has expired.
+    """
+    try:
+        asked = otree.question_of(token)
+    except NotLetIn as refusal:
+        raise NotRecognised(_("This is no valid token for a result: {reason}").format(reason=refusal.title)) from None
+    known = Identity.objects.select_related("enrolment").filter(
+        study=asked.study, recruiter=otree.KIND, proof=asked.subject
+    )
+    identity = known.first()
+    return outcome_of(Study.objects.get(slug=asked.study), identity.enrolment) if identity else _PENDING
+
+
+def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
+    """How the person's way ended, and what is owed for it in whole cents."""
+    if not person.ended:
+        return _PENDING
+    reading = reading_of(study)
+    way = Way(reading, reading.placements().get(enrolment=person))
+    rule = way.cell.pay()
+    owed = _owed(way, rule)
+    last = way.matches[-1] if way.matches else None
+    payoffs = (last.match.payoffs or {}) if last else {}
+    return schemas.Outcome(
+        state="finished",
+        ending=person.state,
+        role=way.cell.role,
+        match=last.match.uid if last else None,
+        payoff=payoffs.get(way.cell.role),
+        base_cents=owed.get("base", 0),
+        bonus_cents=owed.get("bonus", 0),
+        payoff_cents=sum(owed.values()),
+        currency=rule.currency,
+        turns=_turns(last) if last else [],
+    )
+
+
+def _owed(way: Way, rule: PayRule) -> dict[str, int]:
+    """Whole cents by reason: what the ledger holds; outside real studies, what it would hold."""
+    if way.cell.version.content["purpose"] == Match.Purpose.STUDY:
+        amounts = {row.reason: row.amount for row in way.ledger}
+    else:
+        payoff, share = result_of(way.enrolment)
+        amounts = rules.due(rule, ending=way.enrolment.state, payoff=payoff, share=share)
+    return {reason: int(amount * 100) for reason, amount in amounts.items()}
+
+
+def _turns(played: Played) -> list[schemas.TurnOut]:
+    return [
+        schemas.TurnOut(
+            number=decision.move_number,
+            role=decision.role,
+            move=decision.move,
+            by=decision.by,
+            seconds=decision.seconds,
+        )
+        for decision in played.decisions
+    ]

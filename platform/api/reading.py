@@ -1,0 +1,173 @@
+"""Reading a study's matches and participants for the API: scrubbed by the very code that exports them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from api import schemas
+from api.errors import NotFound, NotUnderstood
+from exports import shape
+from exports.sources import StudySource
+from exports.ways import Place, Played, Reading, Way
+from matches.models import Event, Match, Seat
+from studies.models import Placement, Study, Version
+
+_NOT_OURS = _("The cursor is not one that this study gave.")
+
+
+def matches_of(study: Study) -> QuerySet[Match]:
+    """The matches that people of the study sit in, in the order of their beginning."""
+    return Match.objects.filter(Exists(_placed_in_match(study))).order_by("pk")
+
+
+def page_of_matches(study: Study, wanted: schemas.WantedMatches) -> schemas.Matches:
+    """One page of the matches that are wanted, after the one that the cursor names.
+
+    Raises:
+        NotUnderstood: the cursor is no match of this study.
+    """
+    found = _chosen(study, wanted)
+    if wanted.cursor is not None:
+        last = matches_of(study).filter(uid=wanted.cursor).values_list("pk", flat=True).first()
+        if last is None:
+            raise NotUnderstood(str(_NOT_OURS), fields={"cursor": str(wanted.cursor)})
+        found = found.filter(pk__gt=last)
+    rows = list(_with_all_that_is_read(found)[: wanted.limit + 1])
+    reading, include = reading_of(study), frozenset(wanted.include)
+    shown = [_match_out(reading, match, include) for match in rows[: wanted.limit]]
+    return schemas.Matches(matches=shown, next=shown[-1].uid if len(rows) > wanted.limit else None)
+
+
+def match_of(study: Study, uid: UUID) -> schemas.MatchOut:
+    """One match with everything.
+
+    Raises:
+        NotFound
+    """
+    match = _with_all_that_is_read(matches_of(study).filter(uid=uid)).first()
+    if match is None:
+        raise NotFound
+    return _match_out(reading_of(study), match, frozenset({"config", "events"}))
+
+
+def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Results:
+    """One page of the participants, after the one whose pseudonym the cursor is.
+
+    Raises:
+        NotUnderstood: the cursor is no participant of this study.
+    """
+    reading = reading_of(study)
+    found = reading.placements()
+    if wanted.ended_since is not None:
+        found = found.filter(enrolment__ended_at__gte=wanted.ended_since)
+    if wanted.cursor is not None:
+        known = Placement.objects.filter(cell__version__study=study, enrolment__pseudonym=wanted.cursor)
+        last = known.values_list("pk", flat=True).first()
+        if last is None:
+            raise NotUnderstood(str(_NOT_OURS), fields={"cursor": wanted.cursor})
+        found = found.filter(pk__gt=last)
+    rows = list(found[: wanted.limit + 1])
+    shown = [_result_out(Way(reading, placement)) for placement in rows[: wanted.limit]]
+    return schemas.Results(results=shown, next=shown[-1].participant if len(rows) > wanted.limit else None)
+
+
+def reading_of(study: Study) -> Reading:
+    """The study as of now."""
+    versions = tuple(study.versions.order_by("number").values_list("sha256", flat=True))
+    return Reading(source=StudySource(study), cutoff=timezone.now(), shape=_shape(study.pk, versions))
+
+
+@lru_cache(maxsize=64)
+def _shape(study_id: int, versions: tuple[str, ...]) -> shape.Shape:
+    """Which roles and fields the study's matches have, found out once per set of versions, which never change."""
+    return shape.of_configurations(StudySource(Study.objects.get(pk=study_id)).configurations())
+
+
+def _chosen(study: Study, wanted: schemas.WantedMatches) -> QuerySet[Match]:
+    placed = _placed_in_match(study)
+    if wanted.version is not None:
+        placed = placed.filter(cell__version__number=wanted.version)
+    if wanted.cell is not None:
+        placed = placed.filter(cell__number=wanted.cell)
+    found = Match.objects.filter(Exists(placed)).order_by("pk")
+    if wanted.state is not None:
+        found = found.filter(status=wanted.state)
+    moments = {"gte": wanted.since, "lt": wanted.until}
+    limits = {name: moment for name, moment in moments.items() if moment is not None}
+    if limits:
+        began = Q(**{f"started_at__{name}": moment for name, moment in limits.items()})
+        ended = Q(**{f"ended_at__{name}": moment for name, moment in limits.items()})
+        found = found.filter(began | ended)
+    return found
+
+
+def _placed_in_match(study: Study) -> QuerySet[Placement]:
+    return Placement.objects.filter(cell__version__study=study, enrolment__seats__match=OuterRef("pk"))
+
+
+def _with_all_that_is_read(found: QuerySet[Match]) -> QuerySet[Match]:
+    seats = Seat.objects.select_related("enrolment__identity", "enrolment__placement__cell")
+    return found.defer("snapshot", "turns").prefetch_related(
+        Prefetch("seats", seats),
+        "seats__enrolment__verdicts",
+        "seats__enrolment__visits",
+        "seats__enrolment__seats",
+        Prefetch("seats__enrolment__placement__cell__version", Version.objects.defer("content")),
+        Prefetch("events", Event.objects.order_by("number")),
+    )
+
+
+def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schemas.MatchOut:
+    cell = next(seat.enrolment.placement.cell for seat in match.seats.all() if seat.enrolment is not None)
+    played = Played(reading, match, Place(version=cell.version.number, cell=cell.number, kind=cell.kind))
+    payoffs = match.payoffs or {}
+    return schemas.MatchOut(
+        uid=match.uid,
+        game=match.game,
+        rules_version=match.rules_version,
+        purpose=match.purpose,
+        state=match.status,
+        ending=match.ending,
+        version=cell.version.number,
+        cell=cell.number,
+        started_at=match.started_at,
+        ended_at=match.ended_at,
+        roles={
+            role: schemas.SeatOut(
+                player=played.player(role),
+                participant=seat.enrolment.pseudonym if seat.enrolment else None,
+                payoff=payoffs.get(role),
+            )
+            for role, seat in played.seats.items()
+        },
+        metrics=match.metrics,
+        in_dataset=not played.reasons,
+        left_out_because=list(played.reasons),
+        config=match.config if "config" in include else None,
+        events=played.events if "events" in include else None,
+    )
+
+
+def _result_out(way: Way) -> schemas.ResultOut:
+    last = way.matches[-1] if way.matches else None
+    return schemas.ResultOut(
+        participant=way.enrolment.pseudonym,
+        state=way.enrolment.state,
+        version=way.cell.version.number,
+        cell=way.cell.number,
+        role=way.cell.role,
+        match=last.match.uid if last else None,
+        payoff=(last.match.payoffs or {}).get(way.cell.role) if last else None,
+        owed={
+            row.reason: schemas.Owed(amount=row.amount, currency=row.currency, state=row.state) for row in way.ledger
+        },
+        arrived_at=way.enrolment.arrived_at,
+        ended_at=way.enrolment.ended_at,
+        in_dataset=way.in_dataset,
+        left_out_because=list(way.reasons),
+    )

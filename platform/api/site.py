@@ -1,0 +1,76 @@
+"""The API as one object, with every refusal as JSON."""
+
+from __future__ import annotations
+
+import logging
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
+
+from api.errors import NotFound, Refused
+from api.operations import router
+
+log = logging.getLogger(__name__)
+
+api = NinjaAPI(
+    title="Parley",
+    version="1",
+    description="Read a study, take its data away, pause and resume it. docs/api.md shows how.",
+    urls_namespace="api",
+    docs_url=None,
+)
+api.add_router("", router)
+
+
+def _problem(reason: str, status: int, fields: dict[str, str] | None = None) -> JsonResponse:
+    response = JsonResponse({"reason": reason, "fields": fields or {}}, status=status)
+    response["Cache-Control"] = "no-store"
+    if status == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+@api.exception_handler(Refused)
+def refused(request: HttpRequest, error: Refused) -> HttpResponse:
+    return _problem(str(error), error.status, error.fields)
+
+
+@api.exception_handler(AuthenticationError)
+def without_token(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    return _problem(_("Send a token of the study as “Authorization: Bearer parley_…”."), 401)
+
+
+@api.exception_handler(Throttled)
+def too_often(request: HttpRequest, error: Throttled) -> HttpResponse:
+    return _problem(_("Too many calls with this token. Retry-After says in how many seconds to go on."), 429)
+
+
+@api.exception_handler(ValidationError)
+def not_understood(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    fields = {".".join(str(part) for part in found["loc"][1:]): found["msg"] for found in error.errors}
+    return _problem(_("Something in the request cannot be understood."), 422, fields)
+
+
+@api.exception_handler(HttpError)
+def unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
+    """What is left of the framework's own refusals: a body that is no JSON."""
+    return _problem(_("The request's body must be JSON, or empty."), error.status_code)
+
+
+@api.exception_handler(Http404)
+def nothing_there(request: HttpRequest, error: Exception) -> HttpResponse:
+    return refused(request, NotFound())
+
+
+@api.exception_handler(Exception)
+def defect(request: HttpRequest, error: Exception) -> HttpResponse:
+    """A defect of ours: said so, and kept in the log with its traceback."""
+    log.error("%s %s failed", request.method, request.path, exc_info=error)
+    return _problem(_("Something went wrong on our side. The server's log says what."), 500)
+
+
+def no_such_operation(request: HttpRequest) -> HttpResponse:
+    """Every other address under /api/: refused as JSON too."""
+    return _problem(_("There is no such operation. /api/v1/openapi.json lists those there are."), 404)

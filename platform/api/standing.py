@@ -1,0 +1,84 @@
+"""How a study stands, in numbers."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Q
+
+from api import schemas
+from api.reading import matches_of
+from participants.states import ENDED, State
+from studies.models import Cell, Placement, Study, Version
+
+
+def summary_of(study: Study) -> schemas.StudySummary:
+    return schemas.StudySummary(**_summary(study))
+
+
+def standing_of(study: Study) -> schemas.StudyOut:
+    """State, latest version, people, matches and cells."""
+    version = study.versions.order_by("-number").first()
+    return schemas.StudyOut(
+        **_summary(study),
+        version=_version(version) if version else None,
+        participants=_participants(study),
+        matches=_matches(study),
+        cells=_cells(version) if version else [],
+    )
+
+
+def _summary(study: Study) -> dict[str, str]:
+    return {
+        "slug": study.slug,
+        "title": study.title,
+        "game": study.game,
+        "state": study.status,
+        "purpose": study.purpose,
+    }
+
+
+def _version(version: Version) -> schemas.VersionOut:
+    return schemas.VersionOut(
+        number=version.number,
+        sha256=version.sha256,
+        code_revision=version.code_revision,
+        launched_at=version.launched_at,
+    )
+
+
+def _participants(study: Study) -> schemas.Participants:
+    placed = Placement.objects.filter(cell__version__study=study).order_by()
+    states = dict(placed.values_list("enrolment__state").annotate(Count("pk")))
+    return schemas.Participants(
+        arrived=sum(states.values()),
+        live=sum(count for state, count in states.items() if state not in ENDED),
+        completed=states.get(State.COMPLETED, 0),
+        states=states,
+    )
+
+
+def _matches(study: Study) -> schemas.MatchCounts:
+    counted = dict(matches_of(study).order_by().values_list("status").annotate(Count("pk")))
+    return schemas.MatchCounts(
+        live=counted.get("live", 0), finished=counted.get("finished", 0), abandoned=counted.get("abandoned", 0)
+    )
+
+
+def _cells(version: Version) -> list[schemas.CellOut]:
+    completed = Q(placements__enrolment__state=State.COMPLETED)
+    cells = Cell.objects.filter(version=version).annotate(
+        held=Count("placements", filter=Q(placements__released_at=None)),
+        completed=Count("placements", filter=completed),
+    )
+    return [
+        schemas.CellOut(
+            number=cell.number,
+            kind=cell.kind,
+            role=cell.role,
+            config=version.content["configurations"][cell.configuration],
+            opponents={role: seat["agent"] for role, seat in cell.agents.items()},
+            quota=cell.quota,
+            held=cell.held,
+            completed=cell.completed,
+        )
+        for cell in cells.order_by("number")
+    ]

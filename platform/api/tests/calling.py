@@ -1,0 +1,28 @@
+"""Tokens for tests, and calls of the API with them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from api import tokens
+from studies.models import Study
+
+
+def issued(study: Study, by: User, *scopes: str, name: str = "analysis", days: float = 1) -> str:
+    """What a program with a new token sends."""
+    ends = timezone.now() + timedelta(days=days)
+    return tokens.issue(study=study, name=name, scopes=list(scopes), expires_at=ends, by=by)[1]
+
+
+def call(path: str, secret: str | None = None, *, method: str = "get", **named: Any) -> HttpResponse:
+    """One call of the API, with or without a token."""
+    if method == "post":
+        named.setdefault("content_type", "application/json")
+    headers = {**({"Authorization": f"Bearer {secret}"} if secret else {}), **named.pop("headers", {})}
+    return getattr(Client(), method)(f"/api/v1{path}", headers=headers, **named)

@@ -1,0 +1,240 @@
+"""Every operation of the OpenAPI document × every kind of token: a new operation is covered here or fails here."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.core.files.base import ContentFile
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+from jsonschema import Draft202012Validator
+
+from api import tokens
+from api.models import Scope, Token
+from api.site import api
+from api.tests.calling import call, issued
+from config.logs import HideTokens
+from exports.models import Dataset
+from exports.tests import building
+from matches.models import Match
+from studies.models import Study
+
+SCHEMA: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(path_prefix="/api/v1/"), default=str))
+OPERATIONS = [
+    (method, path.removeprefix("/api/v1"), operation)
+    for path, methods in SCHEMA["paths"].items()
+    for method, operation in methods.items()
+]
+SCOPES = {"ReadToken": "read", "ExportToken": "export", "ManageToken": "manage"}
+BY_TOKEN = [found for found in OPERATIONS if found[2].get("security")]
+NAMES = [f"{method} {path}" for method, path, _operation in BY_TOKEN]
+
+
+@pytest.fixture
+def filled(study: Study) -> Study:
+    """A study with a participant who completed, and a dataset that is ready."""
+    building.complete(study, worker="A1WORKER", messages=["hello"])
+    ready = Dataset(study=study, state=Dataset.State.READY)
+    ready.file.save("ready.zip", ContentFile(b"PK"))
+    return study
+
+
+def address(path: str, study: Study) -> str:
+    """The path with this study's match or dataset in it; a part unknown here fails the test."""
+    last = (study.datasets.first() if "/datasets/" in path else Match.objects.first()).uid
+    filled = path.replace("{slug}", study.slug).replace("{uid}", str(last))
+    assert "{" not in filled, f"say here what {path} is called with"
+    return filled
+
+
+def scope_of(operation: dict[str, Any]) -> str:
+    ((scheme,),) = [list(one) for one in operation["security"]]
+    return SCOPES[scheme]
+
+
+def assert_declared(operation: dict[str, Any], response) -> None:
+    """The answer's status and body are those that the document promises."""
+    declared = operation["responses"][str(response.status_code)]
+    kind, content = next(iter(declared["content"].items()))
+    assert response["Content-Type"].startswith(kind)
+    if kind == "application/json":
+        schema = {**content["schema"], "components": SCHEMA["components"]}
+        Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(response.json())
+
+
+def assert_refused(operation: dict[str, Any], response, status: int) -> None:
+    assert response.status_code == status
+    assert_declared(operation, response)
+    assert len(response.json()["reason"]) > 20
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
+def test_a_token_with_the_operations_scope_is_answered_as_the_document_says(filled, maker, method, path, operation):
+    secret = issued(filled, maker, scope_of(operation))
+    response = call(address(path, filled), secret, method=method)
+    assert response.status_code in (200, 202)
+    assert_declared(operation, response)
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
+def test_whoever_has_no_valid_token_is_refused_and_told_why(filled, maker, method, path, operation):
+    scope = scope_of(operation)
+    valid = issued(filled, maker, scope, name="valid")
+    expired = issued(filled, maker, scope, name="expired", days=-1)
+    revoked = issued(filled, maker, scope, name="revoked")
+    tokens.revoke(Token.objects.get(name="revoked"))
+    wrong = [None, "nonsense", valid[:-1] + ("A" if valid[-1] != "A" else "B"), f"parley_{'a' * 12}_{'b' * 43}"]
+    for secret in (*wrong, expired, revoked):
+        response = call(address(path, filled), secret, method=method)
+        assert_refused(operation, response, 401)
+        assert response["WWW-Authenticate"] == "Bearer"
+    session = Client()
+    session.force_login(maker)
+    response = getattr(session, method)(f"/api/v1{address(path, filled)}")
+    assert_refused(operation, response, 401)
+    maker.is_active = False
+    maker.save()
+    assert_refused(operation, call(address(path, filled), valid, method=method), 401)
+    assert Study.objects.get().status == "launched"
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
+def test_other_scopes_do_not_open_it(filled, maker, method, path, operation):
+    for other in set(Scope.values) - {scope_of(operation)}:
+        secret = issued(filled, maker, other, name=other)
+        assert_refused(operation, call(address(path, filled), secret, method=method), 403)
+    assert Study.objects.get().status == "launched"
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
+def test_a_token_does_no_more_than_its_maker_still_may(filled, maker, method, path, operation):
+    secret = issued(filled, maker, scope_of(operation))
+    maker.user_permissions.clear()
+    assert_refused(operation, call(address(path, filled), secret, method=method), 403)
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), BY_TOKEN, ids=NAMES)
+def test_a_study_of_another_token_does_not_exist(filled, maker, method, path, operation):
+    other = building.new_study(slug="other", title="Other")
+    secret = issued(other, maker, *Scope.values)
+    response = call(address(path, filled), secret, method=method)
+    if "{slug}" not in path:
+        assert "splitting" not in response.content.decode()
+        return
+    assert_refused(operation, response, 404)
+    nowhere = call(address(path, filled).replace("splitting", "nowhere"), secret, method=method)
+    assert nowhere.content == response.content, "nor can one tell whether there is such a study"
+    borrowed = call(address(path, filled).replace("splitting", "other"), secret, method=method)
+    if "{uid}" in path:
+        assert_refused(operation, borrowed, 404)
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), [found for found in BY_TOKEN if "{uid}" in found[1]])
+def test_what_is_not_there_is_not_found(filled, maker, method, path, operation):
+    secret = issued(filled, maker, scope_of(operation))
+    nothing = path.replace("{slug}", filled.slug)
+    assert_refused(operation, call(nothing.replace("{uid}", str(uuid.uuid4())), secret, method=method), 404)
+    assert_refused(operation, call(nothing.replace("{uid}", "nonsense"), secret, method=method), 422)
+
+
+def test_nothing_changes_state_on_a_get(filled, maker):
+    """What changes something has a method of its own, and the others refuse it."""
+    secret = issued(filled, maker, *Scope.values)
+    for path in ("/studies/splitting/pause", "/studies/splitting/resume"):
+        assert call(path, secret).status_code == 405
+    assert Study.objects.get().status == "launched"
+
+
+def test_addresses_that_are_none_are_refused_as_json(db):
+    response = call("/nonsense")
+    assert response.status_code == 404 and "openapi.json" in response.json()["reason"]
+    assert Client().get("/api/").json()["reason"]
+
+
+def test_the_document_is_served_and_names_every_operation(db):
+    served = Client().get(reverse("api:openapi-json")).json()
+    assert served["paths"].keys() == SCHEMA["paths"].keys()
+    for _method, path, operation in OPERATIONS:
+        assert operation["summary"] and operation["description"], path
+
+
+def test_calls_are_counted_per_token(study, maker):
+    many, few = issued(study, maker, "read", name="many"), issued(study, maker, "read", name="few")
+    with override_settings(API_CALLS_PER_MINUTE=3):
+        answers = [call("/studies", many) for _i in range(8)]  # at most two of the clock's minutes
+        assert [answer.status_code for answer in answers].count(429) >= 2
+        refused = next(answer for answer in answers if answer.status_code == 429)
+        assert 0 < int(refused["Retry-After"]) <= 60
+        assert_declared(SCHEMA["paths"]["/api/v1/studies"]["get"], refused)
+        assert call("/studies", few).status_code == 200
+
+
+def test_the_secret_is_kept_nowhere_and_its_use_is_remembered(study, maker):
+    before = timezone.now()
+    secret = issued(study, maker, "read")
+    kept = Token.objects.get()
+    assert kept.last_used_at is None
+    hidden = secret.rsplit("_", 1)[0] + "_"
+    assert secret.removeprefix(hidden) not in json.dumps(Token.objects.values().get(), default=str)
+    call("/studies", secret)
+    kept.refresh_from_db()
+    assert before <= kept.last_used_at <= timezone.now()
+
+
+def test_logs_cut_tokens_out(study, maker):
+    secret = issued(study, maker, "read")
+    for line in (f"Unexpected auth - 'Token {secret}'", "GET /api/v1/results/eyJhbGciOi.xyz-_z 200"):
+        record = logging.LogRecord("x", logging.INFO, "", 0, line, (), None)
+        HideTokens().filter(record)
+        assert secret[-43:] not in record.getMessage() and "eyJ" not in record.getMessage()
+
+
+def test_only_users_with_the_permission_may_give_it_to_a_program(client, study, maker):
+    maker.user_permissions.set(Permission.objects.filter(codename__in=["view_study", "add_token"]))
+    client.force_login(maker)
+    page = client.post(
+        reverse("admin:api_token_add"),
+        {"study": study.pk, "name": "robot", "scopes": ["read", "manage"], "days": "7"},
+    )
+    assert "You may not do this yourself" in page.content.decode()
+    assert not Token.objects.exists()
+
+
+def test_a_token_is_made_shown_once_and_revoked_in_the_admin(client, study, maker):
+    maker.user_permissions.set(
+        Permission.objects.filter(codename__in=["view_study", "add_token", "view_token", "change_token"])
+    )
+    client.force_login(maker)
+    given = {"study": study.pk, "name": "robot", "scopes": ["read"], "days": "7"}
+    page = client.post(reverse("admin:api_token_add"), given)
+    (secret,) = {word for word in page.content.decode().split('"') if word.startswith("parley_")}
+    assert "no-store" in page["Cache-Control"]
+    assert call("/studies", secret).json()["studies"][0]["slug"] == "splitting"
+    again = client.post(reverse("admin:api_token_add"), given)
+    assert Token.objects.count() == 1 and "parley_" + Token.objects.get().key not in again.content.decode()
+
+    token = Token.objects.get()
+    assert 6.9 < (token.expires_at - timezone.now()).total_seconds() / 86400 <= 7
+    for address in (reverse("admin:api_token_changelist"), reverse("admin:api_token_change", args=[token.pk])):
+        shown = client.get(address).content.decode()
+        assert "robot" in shown and secret[-43:] not in shown and token.digest not in shown
+    revoke = reverse("admin:api_token_revoke", args=[token.pk])
+    assert client.get(revoke).status_code == 405
+    assert call("/studies", secret).status_code == 200
+    client.post(revoke)
+    assert call("/studies", secret).status_code == 401
+    assert client.post(reverse("admin:api_token_delete", args=[token.pk]), {"post": "yes"}).status_code == 403
+
+
+def test_revoking_needs_the_permission(client, study, maker):
+    issued(study, maker, "read")
+    maker.user_permissions.set(Permission.objects.filter(codename__in=["view_study", "view_token"]))
+    client.force_login(maker)
+    assert client.post(reverse("admin:api_token_revoke", args=[Token.objects.get().pk])).status_code == 403
+    assert Token.objects.get().revoked_at is None

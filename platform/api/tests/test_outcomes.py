@@ -1,0 +1,235 @@
+"""People come from oTree by signed links; oTree asks for their outcome by signed tokens."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import urlsplit
+
+import jwt
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from api.tests.calling import call
+from api.tests.test_access import OPERATIONS, SCHEMA, assert_declared
+from exports.tests import building
+from matches.models import Seat
+from participants import services as people
+from participants.models import Enrolment
+from participants.states import State
+from recruiters import otree
+from recruiters.models import Identity, OtreeServer
+
+BACK = "https://otree.example/lab/InitializeParticipant/abc123xy"
+SUBJECT = "abc123xy/parley/1"
+RESULT = SCHEMA["paths"]["/api/v1/results/{token}"]["get"]
+
+
+@pytest.fixture
+def study(db):
+    OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab/\nhttps://other.example")
+    return building.new_study(entry="otree", roles=["alice", "bob"], agent="script:fair")
+
+
+def signed(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
+    """A token as an oTree server makes it."""
+    given = {"aud": audience, "study": "splitting", "sub": SUBJECT, "exp": time.time() + lifetime}
+    if audience == otree.PLAY:
+        given |= {"back": BACK}
+    key = key or otree.link_key(OtreeServer.objects.get(study="splitting"))
+    return jwt.encode({name: value for name, value in {**given, **claims}.items() if value is not None}, key, "HS256")
+
+
+def question(**claims) -> str:
+    return signed(audience=otree.RESULT, **claims)
+
+
+def join(token: str, study: str = "splitting"):
+    return Client().get(f"/join/{study}/", {"token": token})
+
+
+def text(response) -> str:
+    return response.content.decode()
+
+
+# ---- coming ------------------------------------------------------------------------------------------
+
+
+def test_a_link_opens_the_study_and_opens_it_again_where_the_person_was(study):
+    first = join(signed(role="bob"))
+    assert first.status_code == 302
+    person = Enrolment.objects.get()
+    assert first["Location"] == person.get_absolute_url()
+    assert (person.placement.cell.role, person.return_to) == ("bob", BACK)
+    building.answer(person, agree="yes")
+    replayed = join(signed(role="bob", lifetime=120))
+    assert replayed["Location"] == first["Location"]
+    assert Enrolment.objects.count() == Identity.objects.count() == 1
+
+
+def test_every_round_is_a_way_of_its_own(study):
+    assert join(signed()).status_code == join(signed(sub="abc123xy/parley/2")).status_code == 302
+    assert Enrolment.objects.count() == 2
+
+
+def test_the_last_page_leads_back_into_the_experiment(study):
+    join(signed())
+    person = Enrolment.objects.get()
+    people.withdraw(enrolment_id=person.pk)
+    page = text(Client().get(person.get_absolute_url()))
+    assert f'href="{BACK}"' in page and person.completion_code not in page
+
+
+@pytest.mark.parametrize(
+    ("claims", "status", "says"),
+    [
+        ({"lifetime": -5}, 410, "expired"),
+        ({"key": "f" * 64}, 403, "not made by the experiment"),
+        ({"study": "another"}, 403, "not made by the experiment"),
+        ({"audience": otree.RESULT, "back": BACK}, 403, "not made by the experiment"),
+        ({"back": "https://evil.example/lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example.evil/lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example@evil.example/lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example/other/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example/lab/InitializeParticipant/../../x"}, 403, "does not know"),
+        ({"back": "javascript:alert(1)"}, 403, "does not know"),
+        ({"back": None}, 403, "does not know"),
+        ({"role": "carol"}, 403, "role"),
+        ({"sub": ""}, 403, "not made by the experiment"),
+        ({"sub": "x" * 101}, 403, "not made by the experiment"),
+        ({"exp": None}, 403, "not made by the experiment"),
+    ],
+)
+def test_a_link_that_is_not_right_gets_a_clear_page_and_changes_nothing(study, claims, status, says):
+    refused = join(signed(**claims))
+    assert refused.status_code == status and says in text(refused)
+    assert "evil" not in text(refused)
+    assert not Enrolment.objects.exists()
+
+
+def test_no_signature_is_no_signature(study):
+    claims = {"aud": otree.PLAY, "study": "splitting", "sub": SUBJECT, "exp": time.time() + 60, "back": BACK}
+    for token in (jwt.encode(claims, None, "none"), "nonsense", "a.b.c", "\x00"):
+        assert join(token).status_code == 403
+    assert join("").status_code == 400
+    assert not Enrolment.objects.exists()
+
+
+def test_a_study_without_an_otree_server_lets_nobody_in(study):
+    token = signed()
+    OtreeServer.objects.all().delete()
+    assert join(token).status_code == 403
+
+
+def test_links_signed_before_the_servers_secret_was_changed_still_open(study, settings):
+    token = signed()
+    with override_settings(SECRET_KEY="new", SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert join(token).status_code == 302
+
+
+# ---- the outcome -------------------------------------------------------------------------------------
+
+
+def outcome(token: str):
+    response = call(f"/results/{token}")
+    assert_declared(RESULT, response)
+    return response
+
+
+def finish(person: Enrolment) -> None:
+    building.consent(person, name="Rosalind")
+    building.read_instructions(person)
+    building.play(person, messages=["Rosalind here"])
+    building.answer_quiz(person)
+
+
+def test_the_outcome_is_pending_until_the_way_has_ended(study):
+    assert outcome(question()).json()["state"] == "pending", "nobody came yet"
+    join(signed(role="alice"))
+    assert outcome(question()).json() == {**outcome(question()).json(), "state": "pending", "turns": []}
+    person = Enrolment.objects.get()
+    finish(person)
+    person.refresh_from_db()
+    told = outcome(question()).json()
+    owed = {row.reason: int(row.amount * 100) for row in person.ledger.all()}
+    assert (told["state"], told["ending"], told["role"], told["currency"]) == ("finished", "completed", "alice", "USD")
+    assert (told["base_cents"], told["bonus_cents"]) == (owed["base"], owed["bonus"])
+    assert told["payoff_cents"] == sum(owed.values()) and isinstance(told["payoff_cents"], int)
+    match = Seat.objects.get(enrolment=person).match
+    assert (told["match"], told["payoff"]) == (str(match.uid), match.payoffs["alice"])
+    moves = list(match.events.filter(kind="move").order_by("number"))
+    assert [(turn["number"], turn["role"]) for turn in told["turns"]] == [
+        (i, event.role) for i, event in enumerate(moves, start=1)
+    ]
+    assert told["turns"][0]["move"]["message"] == "[name] here"
+    for secret in (person.token, person.completion_code, "Rosalind"):
+        assert secret not in str(told)
+
+
+def test_a_way_that_ended_early_has_an_outcome_too(study):
+    join(signed())
+    people.withdraw(enrolment_id=Enrolment.objects.get().pk)
+    told = outcome(question()).json()
+    assert (told["state"], told["ending"], told["payoff_cents"], told["turns"]) == ("finished", State.WITHDREW, 0, [])
+
+
+def test_a_demonstration_tells_what_would_be_paid(db):
+    OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab")
+    building.new_study(entry="otree", purpose="demo")
+    join(signed())
+    finish(Enrolment.objects.get())
+    told = outcome(question()).json()
+    assert (told["base_cents"], told["bonus_cents"]) == (100, round(200 * told["payoff"] / 10000))
+    assert not Enrolment.objects.get().ledger.exists()
+
+
+def test_only_the_experiment_can_ask_and_only_for_whom_it_names(study):
+    join(signed())
+    other = question(sub="zzz/parley/1")
+    assert outcome(other).json()["state"] == "pending"
+    wrong = [
+        signed(),  # the participant's own link opens no result
+        question(key="f" * 64),
+        question(lifetime=-5),
+        question(study="another"),
+        "nonsense",
+    ]
+    for token in wrong:
+        refused = outcome(token)
+        assert refused.status_code == 401 and "result" in refused.json()["reason"]
+
+
+def test_no_other_operation_works_without_a_bearer_token():
+    assert [path for _method, path, operation in OPERATIONS if not operation.get("security")] == ["/results/{token}"]
+
+
+# ---- setting it up -----------------------------------------------------------------------------------
+
+
+def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user):
+    client.force_login(admin_user)
+    given = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
+    page = client.post(reverse("admin:recruiters_otreeserver_add"), given)
+    server = OtreeServer.objects.get()
+    key = otree.link_key(server)
+    assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
+    again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))
+    assert key not in text(again) and "127.0.0.1:8001" in text(again)
+    server.delete()
+    client.post(reverse("admin:recruiters_otreeserver_add"), given)
+    assert otree.link_key(OtreeServer.objects.get()) != key, "added again it has another key"
+
+
+@pytest.mark.parametrize("address", ["", "otree.example", "ftp://otree.example", "https://a@b.example", "https://a/?x"])
+def test_what_is_no_address_is_refused(client, admin_user, address):
+    client.force_login(admin_user)
+    page = client.post(reverse("admin:recruiters_otreeserver_add"), {"study": "splitting", "addresses": address})
+    assert page.status_code == 200 and not OtreeServer.objects.exists()
+
+
+def test_the_address_of_the_way_back_is_one_of_the_studys(study):
+    assert {urlsplit(address).netloc for address in OtreeServer.objects.get().allowed()} == {
+        "otree.example",
+        "other.example",
+    }
+    assert join(signed(back="https://other.example/InitializeParticipant/abc")).status_code == 302

@@ -1,0 +1,187 @@
+"""What the API tells of a study, and what it never tells."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from api.tests.calling import call, issued
+from exports.dataset import export
+from exports.tests import building
+from matches.models import Match
+from participants.models import Enrolment
+from participants.states import State
+from studies.models import Study
+
+NAME = "Rosalind"
+WORKER = "A1WORKERID77"
+
+
+def get(path: str, secret: str, **parameters):
+    response = call(path, secret, data=parameters)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+@pytest.fixture
+def talked(study):
+    """Somebody completed, and told their name and worker id."""
+    return building.complete(
+        study, worker=WORKER, name=NAME, messages=[f"I am {NAME}, my id is {WORKER}"], details={"hitId": "HIT4711X"}
+    )
+
+
+def test_the_study_says_how_it_stands(study, talked, reader):
+    arrived = building.arrive(study, worker="A2")
+    told = get("/studies/splitting", reader)
+    assert (told["state"], told["version"]["number"], told["purpose"]) == ("launched", 1, "study")
+    assert told["participants"] == {
+        "arrived": 2, "live": 1, "completed": 1, "states": {"arrived": 1, "completed": 1},
+    }  # fmt: skip
+    assert told["matches"] == {"live": 0, "finished": 1, "abandoned": 0}
+    (cell,) = told["cells"]
+    assert (cell["role"], cell["opponents"], cell["held"], cell["completed"]) == ("alice", {"bob": "script:fair"}, 2, 1)
+    assert cell["config"]["money"] == 10000
+    assert arrived.token not in json.dumps(told)
+
+
+def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(maker):
+    secret = issued(Study.objects.create(title="Draft", slug="draft", game="bargaining"), maker, "read")
+    told = get("/studies/draft", secret)
+    assert (told["state"], told["version"], told["cells"]) == ("draft", None, [])
+    assert get("/studies/draft/matches", secret)["matches"] == []
+    assert get("/studies/draft/results", secret)["results"] == []
+
+
+def test_a_match_tells_what_happened_as_the_dataset_does(study, talked, reader, tmp_path):
+    export(study, tmp_path / "dataset")
+    (line,) = (tmp_path / "dataset" / "transcripts.jsonl").read_text().splitlines()
+    exported = json.loads(line)
+    (listed,) = get("/studies/splitting/matches", reader)["matches"]
+    told = get(f"/studies/splitting/matches/{listed['uid']}", reader)
+    assert told["events"] == exported["events"]
+    assert told["config"] == exported["config"]
+    assert told["metrics"] == exported["metrics"]
+    assert {role: seat["payoff"] for role, seat in told["roles"].items()} == exported["payoffs"]
+    assert {role: seat["player"] for role, seat in told["roles"].items()} == exported["players"]
+    assert told["roles"]["alice"]["participant"] == talked.pseudonym
+    assert told["in_dataset"] is True and told["left_out_because"] == []
+    assert (listed["config"], listed["events"]) == (None, None)
+    (asked,) = get("/studies/splitting/matches", reader, include=["config", "events"])["matches"]
+    assert (asked["config"], asked["events"]) == (told["config"], told["events"])
+
+
+def test_no_answer_tells_who_somebody_is(study, talked, reader):
+    (match,) = get("/studies/splitting/matches", reader)["matches"]
+    paths = ["/studies", "/studies/splitting", "/studies/splitting/results", "/studies/splitting/matches"]
+    told = [get(path, reader, **({"include": "events"} if path.endswith("matches") else {})) for path in paths]
+    told.append(get(f"/studies/splitting/matches/{match['uid']}", reader))
+    everything = json.dumps(told)
+    assert "[name]" in everything and "[identifier]" in everything
+    for secret in (NAME, WORKER, "HIT4711X", talked.token, talked.completion_code):
+        assert secret.lower() not in everything.lower()
+
+
+def test_results_tell_ending_payoff_and_what_is_owed(study, talked, reader):
+    failed = building.arrive(study, worker="A2")
+    building.consent(failed)
+    building.read_instructions(failed, word="wrong")
+    completed, other = get("/studies/splitting/results", reader)["results"]
+    assert (completed["participant"], completed["state"], completed["role"]) == (talked.pseudonym, "completed", "alice")
+    assert completed["payoff"] == Match.objects.get().payoffs["alice"]
+    rows = {row.reason: str(row.amount) for row in talked.ledger.all()}
+    assert {reason: owed["amount"] for reason, owed in completed["owed"].items()} == rows
+    assert completed["in_dataset"] is True
+    assert (other["state"], other["match"], other["owed"]) == ("failed_code_word", None, {})
+    assert other["left_out_because"] == ["failed_code_word"]
+
+
+def test_pages_hold_everybody_exactly_once_whoever_comes_meanwhile(study, reader):
+    people = [building.complete(study, worker=f"A{i}") for i in range(5)]
+    for path, entries, name in (("matches", "matches", "uid"), ("results", "results", "participant")):
+        seen, cursor = [], None
+        while True:
+            page = get(f"/studies/splitting/{path}", reader, limit=2, **({"cursor": cursor} if cursor else {}))
+            seen += [entry[name] for entry in page[entries]]
+            if len(seen) == 2:
+                building.complete(study, worker=f"late-{path}")
+            cursor = page["next"]
+            if cursor is None:
+                break
+        assert len(seen) == len(set(seen)) == Enrolment.objects.count()
+        assert all(person.pseudonym in seen for person in people) or path == "matches"
+
+
+def test_matches_are_found_by_state_cell_and_time(study, talked, reader):
+    building.consent(building.arrive(study, worker="A2"))
+    second = Enrolment.objects.exclude(pk=talked.pk).get()
+    building.read_instructions(second)
+    live = building.match_of(second)
+
+    def found(**parameters) -> set[str]:
+        return {match["uid"] for match in get("/studies/splitting/matches", reader, **parameters)["matches"]}
+
+    finished = talked.seats.get().match
+    both = {str(live.uid), str(finished.uid)}
+    assert found() == both
+    assert found(state="live") == {str(live.uid)} and found(state="finished") == {str(finished.uid)}
+    assert found(cell=1) == both and found(cell=2) == set() and found(version=2) == set()
+    finished.refresh_from_db()
+    Match.objects.filter(pk=finished.pk).update(started_at=timezone.now() - timedelta(hours=1))
+    Match.objects.filter(pk=live.pk).update(started_at=timezone.now() - timedelta(minutes=30))
+    moment = (timezone.now() - timedelta(minutes=10)).isoformat()
+    assert found(since=moment) == {str(finished.uid)}, "it began earlier and ended since"
+    assert found(until=moment) == both
+    assert found(since=(timezone.now() + timedelta(minutes=1)).isoformat()) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "field"),
+    [
+        ("matches", {"since": "yesterday"}, "since"),
+        ("matches", {"since": "2026-01-31T12:00:00"}, "since"),
+        ("matches", {"limit": 201}, "limit"),
+        ("matches", {"limit": 0}, "limit"),
+        ("matches", {"state": "over"}, "state"),
+        ("matches", {"include": "keys"}, "include"),
+        ("matches", {"cursor": "nonsense"}, "cursor"),
+        ("matches", {"cursor": "00000000-0000-4000-8000-000000000000"}, "cursor"),
+        ("results", {"cursor": "p-nobody"}, "cursor"),
+        ("results", {"ended_since": "now"}, "ended_since"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_at_its_parameter(study, reader, path, parameters, field):
+    response = call(f"/studies/splitting/{path}", reader, data=parameters)
+    assert response.status_code == 422
+    assert any(field in name for name in response.json()["fields"])
+
+
+def test_whoever_polls_is_told_when_nothing_has_changed(study, talked, reader):
+    for path in ("/studies", "/studies/splitting", "/studies/splitting/matches", "/studies/splitting/results"):
+        first = call(path, reader)
+        again = call(path, reader, headers={"If-None-Match": first["ETag"]})
+        assert (again.status_code, again.content) == (304, b""), path
+    building.arrive(study, worker="A2")
+    first_etag = call("/studies/splitting", reader)["ETag"]
+    Enrolment.objects.filter(pk=talked.pk).update(state=State.WITHDREW)
+    assert call("/studies/splitting", reader, headers={"If-None-Match": first_etag}).status_code == 200
+
+
+def test_a_page_needs_no_more_queries_when_there_are_more_matches(study, reader):
+    counted = []
+    for number in (2, 4):
+        for i in range(number):
+            building.complete(study, worker=f"{number}-{i}")
+        get("/studies/splitting/matches", reader)
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            get("/studies/splitting/matches", reader, include=["config", "events"])
+            get("/studies/splitting/results", reader)
+        counted.append(len(queries))
+    assert counted[0] == counted[1]

@@ -1,0 +1,137 @@
+"""Pausing, resuming and exporting through the API."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.utils import timezone
+
+from api.tests.calling import call, issued
+from exports import background
+from exports.models import SILENT, Dataset
+from exports.tests import building
+from exports.verify import verify
+from studies.enrolling import NotOpen
+from studies.models import Study
+
+
+@pytest.fixture
+def exporter(study, maker) -> str:
+    return issued(study, maker, "export", name="archive")
+
+
+@pytest.fixture
+def manager(study, maker) -> str:
+    return issued(study, maker, "manage", name="night watch")
+
+
+def post(path: str, secret: str, **named):
+    return call(path, secret, method="post", **named)
+
+
+# ---- pause and resume --------------------------------------------------------------------------------
+
+
+def test_a_paused_study_lets_nobody_new_in_until_it_is_resumed(study, manager, maker):
+    began = building.arrive(study, worker="A1")
+    assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
+    with pytest.raises(NotOpen):
+        building.arrive(Study.objects.get(), worker="A2")
+    assert building.consent(began).position == 2, "whoever is in goes on"
+    assert post("/studies/splitting/resume", manager).json()["state"] == "launched"
+    building.arrive(Study.objects.get(), worker="A2")
+    history = list(LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message"))
+    assert [(user, key) for user, key, _deed in history] == [(maker.pk, str(study.pk))] * 2
+    assert "Paused." in history[0][2] and "night watch" in history[0][2] and "Resumed." in history[1][2]
+
+
+def test_a_second_time_changes_nothing(study, manager):
+    for _i in range(2):
+        assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
+    assert LogEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize("status", ["draft", "closed"])
+def test_what_does_not_run_is_neither_paused_nor_resumed(study, manager, status):
+    Study.objects.update(status=status)
+    for deed in ("pause", "resume"):
+        refused = post(f"/studies/splitting/{deed}", manager)
+        assert refused.status_code == 409 and status in refused.json()["reason"]
+    assert Study.objects.get().status == status
+
+
+# ---- datasets ----------------------------------------------------------------------------------------
+
+
+def test_a_dataset_is_asked_for_written_and_downloaded(study, exporter, tmp_path):
+    building.complete(study, worker="A1", messages=["hello"])
+    asked = post("/studies/splitting/datasets", exporter)
+    assert asked.status_code == 202 and asked.json()["state"] == "queued"
+    address = f"/studies/splitting/datasets/{asked.json()['uid']}"
+    early = call(f"{address}/download", exporter)
+    assert early.status_code == 409 and "ready" in early.json()["reason"]
+    again = post("/studies/splitting/datasets", exporter)
+    assert (again.status_code, again.json()["uid"]) == (200, asked.json()["uid"])
+
+    background.write(Dataset.objects.get().pk)
+    ready = call(address, exporter).json()
+    assert ready["state"] == "ready" and ready["counts"]["matches.csv"] == 1
+    download = call(f"{address}/download", exporter)
+    content = b"".join(download.streaming_content)
+    assert len(content) == ready["bytes"] == int(download["Content-Length"])
+    zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert verify(folder) == []
+    assert {"Asked for a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
+
+
+def test_only_the_newest_datasets_are_kept(study, exporter):
+    for _i in range(background.KEPT + 2):
+        background.write(background.ask_for(study)[0].pk)
+    kept = list(Dataset.objects.all())
+    assert len(kept) == background.KEPT and all(dataset.file.storage.exists(dataset.file.name) for dataset in kept)
+    listed = call("/studies/splitting/datasets", exporter).json()["datasets"]
+    assert [one["uid"] for one in listed] == [str(dataset.uid) for dataset in kept]
+
+
+def test_a_dataset_is_written_once_however_often_its_task_comes(study):
+    asked, _new = background.ask_for(study)
+    background.write(asked.pk)
+    written = Dataset.objects.get()
+    background.write(asked.pk)
+    again = Dataset.objects.get()
+    assert (again.file.name, again.ended_at) == (written.file.name, written.ended_at)
+
+
+def test_a_dataset_whose_writer_died_has_failed_and_another_can_be_asked_for(study, exporter):
+    asked, _new = background.ask_for(study)
+    Dataset.objects.update(state="writing", alive_at=timezone.now() - SILENT - timedelta(seconds=1))
+    told = call(f"/studies/splitting/datasets/{asked.uid}", exporter).json()
+    assert told["state"] == "failed" and "ask for another" in told["reason"]
+    assert post("/studies/splitting/datasets", exporter).status_code == 202
+
+
+def test_a_study_that_was_never_launched_has_nothing_to_export(maker):
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    refused = post("/studies/draft/datasets", issued(draft, maker, "export"))
+    assert refused.status_code == 409 and not Dataset.objects.exists()
+
+
+def test_an_unknown_format_is_refused(study, exporter):
+    refused = post("/studies/splitting/datasets", exporter, data='{"formats": ["xlsx"]}')
+    assert refused.status_code == 422 and "csv" in refused.json()["reason"]
+    assert post("/studies/splitting/datasets", exporter, data="nonsense").status_code == 400
+    assert not Dataset.objects.exists()
+
+
+def test_a_file_that_is_gone_is_said_to_be(study, exporter):
+    asked, _new = background.ask_for(study)
+    background.write(asked.pk)
+    kept = Dataset.objects.get()
+    kept.file.storage.delete(kept.file.name)
+    gone = call(f"/studies/splitting/datasets/{asked.uid}/download", exporter)
+    assert gone.status_code == 409 and "another" in gone.json()["reason"]

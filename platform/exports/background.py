@@ -1,0 +1,140 @@
+"""Writing datasets in the background. The database knows which are wanted; a task is only a hint."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from django.core.files import File
+from django.db import IntegrityError, connections, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from exports.dataset import USUAL, checked
+from exports.errors import ExportError, NothingToExport
+from exports.models import SILENT, Dataset
+from exports.packing import packed
+from studies.models import Study
+
+log = logging.getLogger(__name__)
+
+KEPT = 3
+"""Datasets of one study whose files are kept."""
+_UNFINISHED = (Dataset.State.QUEUED, Dataset.State.WRITING)
+_LOST = timedelta(seconds=30)
+"""After this long a task that nobody took is sent again."""
+
+
+def ask_for(study: Study, formats: Iterable[str] = USUAL) -> tuple[Dataset, bool]:
+    """Have the study's dataset written; returns it and whether it is new: one that is under way is returned as it is.
+
+    Raises:
+        UnknownFormat, NothingToExport
+    """
+    wanted = list(checked(formats))
+    if not study.versions.exists():
+        raise NothingToExport(_("The study was never launched, so there is nothing to export."))
+    under_way = _under_way(study)
+    if under_way is not None:
+        return under_way, False
+    try:
+        with transaction.atomic():
+            asked = Dataset.objects.create(study=study, formats=wanted)
+            _send(asked)
+    except IntegrityError:  # somebody else asked at the same moment
+        return Dataset.objects.get(study=study, state__in=_UNFINISHED), False
+    return asked, True
+
+
+def refreshed(dataset: Dataset) -> Dataset:
+    """The dataset as it stands; one whose writer is gone has failed, one that nobody took is queued again."""
+    dataset.refresh_from_db()
+    if dataset.abandoned:
+        Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING, alive_at__lt=timezone.now() - SILENT).update(
+            state=Dataset.State.FAILED,
+            reason=_("The process that wrote it ended. Please ask for another."),
+            ended_at=timezone.now(),
+        )
+        dataset.refresh_from_db()
+    elif dataset.state == Dataset.State.QUEUED and dataset.asked_at < timezone.now() - _LOST:
+        _send(dataset)
+    return dataset
+
+
+def write(dataset_id: int) -> None:
+    """Write a queued dataset; one that somebody else writes or wrote is left alone."""
+    mine = Dataset.objects.filter(pk=dataset_id, state=Dataset.State.QUEUED)
+    if not mine.update(state=Dataset.State.WRITING, alive_at=timezone.now()):
+        return
+    dataset = Dataset.objects.select_related("study").get(pk=dataset_id)
+    try:
+        with _heard_from(dataset):
+            _write(dataset)
+    except ExportError as error:
+        _fail(dataset, str(error))
+    except Exception:
+        _fail(dataset, _("It could not be written; the server's log says why."))
+        raise
+
+
+def _write(dataset: Dataset) -> None:
+    name = str(dataset)
+    pack, manifest = packed(dataset.study, name, dataset.formats)
+    with pack:
+        digest = hashlib.file_digest(pack, "sha256").hexdigest()
+        size = pack.tell()
+        pack.seek(0)
+        dataset.file.save(f"{dataset.uid}.zip", File(pack), save=False)
+    done = {"state": Dataset.State.READY, "ended_at": timezone.now(), "file": dataset.file.name, "size": size}
+    done |= {"sha256": digest, "counts": manifest.counts}
+    if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**done):
+        dataset.file.delete(save=False)  # given up as abandoned in the meantime
+        return
+    for old in Dataset.objects.filter(study=dataset.study, state=Dataset.State.READY)[KEPT:]:
+        old.file.delete(save=False)
+        old.delete()
+
+
+def _fail(dataset: Dataset, reason: str) -> None:
+    Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(
+        state=Dataset.State.FAILED, reason=reason[:400], ended_at=timezone.now()
+    )
+
+
+def _under_way(study: Study) -> Dataset | None:
+    found = Dataset.objects.filter(study=study, state__in=_UNFINISHED).first()
+    if found is None:
+        return None
+    found = refreshed(found)
+    return found if found.state in _UNFINISHED else None
+
+
+def _send(dataset: Dataset) -> None:
+    from exports.tasks import write_dataset  # the task calls this module
+
+    transaction.on_commit(lambda: write_dataset.delay(dataset.pk), robust=True)
+
+
+@contextmanager
+def _heard_from(dataset: Dataset) -> Iterator[None]:
+    """Say now and then that the writer lives."""
+    done = threading.Event()
+
+    def beat() -> None:
+        try:
+            while not done.wait(SILENT.total_seconds() / 6):
+                Dataset.objects.filter(pk=dataset.pk).update(alive_at=timezone.now())
+        finally:
+            connections.close_all()
+
+    heart = threading.Thread(target=beat, name="dataset writer", daemon=True)
+    heart.start()
+    try:
+        yield
+    finally:
+        done.set()
+        heart.join()

@@ -1,0 +1,9 @@
+from celery import shared_task
+
+from exports import background
+
+
+@shared_task(name="exports.write")
+def write_dataset(dataset_id: int) -> None:
+    """Write a dataset that was asked for."""
+    background.write(dataset_id)

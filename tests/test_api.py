@@ -1,0 +1,60 @@
+"""The examples of docs/api.md, run as they stand against a live stack; its worker writes the dataset."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from config.supervisor import ROOT
+from exports.verify import verify
+
+pytestmark = pytest.mark.services
+
+EXAMPLES = re.findall(r"(?ms)^```sh\n(.*?)^```$", (ROOT / "docs" / "api.md").read_text())
+STUDY = {
+    "title": "Examples",
+    "slug": "api-examples",
+    "game": "bargaining",
+    "roles": ["alice"],
+    "agent": "script:fair",
+    "entry": "open",
+}
+
+
+def run(example: str, environment: dict[str, str], folder: Path) -> str:
+    """What an example prints; it must succeed."""
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", example],
+        env={**os.environ, **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ran.returncode == 0, f"{example}\n{ran.stdout}{ran.stderr}"
+    return ran.stdout
+
+
+def test_the_examples_do_what_the_page_says(stack, tmp_path):
+    slug = stack.launch_study(STUDY)
+    stack.sit_down(slug)
+    token = stack.call("tests.deeds.api_token", slug, ["read", "export", "manage"])
+    environment = {"PARLEY": stack.url, "TOKEN": token, "STUDY": slug}
+    printed = [run(example, environment, tmp_path) for example in EXAMPLES]
+    assert len(printed) == 8
+    assert '"slug": "api-examples"' in printed[0]
+    assert '"live": 1' in printed[1]
+    assert '"matches": []' in printed[2], "nothing is finished yet"
+    assert '"uid"' in printed[3] and '"playing"' in printed[4]
+    assert printed[5] == "", "nothing has changed"
+    with zipfile.ZipFile(tmp_path / "dataset.zip") as packed:
+        packed.extractall(tmp_path / "dataset")
+    (folder,) = (tmp_path / "dataset").iterdir()
+    assert verify(folder) == []
+    assert '"paused"' in printed[7] and '"launched"' in printed[7]
+    assert not any(token[-43:] in stack.log(name) for name in stack.services)
