@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
 from games.interface import Event, Form, Game, Json, Move, MoveData, Role, Turn, View
 from games.words import gettext as _
+from games.words import quoted
 
 T = TypeVar("T")
 
@@ -186,7 +187,7 @@ def _problem(error: Any, model: type[Any], *, with_names: bool = True) -> tuple[
     if key is None:
         return what, None
     known = model.model_fields.get(key)
-    label = f"“{key}”" if known is None else known.title or key
+    label = quoted(key) if known is None else known.title or key
     where = ".".join(str(part) for part in error["loc"][1:] if isinstance(part, int))
     name = f"{label} ({key})" if with_names and known is not None and known.title else label
     return f"{name}{f' [{where}]' if where else ''} {what}", key

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from games.interface import Form, Json
 from games.play import expand, form_for
+from games.words import quoted
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.fitting import fit
 from llm_agents.parsing.objects import last_object
@@ -86,10 +87,10 @@ def _keys_are_known(move: Mapping[str, Json], form: Form) -> None:
         if key in fields:
             continue
         if meant := _meant(key, form):
-            raise BadAnswer(f'There is no key “{key[:60]}”; the key is "{meant}", exactly as written here.')
+            raise BadAnswer(f'There is no key {quoted(key)}; the key is "{meant}", exactly as written here.')
         if lacking:
             names = ", ".join(f'"{name}"' for name in json_schema(form.model)["properties"])
-            raise BadAnswer(f"There is no key “{key[:60]}”; the keys are {names}.")
+            raise BadAnswer(f"There is no key {quoted(key)}; the keys are {names}.")
 
 
 def _meant(key: str, form: Form) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from games.interface import Json, Move
 from games.play import MOST_EXACT
+from games.words import quoted
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.schema import ENTRY_NAME, ENTRY_VALUE, options_of
 from llm_agents.prompting import json_schema
@@ -58,7 +59,10 @@ def _fit(value: Json, schema: Mapping[str, Any], definitions: Mapping[str, Any],
         if isinstance(value, dict) and option.get("type") == "object":
             inner, others = option.get("properties", {}), option.get("additionalProperties")
             rest = others if isinstance(others, Mapping) else {}
-            return {key: _fit(part, inner.get(key, rest), definitions, f"{where}.{key}") for key, part in value.items()}
+            return {
+                key: _fit(part, inner.get(key, rest), definitions, f"{where}.{quoted(key)}")
+                for key, part in value.items()
+            }
         if isinstance(value, list) and option.get("type") == "array":
             parts = enumerate(value)
             return [_fit(part, option.get("items", {}), definitions, f"{where}[{at}]") for at, part in parts]
@@ -92,7 +96,7 @@ def _number(text: str, where: str) -> float | int:
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
         hint = ": give the number itself" if text.strip().endswith("%") else ", such as 6000 or 6000.50"
-        raise BadAnswer(f'The value of "{where}" must be a number{hint}, not the text “{" ".join(text.split())[:40]}”.')
+        raise BadAnswer(f'The value of "{where}" must be a number{hint}, not the text {quoted(text)}.')
     digits = found[1].replace("+", "") + _SEPARATORS.sub("", found[2])
     return float(digits) if "." in digits or len(digits) > _LONGEST else int(digits)
 

@@ -297,7 +297,7 @@ async def test_no_part_of_a_key_is_left_however_it_is_quoted(serving, protocol, 
 
 @pytest.mark.parametrize("key", [None, "none", "abc", "7"])
 async def test_words_that_are_no_key_stay(serving, protocol, key):
-    said = "NoneType: no such model, none at all; nonexistent. Basic requests that is far too long for an absent model."
+    said = "NoneType: no such model, none at all; nonexistent. Basic requests are far too long for an absent model."
     wire = serving(error(400, said))
     with pytest.raises(errors.Rejected) as caught:
         await ask(wire.endpoint(protocol, key=key))

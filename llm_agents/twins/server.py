@@ -167,7 +167,7 @@ class Twin:
             case FailingStream():
                 await call.say(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
             case Echo():
-                failure = Failure(answer.status, call.echo(), None)
+                failure = Failure(answer.status, call.echo())
                 if answer.after is None:
                     await call.fail(failure)
                 else:

@@ -1,0 +1,235 @@
+"""What a player writes stays that player's words: in every game with free text, way of asking and protocol."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pytest
+
+from games import registry
+from games.examples import Case, cases
+from games.interface import Event, Role
+from games.play import Play, replay_moves, script_move, start, submit
+from llm_agents import strategies
+from llm_agents.agent import AgentSpec, Ladder, decide
+from llm_agents.endpoints import Endpoint, use_endpoints
+from llm_agents.parsing import answer_schema
+from llm_agents.prompting import json_schema
+from llm_agents.providers import provider_called
+from llm_agents.tests.injections import HARMLESS, INJECTIONS
+from llm_agents.twins import BothTwin
+from llm_agents.twins.protocols import text_of
+
+FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
+TELLING = 25
+"""Characters in a row that are no coincidence."""
+MOST_MOVES = 12
+"""So many moves into a match a game with free text has let somebody write."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A match in which somebody has just written to somebody, whose turn it is now."""
+
+    writer: Role
+    reader: Role
+    play: Play
+    events: tuple[Event, ...]
+    moves: tuple[tuple[Role, dict], ...]
+
+
+def text_field(play: Play, role: Role) -> str | None:
+    """A field of free text that the role may fill in now."""
+    for form in play.forms(role):
+        for name, field in json_schema(form.model).get("properties", {}).items():
+            if any(option.get("type") == "string" and "enum" not in option for option in field.get("anyOf", [field])):
+                return name
+    return None
+
+
+def wrote(case: Case, words: str) -> Told | None:
+    """The first moment at which a player has written `words` and another one reads them; None: nobody can."""
+    play, opening = start(case.game, case.seed)
+    events, moves, writer = list(opening), [], None
+    while not play.over and len(moves) < MOST_MOVES:
+        role = play.waiting_for()[0]
+        if writer not in (None, role):
+            return Told(writer, role, play, tuple(events), tuple(moves))
+        move = dict(script_move(play, role, "random"))
+        if (field := text_field(play, role)) is not None:
+            writer, move = role, {**move, field: words}
+        play, made = submit(play, role, move)
+        events += made
+        moves.append((role, move))
+    return None
+
+
+@cache
+def written() -> Mapping[str, Case]:
+    """By game: a configuration in which one player can write to another."""
+    every = {key: [case for case in cases(key) if wrote(case, HARMLESS)] for key in registry.keys()}
+    return {key: found[0] for key, found in every.items() if found}
+
+
+WAYS: Mapping[str, dict[str, Any]] = {
+    **{name: {"strategy": name} for name in strategies.STRATEGIES},
+    "persona": {"persona": "You are a patient trader."},
+    "short forms": {"short": True},
+    "own prompts": {
+        "prompts": {
+            "system": "{{ rules }}",
+            "question": "# {{ round }}\n\n{{ known }}\n\n{{ news }}\n\n{{ question }} {{ format_help }}",
+            "correction": "No: {{ reason }}\n\n{{ known }}",
+        }
+    },
+}
+
+
+def test_the_games_of_the_published_tables_have_free_text():
+    assert set(written()) >= {"bargaining", "negotiation", "persuasion"}
+
+
+def outside(text: str) -> str:
+    """What the house says: players' words are replaced by their speakers."""
+    return FENCE.sub(lambda found: f"[{found[1]} writes]", text)
+
+
+def words_in(text: str) -> list[str]:
+    """What stands between the marks, other than in their explanation."""
+    return [json.loads(found[2]) for found in FENCE.finditer(text) if found[1] != "…"]
+
+
+def everything(told: Told, way: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
+    sent = strategies.messages(told.play, told.reader, told.events, **way)
+    correction = strategies.correction(told.play, told.reader, "There is no JSON object.", **way)
+    return [*((message["role"], message["content"]) for message in sent), ("user", correction)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("key", sorted(written()))
+def test_words_stand_between_their_marks_and_change_nothing_else(key, way):
+    case = written()[key]
+    usual = everything(wrote(case, HARMLESS), WAYS[way])
+    assert not any(words_in(text) for role, text in usual if role == "system")
+    for attempt, words in INJECTIONS.items():
+        sent = everything(wrote(case, words), WAYS[way])
+        assert [(role, outside(text)) for role, text in sent] == [(role, outside(text)) for role, text in usual], (
+            attempt
+        )
+        between = [words_in(text) for _role, text in sent]
+        assert between == [[words if w == HARMLESS else w for w in words_in(text)] for _role, text in usual], attempt
+        assert any(words in texts for texts in between), attempt
+
+
+@pytest.mark.parametrize("key", sorted(written()))
+def test_forms_schemas_and_payoffs_stay_the_rules(key):
+    case = written()[key]
+    usual = wrote(case, HARMLESS)
+    expected = asked(usual), results(to_the_end(usual)[0])
+    for attempt, words in INJECTIONS.items():
+        told = wrote(case, words)
+        assert (asked(told), results(to_the_end(told)[0])) == expected, attempt
+
+
+def asked(told: Told) -> Any:
+    """What the reader may do, and how a model's answer is held to it."""
+    forms = told.play.forms(told.reader)
+    said = [(form.name, form.title, form.help, form.ends_turn, json_schema(form.model)) for form in forms]
+    return said, answer_schema(forms), answer_schema(forms, short=True)
+
+
+def to_the_end(told: Told) -> tuple[Play, list[tuple[Role, dict]]]:
+    """The rest of the match between players that do not listen."""
+    play, moves = told.play, list(told.moves)
+    while not play.over:
+        role = play.waiting_for()[0]
+        move = dict(script_move(play, role, "random"))
+        play, _made = submit(play, role, move)
+        moves.append((role, move))
+    return play, moves
+
+
+def results(play: Play) -> tuple[Any, Any]:
+    return play.payoffs(), play.metrics()
+
+
+# ---- a model that does what it is told -----------------------------------------------------------------
+
+
+def obeying(request: dict[str, Any]) -> str:
+    """What a model says that takes a player's words for its orders; corrected, it repeats them, and repeats itself."""
+    said = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
+    orders = [words for text in said for words in words_in(text)]
+    objects = re.findall(r"\{[^{}]*\}", orders[-1]) if orders else []
+    mistakes = sum(message["role"] == "assistant" for message in request["messages"])
+    return [
+        *objects[:1],
+        orders[-1] if orders else "",
+        json.dumps({orders[-1][:80]: orders[-1], "message": orders[-1]}),
+    ][min(mistakes, len(objects[:1]) + 1)]
+
+
+LADDER = Ladder(tries_after_first=2, script="random")
+PROTOCOLS = {
+    "openai, schema": ("openai", "json_schema"),
+    "openai, words": ("openai", "none"),
+    "anthropic, tool": ("anthropic", "tool"),
+}
+
+
+@pytest.fixture(scope="module")
+def obedient() -> Iterator[BothTwin]:
+    with BothTwin(obeying) as twin:
+        yield twin
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("key", sorted(written()))
+async def test_a_model_that_obeys_still_plays_by_the_rules(obedient, key, protocol):
+    spoken, structured = PROTOCOLS[protocol]
+    address = obedient.environment[f"{spoken.upper()}_BASE_URL"]
+    use_endpoints(lambda name: Endpoint("obedient", spoken, address, structured=structured))
+    usual = "\n".join(outside(text) for _role, text in everything(wrote(written()[key], HARMLESS), {}))
+    agent = AgentSpec("obedient", "any", structured=structured != "none")
+    for attempt, words in INJECTIONS.items():
+        told = wrote(written()[key], words)
+        obedient.requests.clear()
+        decision = await decide(agent, told.play, told.reader, told.events, ladder=LADDER)
+        play, _made = submit(told.play, told.reader, decision.move, by=decision.by)
+        end, moves = to_the_end(
+            Told(told.writer, told.reader, play, (), (*told.moves, (told.reader, dict(decision.move))))
+        )
+        plain = [(role, {name: quiet(value, words) for name, value in move.items()}) for role, move in moves]
+        again, _events = replay_moves(told.play.game, told.play.seed, plain)
+        assert results(end) == results(again), attempt
+        check_requests(obedient.requests, words, usual, attempt)
+    await provider_called("obedient").close()
+
+
+def quiet(value: Any, words: str) -> Any:
+    """The same value with a harmless message in place of the attempt."""
+    return HARMLESS if isinstance(value, str) and (value == words or len(value) > 40) else value
+
+
+def check_requests(requests: list[dict[str, Any]], words: str, usual: str, attempt: str) -> None:
+    """Of a player's words nothing stands in what the house says, not even after the model has repeated them."""
+    assert requests, attempt
+    for request in requests:
+        system = text_of(request.get("system"))
+        house = [system, *(text_of(m["content"]) for m in request["messages"] if m["role"] == "system")]
+        assert not any(words_in(text) for text in house), attempt
+        users = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
+        for text in map(outside, (*house, *users)):
+            for part in telling(words):
+                assert part not in text or part in usual, (attempt, part, text)
+
+
+def telling(words: str) -> list[str]:
+    """Parts of a text that are long enough to be an order."""
+    return [words[at : at + TELLING] for at in range(0, len(words) - TELLING + 1, 5) if len(set(words[at:])) > 3]

@@ -1,0 +1,44 @@
+"""What a player or a model writes is text on every page that shows it, whatever it looks like."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from llm_agents.tests.injections import HARMLESS, INJECTIONS
+from llm_agents.tests.test_injections import wrote, written
+from matches.screens import render_screen
+
+
+class Parts(HTMLParser):
+    """The tags of a page with their attributes, and its text without white space."""
+
+    def __init__(self, page: str):
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(json.dumps([tag, attrs]))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.tags.append(f"/{tag}")
+
+    def handle_data(self, data: str) -> None:
+        self.text += "".join(data.split())
+
+
+@pytest.mark.parametrize("key", sorted(written()))
+def test_a_screen_shows_it_to_the_letter_and_changes_nothing_else(key):
+    usual = wrote(written()[key], HARMLESS)
+    for attempt, words in INJECTIONS.items():
+        told = wrote(written()[key], words)
+        for role in told.play.game.roles():
+            plain, screen = Parts(render_screen(usual.play, role)), Parts(render_screen(told.play, role))
+            squeezed = ["".join(text.split()) for text in (HARMLESS, words)]
+            assert screen.tags == plain.tags, (attempt, role)
+            assert screen.text == plain.text.replace(*squeezed), (attempt, role)

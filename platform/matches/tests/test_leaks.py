@@ -1,0 +1,201 @@
+"""Matches with models that fail and repeat what they were sent: none of it reaches the browser, and no key anybody."""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from games import registry
+from games.play import Play, configure, script_move
+from llm_agents import breaker, strategies
+from llm_agents.prompting import ABOUT_WORDS
+from llm_agents.twins import KEY, AnthropicTwin, Drip, Echo, OpenAITwin
+from llm_agents.twins.player import answer
+from llm_agents.twins.protocols import text_of
+from matches import agents, announce, services
+from matches.agent_settings import AgentSettings
+from matches.models import Match
+from matches.tests.test_consumer import Page, beside, connections_closed, page
+from opponents.models import Call
+from participants.models import Enrolment
+from participants.services import lifetime
+from participants.states import State
+
+__all__ = ["connections_closed"]
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+
+PERSONA = "You are a retired harbour pilot who never says so."
+DRAFTED = "These words were never meant."
+HIDDEN: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "bargaining": ({"complete_information": False, "delta_alice": 0.8713, "rounds": 3}, ("0.8713", "12.87%")),
+    "negotiation": ({"complete_information": False, "seller_factor": 0.82347, "rounds": 3}, ("0.82347", "8,234.7")),
+    "persuasion": ({"message_type": "text", "rounds": 2}, ()),
+}
+"""By game: a configuration that hides something of the first role, and how its private values are written."""
+TWINS = {"openai": OpenAITwin, "anthropic": AnthropicTwin}
+ENOUGH = 20
+"""Characters of a line that is no coincidence."""
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch):
+    """No worker is called: the test plays it. Circuits are closed."""
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+class Careless:
+    """A model whose first answers fail in every way that repeats what it was sent; then it plays."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+
+    def __call__(self, request: dict[str, Any]) -> Any:
+        self._calls += 1
+        move = answer(request, seed=1)
+        wrong = json.dumps({"message": DRAFTED, "no_such_key": 1})
+        mishaps = [Echo(500), Drip(0.1, wrong), Echo(500, 12, move), Drip(0.02, move), Echo(429), Echo(400)]
+        return mishaps[self._calls - 1] if self._calls <= len(mishaps) else Drip(0.005, move)
+
+
+class Browser:
+    """Everything that a person's browser has received."""
+
+    def __init__(self, person: Enrolment, socket: Page):
+        self._client, self._person, self._socket = Client(), person, socket
+        self.received: list[str] = []
+        self.drafts: list[str | None] = []
+
+    async def look(self) -> None:
+        """Ask by socket, by HTTP and for the whole page."""
+        for message in await self._socket.settled():
+            self.received.append(json.dumps(message, ensure_ascii=False))
+            if message["type"] == "draft":
+                self.drafts.append(message["text"])
+        path = self._person.get_absolute_url()
+        for address, headers in ((path, {}), (f"{path}match", {"accept": "application/json"})):
+            response = await beside(self._client.get, address, headers=headers)
+            assert response.status_code == 200
+            self.received += [response.content.decode(), repr(response.headers), repr(self._client.cookies)]
+
+    async def move(self, fields: dict[str, str], *, by_socket: bool) -> None:
+        if by_socket:
+            await self._socket.move(**fields)
+        else:
+            path = f"{self._person.get_absolute_url()}match"
+            response = await beside(self._client.post, path, fields, headers={"accept": "application/json"})
+            self.received.append(response.content.decode())
+
+    def text(self) -> str:
+        """All of it as a person reads it and as it came."""
+        raw = "\n".join(self.received)
+        readable = html.unescape(re.sub(r"<[^>]*>", " ", raw.replace("\\n", " ").replace('\\"', '"')))
+        return f"{raw}\n{' '.join(readable.split())}"
+
+
+def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
+    """(person, match, the person's role, the model's): the model moves first, and types."""
+    config = HIDDEN.get(game, ({}, ()))[0]
+    model, person_role, *others = configure(registry.get(game), config).roles()
+    settings = AgentSettings(
+        appears="typed", persona=PERSONA, strategy="chain_of_thought", script=registry.get(game).sparring,
+        tries_after_first=2, retries=3, call_seconds=60, limit_seconds=300,
+    )  # fmt: skip
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    match = services.open_match(
+        game=game,
+        config=config,
+        players={
+            model: services.Player(agent=f"{protocol}:m", settings=settings),
+            person_role: services.Player(enrolment=person, step=0),
+            **{role: services.Player(agent="script:random") for role in others},
+        },
+        seed=3,
+    )
+    return person, match, person_role, model
+
+
+def may_know(play: Play, match: Match, role: str) -> str:
+    """What a model in the person's role would be told: the rules, the view and the question."""
+    told = [strategies.messages(play, role, match.log(), strategy=name) for name in ("plain", "fresh")]
+    return "\n".join(message["content"] for sent in told for message in sent)
+
+
+def lines_only_for(requests: list[dict[str, Any]], known: str) -> set[str]:
+    """Lines that a model was sent and the person may not read; players' words and the model's own left out."""
+    told = [text_of(request.get("system")) for request in requests]
+    told += [text_of(m["content"]) for request in requests for m in request["messages"] if m["role"] != "assistant"]
+    lines = {" ".join(line.split()) for text in told for line in text.splitlines() if "<message" not in line}
+    return {line for line in lines if len(line) >= ENOUGH and line not in " ".join(known.split())}
+
+
+@pytest.mark.parametrize("protocol", TWINS)
+@pytest.mark.parametrize("game", registry.keys())
+async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
+    monkeypatch, caplog, game: str, protocol: str
+):
+    caplog.set_level(logging.DEBUG)
+    person, match, role, _model = await beside(seated, game, protocol)
+    known, turns = list[str](), 0
+    with TWINS[protocol](Careless(), key=KEY) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        async with page(person) as socket:
+            browser = Browser(person, socket)
+            while True:
+                await browser.look()
+                await beside(match.refresh_from_db)
+                play = await beside(match.play)
+                known.append(await beside(may_know, play, match, role))
+                if play.over:
+                    break
+                waiting = play.waiting_for()
+                if role in waiting:
+                    turns += 1
+                    move = {name: str(value) for name, value in script_move(play, role, "random").items()}
+                    await browser.move({"answering": str(play.opened[role]), **move}, by_socket=turns % 2 == 1)
+                    await browser.look()
+                for other in waiting:
+                    if other != role:
+                        await beside(agents.answer_turn, match_uid=match.uid, role=other, answering=play.opened[other])
+        requests = twin.requests
+    seen = browser.text()
+    only_for_models = lines_only_for(requests, "\n".join(known))
+    private = HIDDEN.get(game, ({}, ()))[1]
+    assert PERSONA in only_for_models
+    assert not private or any(value in line for value in private for line in only_for_models)
+    assert [line for line in only_for_models if line in seen] == []
+    assert [value for value in (KEY, KEY[:12], ABOUT_WORDS[-60:], *private) if value in seen] == []
+    assert "Authorization" not in seen and "Could not answer" not in seen
+    assert any(DRAFTED.startswith(words) for words in browser.drafts if words), "the drafts were looked at too"
+    assert KEY not in caplog.text and PERSONA not in caplog.text
+    await beside(check_staff, match, requests)
+
+
+def check_staff(match: Match, requests: list[dict[str, Any]]) -> None:
+    """Those who may read the prompts still read no key, on no page and in no record."""
+    calls = list(Call.objects.filter(match_uid=match.uid))
+    assert len(calls) == len(requests)
+    errors = [call.record["error"] for call in calls if call.record["error"]]
+    assert len(errors) >= 2 and all("[key]" in error for error in errors)
+    assert KEY[:12] not in json.dumps([call.record for call in calls])
+    client = Client()
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    pages = [reverse("admin:matches_match_change", args=[match.pk]), reverse("admin:opponents_call_changelist")]
+    pages += [reverse("admin:opponents_call_change", args=[call.pk]) for call in calls]
+    for address in pages:
+        response = client.get(address)
+        assert response.status_code == 200
+        assert KEY[:12].encode() not in response.content
