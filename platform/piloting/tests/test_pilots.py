@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from checks.models import Verdict
 from exports.dataset import export
+from llm_agents.twins import OpenAITwin
 from matches.models import Match
 from opponents.models import Call
 from participants.models import Enrolment
@@ -317,3 +318,46 @@ class TestTheCommand:
             with pytest.raises(CommandError):
                 call_command("pilot", *arguments)
         assert not Pilot.objects.exists()
+
+
+class TestModels:
+    """Over the real protocol, with a server that speaks it."""
+
+    @pytest.fixture
+    def twin(self, monkeypatch):
+        with OpenAITwin(['{"decision": "accept"}']) as serving:
+            for name, value in serving.environment.items():
+                monkeypatch.setenv(name, value)
+            yield serving
+
+    def test_a_model_as_the_opponent_is_asked_and_paid_for_on_the_pilots_account(self, twin):
+        study = draft(roles=["alice"], agent="openai:gpt-4o-mini", config={"rounds": 1})
+        pilot = piloted(study, people=2)
+        assert [walker.problem for walker in walkers(pilot)] == ["", ""]
+        found = report(pilot)
+        assert (found.models.calls, found.models.matches, found.models.fallbacks) == (2, 2, {})
+        assert found.models.cost > 0
+        assert found.forecast.calls == pytest.approx(found.models.cost_per_match * found.forecast.places)
+        assert not Call.objects.filter(budget_of__startswith="study:").exists()
+
+    def test_a_model_may_play_the_people(self, twin):
+        study = draft(roles=["bob"], config={"rounds": 1})
+        pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
+        assert walkers(pilot)[0].enrolment.state == State.COMPLETED
+        assert report(pilot).models.calls == 1
+
+    def test_one_that_makes_no_move_leaves_the_person_stuck_with_the_reason(self, twin):
+        study = draft(roles=["alice"], config={"rounds": 1})
+        pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
+        ((problem, _count),) = report(pilot).stuck
+        assert "“openai:gpt-4o-mini”, who plays the people, made no move" in problem
+
+    def test_an_opponent_that_fails_gives_the_ending_that_people_would_see(self, monkeypatch):
+        with OpenAITwin(["Well…"]) as serving:
+            for name, value in serving.environment.items():
+                monkeypatch.setenv(name, value)
+            pilot = piloted(draft(roles=["alice"], agent="openai:gpt-4o-mini"), people=1)
+        found = report(pilot)
+        assert [state for state, _label, _count in found.endings] == [State.OPPONENT_FAILED]
+        assert found.models.rule_breaks == found.models.calls > 0
+        assert [number for number, _plan, _state in found.unexpected] == [1]
