@@ -22,6 +22,10 @@ from opponents.models import Endpoint
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
+from piloting import services as pilots
+from piloting.models import Pilot
+from piloting.report import report
+from piloting.tasks import queue
 from recruiters.arrivals import Arrival
 from recruiters.models import LabCode
 from studies.enrolling import enrol
@@ -113,6 +117,27 @@ def held_places(slug: str) -> dict[str, int]:
     held = Placement.objects.filter(cell__version__study__slug=slug, released_at=None)
     counted = held.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
     return {f"{configuration}/{role}": count for configuration, role, count in counted.order_by()}
+
+
+def begin_pilot(slug: str, people: int) -> int:
+    """Begin a pilot as the admin does; returns its key."""
+    pilot = pilots.begin(Study.objects.get(slug=slug), people=people)
+    queue(pilot.pk)
+    return pilot.pk
+
+
+def pilot_now(pilot_id: int) -> dict[str, Any]:
+    """How far a pilot has come."""
+    pilot = Pilot.objects.get(pk=pilot_id)
+    found = report(pilot)
+    return {
+        "status": pilot.status,
+        "ended": found.counts["arrived"] + found.counts["stuck"],
+        "completed": found.completed,
+        "stuck": found.stuck,
+        "ways": Enrolment.objects.filter(walker__pilot=pilot).count(),
+        "matches": Match.objects.filter(seats__enrolment__walker__pilot=pilot).count(),
+    }
 
 
 def progress(slug: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ PARTS = {
 }
 AS_ANNOUNCED = 0.1
 """Share by which the mean bonus may differ from the announced one and still count as the same."""
-WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 560, 76, 16, 4, 5
+WIDTH, HEIGHT, EDGE, RADIUS, MOST_ROWS = 320, 84, 10, 4, 6
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,14 @@ def page_of(pilot: Pilot) -> dict[str, Any]:
 
 def _headline(pilot: Pilot, done: int) -> str:
     if pilot.running:
-        return _("{done} of {people} people are through").format(done=done, people=pilot.people)
-    if pilot.status == Pilot.Status.STOPPED:
-        return _("Stopped after {done} of {people} people").format(done=done, people=pilot.people)
-    return ngettext("One person went through", "{people} people went through", pilot.people).format(people=pilot.people)
+        says = _("Pilot {number}: {done} of {people} people are through")
+    elif pilot.status == Pilot.Status.STOPPED:
+        says = _("Pilot {number}: stopped after {done} of {people} people")
+    else:
+        says = ngettext(
+            "Pilot {number}: one person went through", "Pilot {number}: {people} people went through", pilot.people
+        )
+    return says.format(number=pilot.number, done=done, people=pilot.people)
 
 
 def _facts(found: Report) -> list[tuple[str, str]]:

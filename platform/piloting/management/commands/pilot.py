@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from matches.management.arguments import wrong
 from piloting import driver, services
 from piloting.errors import CannotPilot
 from piloting.models import Pilot, Walker
@@ -34,13 +37,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()
         if study is None:
-            raise CommandError(f"There is no study “{options['study']}”.")
+            raise wrong(f"There is no study “{options['study']}”.")
         try:
             pilot = services.begin(
                 study, people=options["people"], failing=options["failing"], player=options["player"]
             )
         except CannotPilot as error:
-            raise CommandError(str(error)) from None
+            raise wrong(error) from None
         self._run(pilot, quietly=options["json"])
         found = report(pilot)
         if options["json"]:
@@ -62,6 +65,8 @@ class Command(BaseCommand):
                     self.stdout.write(f"{done} of {pilot.people} people")
                 running.join(LOOK_SECONDS)
             pilot.refresh_from_db()
+            if pilot.running:
+                time.sleep(LOOK_SECONDS)
 
 
 def _drive(pilot_id: int) -> None:
@@ -75,7 +80,7 @@ def in_words(pilot: Pilot, found: Report) -> list[str]:
     """The report for somebody at a terminal."""
 
     def money(amount: float) -> str:
-        return in_currency(amount, found.currency)  # type: ignore[arg-type]
+        return in_currency(Decimal(str(amount)), found.currency)
 
     lines = [f"{pilot}: {found.people} people, {found.completed} completed, {found.counts['stuck']} stuck."]
     lines += [f"  {label}: {count}" for _state, label, count in found.endings]

@@ -1,0 +1,363 @@
+"""Simulated people go through the pages that real ones would meet, and leave nothing in what counts."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from checks.models import Verdict
+from exports.dataset import export
+from llm_agents.twins import OpenAITwin
+from matches.models import Match
+from opponents.models import Call
+from participants.models import Enrolment
+from participants.states import State
+from participants.steps import Step, StepRefused, register
+from payouts.models import LedgerRow
+from piloting import driver, services
+from piloting.errors import CannotPilot
+from piloting.models import Pilot, Walker
+from piloting.report import report
+from studies import enrolling
+from studies.freezing import content_of, launch, sha256_of
+from studies.models import Placement, Study, Version
+from tests.visitors import arriving, launched
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+Plan, Status = Walker.Plan, Walker.Status
+
+
+def draft(**fields) -> Study:
+    given = {"title": "S", "slug": "s", "game": "bargaining", "roles": ["alice", "bob"], "agent": "script:fair"}
+    study = Study(**{**given, **fields})
+    study.full_clean()
+    study.save()
+    return study
+
+
+def piloted(study: Study, *, plans: list[str] | None = None, **asked) -> Pilot:
+    """A pilot of the study, run to its end."""
+    pilot = services.begin(study, **{"people": len(plans) if plans else 4, **asked})
+    for walker, plan in zip(pilot.walkers.order_by("number"), plans or [], strict=False):
+        Walker.objects.filter(pk=walker.pk).update(plan=plan)
+    driver.drive(pilot.pk)
+    pilot.refresh_from_db()
+    return pilot
+
+
+def walkers(pilot: Pilot) -> list[Walker]:
+    return list(pilot.walkers.select_related("enrolment").order_by("number"))
+
+
+def called(match: Match, pilot: Pilot, **fields) -> Call:
+    """A call of a model in the match, on the pilot's account."""
+    return Call.objects.create(
+        match_uid=match.uid, role="bob", answering=1, record={}, budget_of=pilot.budget, **fields
+    )
+
+
+class TestTheWay:
+    def test_a_draft_is_gone_through_from_the_consent_to_the_last_page(self):
+        pilot = piloted(draft(), people=4)
+        assert pilot.status == Pilot.Status.DONE
+        for walker in walkers(pilot):
+            assert (walker.status, walker.problem, walker.enrolment.state) == (Status.ARRIVED, "", State.COMPLETED)
+            assert [page["kind"] for page in walker.pages] == ["consent", "name", "instructions", "match", "quiz"]
+            assert walker.enrolment.display_name
+            assert set(walker.enrolment.verdicts.values_list("check_name", "passed")) == {
+                ("code_word", True),
+                ("quiz", True),
+            }
+            match = walker.enrolment.seats.get().match
+            assert (match.status, match.purpose) == (Match.Status.FINISHED, Match.Purpose.PILOT)
+            assert walker.payoff == match.payoffs[walker.enrolment.seats.get().role]
+
+    @pytest.mark.parametrize(
+        ("plan", "ending"),
+        [
+            (Plan.WRONG_CODE, State.FAILED_CODE_WORD),
+            (Plan.WRONG_QUIZ, State.FAILED_QUIZ),
+            (Plan.LEAVES, State.WITHDREW),
+            (Plan.SILENT, State.TIMED_OUT),
+        ],
+    )
+    def test_who_shall_go_wrong_ends_as_a_person_would(self, plan, ending):
+        pilot = piloted(draft(agent="script:haggler", config={"rounds": 12}), plans=[plan])
+        (walker,) = walkers(pilot)
+        assert walker.enrolment.state == ending
+        found = report(pilot)
+        assert [(state, count) for state, _label, count in found.endings] == [(ending, 1)]
+        assert (found.unexpected, found.stuck) == ([], [])
+
+    def test_where_the_clock_moves_for_people_the_silent_one_gets_to_the_end(self):
+        pilot = piloted(draft(on_timeout="default", config={"rounds": 1}, roles=["alice"]), plans=[Plan.SILENT])
+        assert walkers(pilot)[0].enrolment.state == State.COMPLETED
+        assert report(pilot).models.clock > 0
+
+    def test_the_other_games_are_gone_through_too(self):
+        for game, roles in (("negotiation", ["alice", "bob"]), ("persuasion", ["alice", "bob"])):
+            pilot = piloted(draft(slug=game, game=game, roles=roles, agent="script:random"), people=2)
+            assert [walker.problem for walker in walkers(pilot)] == ["", ""]
+
+    def test_people_are_spread_like_real_ones(self):
+        pilot = services.begin(draft(design={"grid": {"rounds": [1, 12]}}, quota=3), people=9)
+        taken = [walker.cell for walker in walkers(pilot)]
+        assert sorted(taken.count(cell) for cell in range(4)) == [2, 2, 2, 3]
+
+    def test_waits_that_a_study_makes_on_purpose_are_counted_and_not_waited_for(self):
+        began = timezone.now()
+        pilot = piloted(draft(roles=["alice"], agent_delay=500, config={"rounds": 1}), people=1)
+        assert timezone.now() - began < timedelta(seconds=400)
+        step = next(step for step in report(pilot).steps if step.kind == "match")
+        assert step.parts["waiting"] * 60 >= 500
+
+
+class TestAnyStep:
+    """Steps that the pilot has never heard of are filled in by their form."""
+
+    @pytest.fixture
+    def survey(self, monkeypatch, settings, tmp_path):
+        """A survey in front of the game; it takes whole answers only."""
+        (tmp_path / "survey.html").write_text(
+            '{% extends "participants/frame.html" %}{% block main %}<h1>Survey</h1>'
+            '{% for reason in errors.values %}<p class="error">{{ reason }}</p>{% endfor %}<form method="post">'
+            '<input type="hidden" name="position" value="{{ position }}">'
+            '<input type="number" name="age" min="18" max="99"><textarea name="why"></textarea>'
+            '<select name="land"><option value="">–</option><option value="x">X</option></select>'
+            '<input type="radio" name="mood" value="good"><input type="radio" name="mood" value="bad">'
+            '<button type="submit">Go on</button></form>{% endblock %}'
+        )
+        settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], tmp_path]}]
+
+        class Survey(Step):
+            kind, title, template, state = "test_survey", "Survey", "survey.html", State.CONSENTED
+            took: list[dict] = []
+            impossible = False
+
+            def context(self):
+                return {}
+
+            def answer(self, data):
+                said = {name: data.get(name) for name in ("age", "why", "land", "mood")}
+                if self.impossible or not all(said.values()) or not 18 <= int(said["age"]) <= 99:
+                    raise StepRefused({"age": "Nobody can answer this."})
+                self.took.append(said)
+
+        register(Survey)
+        usual = enrolling.steps_of
+        monkeypatch.setattr(
+            "piloting.ways.steps_of", lambda version, cell: [{"kind": "test_survey"}, *usual(version, cell)]
+        )
+        return Survey
+
+    def test_their_form_is_filled_in(self, survey):
+        pilot = piloted(draft(), people=2)
+        assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 2
+        assert [said["land"] for said in survey.took] == ["x", "x"]
+        assert report(pilot).steps[0].title == "Survey"
+
+    def test_one_that_takes_no_answer_is_reported_with_its_reason(self, survey):
+        survey.impossible = True
+        pilot = piloted(draft(), people=2)
+        assert pilot.status == Pilot.Status.DONE
+        ((problem, count),) = report(pilot).stuck
+        assert count == 2
+        assert "“Survey” did not take the answers" in problem and "Nobody can answer this." in problem
+
+
+class TestNothingCounts:
+    def test_no_place_no_debt_no_version_and_no_line_in_a_dataset(self, tmp_path):
+        study = launched(quota=1, roles=["alice"])
+        pilot = piloted(study, people=3)
+        assert report(pilot).completed == 3
+        assert not LedgerRow.objects.exists()
+        assert not Placement.objects.exists()
+        assert Version.objects.count() == 1
+        study.refresh_from_db()
+        assert study.status == Study.Status.LAUNCHED
+        export(study, tmp_path / "data")
+        manifest = json.loads((tmp_path / "data" / "manifest.json").read_text())
+        assert manifest["flow"]["arrived"] == manifest["flow"]["matches"]["seen"] == 0
+        assert arriving(study), "the one place is still free"
+
+    def test_the_last_page_says_what_would_be_paid_and_that_nobody_is(self):
+        pilot = piloted(draft(base="1.50"), people=1)
+        (walker,) = walkers(pilot)
+        earnings = walker.enrolment.earnings
+        assert earnings["purpose"] == "pilot"
+        assert earnings["amounts"][0] == {"reason": "base", "amount": "$1.50"}
+        assert walker.owed["base"] == "1.50"
+
+    def test_a_pilot_is_of_exactly_what_a_launch_freezes(self):
+        study = draft(consent="Do you want to?", turn_seconds=99)
+        study.refresh_from_db()
+        pilot = services.begin(study, people=1)
+        assert pilot.content == content_of(study) and pilot.sha256 == sha256_of(pilot.content)
+        Study.objects.update(turn_seconds=77)
+        assert pilot.content["timers"]["turn_seconds"] == 99
+        Study.objects.update(turn_seconds=99)
+        assert launch(study).sha256 == pilot.sha256
+
+
+class TestRunning:
+    def test_a_pilot_whose_runner_died_is_taken_up_where_its_people_stand(self):
+        pilot = services.begin(draft(), people=3)
+        first = walkers(pilot)[0]
+        Walker.objects.filter(pk=first.pk).update(status=Status.WALKING, attempts=1)
+        Pilot.objects.update(holder="dead", until=timezone.now() + timedelta(seconds=60))
+        assert driver.undriven() == []
+        driver.drive(pilot.pk)
+        assert {walker.status for walker in walkers(pilot)} == {Status.WALKING, Status.WAITING}
+        Pilot.objects.update(until=timezone.now() - timedelta(seconds=1))
+        assert driver.undriven() == [pilot.pk]
+        driver.drive(pilot.pk)
+        assert {walker.enrolment.state for walker in walkers(pilot)} == {State.COMPLETED}
+        assert Enrolment.objects.count() == 3
+
+    def test_two_at_once_of_a_study_are_refused_and_one_after_the_other_are_numbered(self):
+        study = draft()
+        pilot = services.begin(study, people=1)
+        with pytest.raises(CannotPilot, match="is running"):
+            services.begin(study, people=1)
+        services.stop(pilot)
+        assert services.begin(study, people=1).number == 2
+
+    def test_a_stopped_one_goes_no_further(self):
+        pilot = services.begin(draft(), people=2)
+        services.stop(pilot)
+        driver.drive(pilot.pk)
+        assert not Enrolment.objects.exists()
+        with pytest.raises(CannotPilot):
+            services.stop(pilot)
+
+    @pytest.mark.parametrize(
+        ("asked", "reason"),
+        [
+            ({"people": 0}, "1 to 500"),
+            ({"people": 501}, "1 to 500"),
+            ({"people": 3, "failing": 4}, "1 to 500"),
+            ({"people": 1, "player": "script:nobody"}, "no scripted player"),
+            ({"people": 1, "player": "what"}, "is no agent"),
+        ],
+    )
+    def test_what_cannot_be_run_is_refused_with_a_reason(self, asked, reason):
+        with pytest.raises(CannotPilot, match=reason):
+            services.begin(draft(), **asked)
+        assert not Pilot.objects.exists()
+
+    def test_a_study_that_cannot_be_launched_cannot_be_piloted(self):
+        study = draft()
+        Study.objects.update(instructions="Hello {{ nobody }}")
+        with pytest.raises(CannotPilot, match="cannot be launched"):
+            services.begin(study, people=1)
+
+    def test_deleting_leaves_nothing_but_the_calls_that_were_paid_for(self):
+        study = launched()
+        real = arriving(study)
+        pilot = piloted(study, people=2)
+        match = walkers(pilot)[0].enrolment.seats.get().match
+        Call.objects.create(
+            match_uid=match.uid, role="bob", answering=1, record={}, cost="0.25", budget_of=pilot.budget
+        )
+        Pilot.objects.filter(pk=pilot.pk).update(status=Pilot.Status.RUNNING)
+        with pytest.raises(CannotPilot, match="still running"):
+            services.delete(pilot)
+        Pilot.objects.filter(pk=pilot.pk).update(status=Pilot.Status.DONE)
+        services.delete(pilot)
+        assert not Match.objects.exists() and not Verdict.objects.exists() and not Walker.objects.exists()
+        assert list(Enrolment.objects.all()) == [real]
+        assert Call.objects.get().cost == 0.25
+
+
+class TestTheReport:
+    def test_bonuses_are_set_against_what_these_people_are_told(self):
+        study = draft(pay_rule="fixed", announced_average="2.00", quota=3)
+        found = report(piloted(study, people=2))
+        assert (found.bonuses.mean, found.bonuses.announced) == (2, 2)
+        assert found.forecast.places == 6
+        assert found.forecast.pay == pytest.approx(6 * 3.0)
+        assert found.forecast.hourly == pytest.approx(3 / found.forecast.minutes * 60)
+        assert all(step.minutes > 0 and step.words > 0 for step in found.steps)
+
+    def test_models_money_breaks_and_replacements_are_counted(self):
+        pilot = piloted(draft(roles=["alice"], config={"rounds": 1}), people=2)
+        match = walkers(pilot)[0].enrolment.seats.get().match
+        for outcome, cost in (("move", "0.02"), ("rule_break", "0.01"), ("failed", None)):
+            called(match, pilot, outcome=outcome, cost=cost)
+        event = match.events.filter(kind="move").first()
+        event.data = {**event.data, "by": "script:fair"}
+        event.save()
+        models = report(pilot).models
+        assert (models.calls, models.rule_breaks, models.failed, models.matches) == (3, 1, 1, 1)
+        assert models.cost == models.cost_per_match == pytest.approx(0.03)
+        assert models.unpriced == 0
+        assert models.fallbacks == {"script:fair": 1}
+
+
+class TestTheCommand:
+    def test_it_runs_a_pilot_and_says_what_was_found(self, capsys):
+        draft()
+        call_command("pilot", "s", "--people", "3", "--failing", "1")
+        said = capsys.readouterr().out
+        assert "Pilot 1 of S: 3 people, 2 completed, 0 stuck." in said
+        assert "failed the code word: 1" in said
+
+    def test_as_json(self, capsys):
+        draft()
+        call_command("pilot", "s", "--people", "1", "--json", "--player", "script:fair")
+        said = json.loads(capsys.readouterr().out)
+        assert (said["people"], said["completed"], said["pilot"]) == (1, 1, 1)
+
+    def test_unknown_studies_and_players_are_refused(self):
+        draft()
+        for arguments in (["nobody"], ["s", "--player", "script:nobody"], ["s", "--people", "0"]):
+            with pytest.raises(CommandError):
+                call_command("pilot", *arguments)
+        assert not Pilot.objects.exists()
+
+
+class TestModels:
+    """Over the real protocol, with a server that speaks it."""
+
+    @pytest.fixture
+    def twin(self, monkeypatch):
+        with OpenAITwin(['{"decision": "accept"}']) as serving:
+            for name, value in serving.environment.items():
+                monkeypatch.setenv(name, value)
+            yield serving
+
+    def test_a_model_as_the_opponent_is_asked_and_paid_for_on_the_pilots_account(self, twin):
+        study = draft(roles=["alice"], agent="openai:gpt-4o-mini", config={"rounds": 1})
+        pilot = piloted(study, people=2)
+        assert [walker.problem for walker in walkers(pilot)] == ["", ""]
+        found = report(pilot)
+        assert (found.models.calls, found.models.matches, found.models.fallbacks) == (2, 2, {})
+        assert found.models.cost > 0
+        assert found.forecast.calls == pytest.approx(found.models.cost_per_match * found.forecast.places)
+        assert not Call.objects.filter(budget_of__startswith="study:").exists()
+
+    def test_a_model_may_play_the_people(self, twin):
+        study = draft(roles=["bob"], config={"rounds": 1})
+        pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
+        assert walkers(pilot)[0].enrolment.state == State.COMPLETED
+        assert report(pilot).models.calls == 1
+
+    def test_one_that_makes_no_move_leaves_the_person_stuck_with_the_reason(self, twin):
+        study = draft(roles=["alice"], config={"rounds": 1})
+        pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
+        ((problem, _count),) = report(pilot).stuck
+        assert "“openai:gpt-4o-mini”, who plays the people, made no move" in problem
+
+    def test_an_opponent_that_fails_gives_the_ending_that_people_would_see(self, monkeypatch):
+        with OpenAITwin(["Well…"]) as serving:
+            for name, value in serving.environment.items():
+                monkeypatch.setenv(name, value)
+            pilot = piloted(draft(roles=["alice"], agent="openai:gpt-4o-mini"), people=1)
+        found = report(pilot)
+        assert [state for state, _label, _count in found.endings] == [State.OPPONENT_FAILED]
+        assert found.models.rule_breaks == found.models.calls > 0
+        assert [number for number, _plan, _state in found.unexpected] == [1]

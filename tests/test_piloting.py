@@ -1,0 +1,35 @@
+"""A pilot on the live stack: its worker is killed in the middle, and everybody still goes through once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+pytestmark = pytest.mark.services
+PEOPLE, PATIENCE = 24, 240.0
+
+
+def test_a_pilot_goes_on_by_itself_when_its_worker_is_killed(stack):
+    study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
+    stack.launch_study({**study, "slug": "piloted", "agent": "script:haggler"})
+    number = stack.call("tests.deeds.begin_pilot", "piloted", PEOPLE)
+    until(stack, number, lambda now: now["ended"] >= 3)
+    stack.kill("collector")
+    now = until(stack, number, lambda now: now["status"] != "running")
+    assert now == {
+        "status": "done",
+        "ended": PEOPLE,
+        "completed": PEOPLE,
+        "stuck": [],
+        "ways": PEOPLE,
+        "matches": PEOPLE,
+    }
+
+
+def until(stack, pilot: int, holds) -> dict:
+    end = time.monotonic() + PATIENCE
+    while not holds(now := stack.call("tests.deeds.pilot_now", pilot)):
+        assert time.monotonic() < end, now
+        time.sleep(0.3)
+    return now
