@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.urls import reverse
 
 from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
@@ -30,6 +32,16 @@ def launch_study(values: dict[str, Any]) -> str:
     study.save()
     launch(study)
     return study.slug
+
+
+def hire(name: str, password: str) -> int:
+    """Somebody who may do everything in the admin."""
+    return User.objects.create_superuser(name, password=password).pk
+
+
+def monitor_of(slug: str) -> str:
+    """The path of the study's monitor."""
+    return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
 
 
 def lab_code(slug: str) -> str:
