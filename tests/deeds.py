@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count
+from django.urls import reverse
 from django.utils import timezone
 
 from api import tokens
@@ -39,6 +40,16 @@ def launch_study(values: dict[str, Any]) -> str:
     study.save()
     launch(study)
     return study.slug
+
+
+def hire(name: str, password: str) -> int:
+    """Somebody who may do everything in the admin."""
+    return User.objects.create_superuser(name, password=password).pk
+
+
+def monitor_of(slug: str) -> str:
+    """The path of the study's monitor."""
+    return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
 
 
 def lab_code(slug: str) -> str:

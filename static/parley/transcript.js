@@ -36,9 +36,9 @@ document.addEventListener("keydown", (event) => {
   go(link);
 });
 
-const part = viewer.querySelector("[data-number]");
-if (part) history.replaceState({ part: null }, "");
-addEventListener("popstate", (event) => (event.state?.part ? show(event.state.part) : location.reload()));
+const bar = document.getElementById("s-bar");
+if (bar) history.replaceState({ part: bar.dataset.part }, "");
+addEventListener("popstate", (event) => event.state?.part && show(event.state.part));
 
 // A screen is as tall as what is on it; "load" does not bubble.
 const fit = (frame) => {

@@ -1,0 +1,193 @@
+"""A researcher watches a study in one browser while a person plays it in another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+PATIENCE = 20_000
+PASSWORD = "long enough 123"
+PHONE = {"width": 360, "height": 740}
+
+
+@pytest.fixture
+def slug(stack: Any) -> str:
+    return stack.launch_study(
+        {
+            "slug": f"watched-{os.urandom(3).hex()}",
+            "title": "Watched",
+            "game": "bargaining",
+            "config": {"money": 1000.0, "rounds": 12},
+            "roles": ["alice"],
+            "agent": "script:fair",
+            "entry": "open",
+        }
+    )
+
+
+@pytest.fixture
+def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
+    """The study's monitor, open on a researcher's screen."""
+    name = f"boss-{os.urandom(3).hex()}"
+    stack.call("tests.deeds.hire", name, PASSWORD)
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(f"{stack.url}/admin/login/")
+    page.fill("#id_username", name)
+    page.fill("#id_password", PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.goto(stack.url + stack.call("tests.deeds.monitor_of", slug))
+    page.evaluate("window.neverReloaded = true")
+    yield page
+    context.close()
+
+
+def figure(desk: Page, name: str) -> Any:
+    """The number above `name`."""
+    return desk.locator("#m-counts div", has=desk.get_by_text(name, exact=True)).locator("dd")
+
+
+def number_in(desk: Page, state: str) -> Any:
+    return desk.locator(f"#m-state-{state} td.number")
+
+
+def sit_down(stack: Any, page: Page, slug: str) -> None:
+    page.goto(stack.url + stack.sit_down(slug))
+    walking.expect_turn(page, "offer")
+
+
+def test_a_played_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str):
+    expect(figure(desk, "arrived")).to_have_text("0")
+    sit_down(stack, page, slug)
+    expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)
+    expect(number_in(desk, "playing")).to_have_text("1")
+    answers = desk.locator("#m-latencies tr", has_text="people").locator("td").first
+    expect(answers).to_have_text("0")
+    walking.offer(page, "990", "10", role="alice")
+    expect(answers).to_have_text("1", timeout=PATIENCE)
+    expect(desk.locator("#m-live tbody tr")).to_contain_text("alice")
+    assert desk.evaluate("window.neverReloaded")
+
+
+def test_pausing_takes_one_click_and_keeps_newcomers_out_until_it_goes_on(stack, page: Page, desk: Page, slug: str):
+    desk.get_by_role("button", name="Pause").click()
+    expect(desk.locator("#m-paused")).to_contain_text("nobody new comes in")
+    page.goto(f"{stack.url}/join/{slug}")
+    expect(page.locator("main")).to_contain_text("It is paused at the moment")
+    desk.get_by_role("button", name="Go on").click()
+    expect(desk.get_by_role("button", name="Pause")).to_be_visible()
+    page.goto(f"{stack.url}/join/{slug}")
+    expect(page.locator("main")).not_to_contain_text("It is paused")
+
+
+def test_a_stuck_match_is_ended_with_a_reason_and_the_person_gets_the_paid_end(
+    stack, page: Page, desk: Page, slug: str
+):
+    stack.halt("worker")
+    try:
+        sit_down(stack, page, slug)
+        walking.offer(page, "990", "10", role="alice")
+        row = desk.locator("#m-live tbody tr", has_text="bob")
+        expect(row).to_contain_text("script:fair", timeout=PATIENCE)
+        row.get_by_role("link", name="End …").click()
+        dialog = desk.get_by_role("dialog")
+        dialog.get_by_role("button", name="End it with pay").click()
+        expect(dialog, "without a reason nothing is sent").to_be_visible()
+        dialog.get_by_label("Why? This is kept.").fill("The worker <b>died</b>")
+        dialog.get_by_role("button", name="End it with pay").click()
+        expect(desk.locator("#m-failures li").first).to_contain_text("ended by hand: The worker <b>died</b>")
+        expect(number_in(desk, "opponent_failed")).to_have_text("1")
+        walking.expect_over(page)
+        walking.go_on(page)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Your opponent could not go on")
+        expect(page.locator("main")).to_contain_text("2.00")
+    finally:
+        stack.restart("worker")
+
+
+def test_typing_a_reason_is_not_disturbed_by_what_happens_meanwhile(stack, page: Page, desk: Page, slug: str):
+    sit_down(stack, page, slug)
+    desk.get_by_role("link", name="End …").click(timeout=PATIENCE)
+    reason = desk.get_by_label("Why? This is kept.")
+    reason.fill("Half a sent")
+    stack.sit_down(slug)
+    expect(figure(desk, "live matches")).to_have_text("2", timeout=PATIENCE)
+    expect(reason).to_have_value("Half a sent")
+    expect(reason).to_be_focused()
+    desk.get_by_role("button", name="Let it go on").click()
+    expect(desk.get_by_role("dialog")).to_be_hidden()
+
+
+def test_old_figures_say_that_they_are_old(stack, desk: Page, slug: str):
+    desk.context.set_offline(True)
+    expect(desk.locator("#age")).to_contain_text("Connection lost", timeout=PATIENCE)
+    desk.context.set_offline(False)
+    expect(desk.locator("#age")).to_be_hidden(timeout=PATIENCE)
+
+
+def test_a_hidden_page_rests_until_it_is_looked_at_again(stack, desk: Page, slug: str):
+    desk.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away }); window.away = true")
+    desk.wait_for_load_state("networkidle")  # a look that was under way has come in
+    looks: list[str] = []
+    desk.on("request", lambda request: looks.append(request.url))
+    stack.arrive(slug)
+    desk.wait_for_timeout(3000)
+    assert looks == []
+    desk.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
+    expect(figure(desk, "arrived")).to_have_text("1", timeout=PATIENCE)
+
+
+def test_a_match_is_walked_through_with_the_keyboard_and_its_screens_run_nothing(
+    stack, page: Page, desk: Page, slug: str
+):
+    sit_down(stack, page, slug)
+    walking.offer(page, "990", "10", role="alice", message="<img src=x onerror='parent.document.title=1'>hello")
+    walking.expect_turn(page, "answer")
+    desk.locator("#m-live tbody tr a").first.click(timeout=PATIENCE)
+    place = desk.locator(".step-place")
+    expect(place).to_contain_text("of")
+    desk.keyboard.press("Home")
+    expect(place).to_contain_text("Step 1 of")
+    desk.keyboard.press("ArrowRight")
+    expect(place).to_contain_text("Step 2 of")
+    assert desk.url.endswith("?step=2")
+    expect(desk.locator("#s-event")).to_contain_text("hello")
+    alice, bob = desk.frame_locator("#s-screen-alice iframe"), desk.frame_locator("#s-screen-bob iframe")
+    expect(alice.locator("form.move")).to_be_visible()
+    expect(bob.locator("main")).not_to_contain_text("hello")
+    desk.locator("#s-after").click()
+    expect(bob.locator("main")).to_contain_text("<img src=x")
+    assert bob.locator("img[src=x]").count() == 0
+    tall = desk.locator("#s-screen-bob iframe")
+    inside = bob.locator("main").evaluate("main => main.scrollHeight")
+    assert tall.bounding_box()["height"] >= inside
+    desk.go_back()
+    expect(place).to_contain_text("Step 2 of")
+    desk.go_back()
+    expect(place).to_contain_text("Step 1 of")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_pages_are_for_everybody_and_for_phones(stack, page: Page, desk: Page, slug: str, scheme: str):
+    sit_down(stack, page, slug)
+    walking.offer(page, "990", "10", role="alice")
+    expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)
+    desk.emulate_media(color_scheme=scheme)
+    desk.set_viewport_size(PHONE)
+    for _look in ("monitor", "transcript"):
+        desk.reload()
+        assert desk.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
+        found = Axe().run(desk, context=".parley").response["violations"]
+        assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []
+        desk.locator("#m-live tbody tr a, .step-place").first.click(timeout=PATIENCE)
+        desk.wait_for_load_state("load")
