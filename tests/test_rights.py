@@ -113,10 +113,9 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "audit_record_change": (from_on("owner", GONE), NOBODY),
     "audit_record_delete": (NOBODY, NOBODY),
     "audit_record_history": (from_on("owner", GONE), from_on("owner", GONE)),
-    "other_pages": (
-        by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], GONE)),
-        by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], GONE)),
-    ),
+    "erasing:erase": look("owner"),
+    "signin:second_factor": (STAFF, STAFF),
+    "signin:verify": (STAFF, STAFF),
 }
 for _model in WHOLES:
     PAGES |= {
@@ -257,6 +256,8 @@ class House:
             name = found[1].split(":")[-1]
             if name == "slug":
                 return "seen-collection" if "collection" in address.name else "seen-slug"
+            if name == "enrolment":
+                return str(self._person.pk)
             if name in ("object_id", "id"):
                 return str(self.key(model))
             pytest.fail(f"What stands for <{name}> in {address.route}? Say it in House.path.")

@@ -56,7 +56,7 @@ class Record(models.Model):
 
     class Meta:
         verbose_name = _("audit record")
-        verbose_name_plural = _("audit log")
+        verbose_name_plural = _("audit records")
         ordering = ["-at", "-pk"]
         indexes = [models.Index(fields=["of_kind", "of_key"], name="audit_record_of")]
 

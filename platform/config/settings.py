@@ -91,6 +91,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "config.policy.AdminPolicyMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -217,6 +218,7 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 LOGIN_URL = reverse_lazy("admin:login")
+LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
 
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
@@ -239,7 +241,8 @@ STORAGES = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 
 CONTENT_SECURITY_POLICY = {
-    # The admin theme needs inline styles and evaluates Alpine expressions; participants get the strict policy.
+    # The admin theme needs inline styles and evaluates Alpine expressions; participants get the strict policy;
+    # config.policy has the admin's.
     "EXCLUDE_URL_PREFIXES": ["/admin/"],
     "DIRECTIVES": {
         "default-src": [NONE],

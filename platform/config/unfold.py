@@ -44,6 +44,7 @@ UNFOLD: dict[str, Any] = {
             "950": "oklch(21% .035 208)",
         },
     },
+    "ACCOUNT": {"navigation": [{"title": _("Second factor"), "link": reverse_lazy("signin:second_factor")}]},
     "SIDEBAR": {
         "show_search": False,
         "show_all_applications": False,

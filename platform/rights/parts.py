@@ -33,6 +33,11 @@ def shared(model: type[Model]) -> bool:
     return model in _ways
 
 
+def wholes() -> list[type[Model]]:
+    """The models that people have parts in."""
+    return [model for model, ways in _ways.items() if any(whole is model for whole, _by in ways)]
+
+
 def works_here(user: Any) -> bool:
     """Whether this is somebody of the staff."""
     return bool(user.is_active and user.is_staff)

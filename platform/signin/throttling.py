@@ -8,9 +8,11 @@ from typing import Any
 
 from axes.models import AccessAttempt
 from django.conf import settings
+from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 
@@ -37,7 +39,8 @@ def barred(
     until = last + settings.AXES_COOLOFF_TIME
     left = max(until - timezone.now(), timedelta(minutes=1))
     minutes = -(-int(left.total_seconds()) // 60)
-    page = render(request, "signin/barred.html", {"until": until, "minutes": minutes}, status=429)
+    about = {**admin.site.each_context(request), "title": _("Too many tries"), "until": until, "minutes": minutes}
+    page = render(request, "signin/barred.html", about, status=429)
     page["Retry-After"] = str(minutes * 60)
     page["Cache-Control"] = "no-store"
     return page

@@ -97,7 +97,7 @@ def verifying(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, template: str, title: str, about: dict[str, Any]) -> HttpResponse:
-    site = {"site_title": admin.site.each_context(request)["site_title"], "required": settings.REQUIRE_SECOND_FACTOR}
+    site = {**admin.site.each_context(request), "required": settings.REQUIRE_SECOND_FACTOR}
     return render(request, template, {**site, "title": title, **about})
 
 

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'audit record',
-                'verbose_name_plural': 'audit log',
+                'verbose_name_plural': 'audit records',
                 'ordering': ['-at', '-pk'],
                 'indexes': [models.Index(fields=['of_kind', 'of_key'], name='audit_record_of')],
             },

@@ -43,6 +43,7 @@ class MembersPage(PartAdmin):
             "page": reverse(f"{of}_change", args=[thing.pk]),
             "set_url": reverse(f"{of}_set_member", args=[thing.pk]),
             "members": members.members_of(thing),
+            "records": f"{reverse('admin:audit_record_changelist')}?of={thing._meta.label_lower}:{thing.pk}",
             "may_set": self._allowed(request, thing, Role.OWNER),
             "could_join": members.could_join(thing),
             "roles": list(Role),

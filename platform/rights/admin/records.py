@@ -15,8 +15,29 @@ from unfold.decorators import display
 
 from audit.deeds import Deed
 from audit.models import Record
+from rights import parts
 from rights.admin.pages import PartAdmin
 from rights.roles import Role
+
+
+class OfWhole(admin.SimpleListFilter):
+    """By the study or collection; the value is its kind and key, such as "studies.study:3"."""
+
+    title = _("study or collection")
+    parameter_name = "of"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        told = model_admin.get_queryset(request).order_by().values_list("of_kind", "of_key").distinct()
+        found = []
+        for whole in parts.wholes():
+            kind = whole._meta.label_lower
+            keys = [key for of_kind, key in told if of_kind == kind]
+            found += [(f"{kind}:{row.pk}", str(row)) for row in whole._base_manager.filter(pk__in=keys)]
+        return sorted(found, key=lambda choice: choice[1])
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        kind, _colon, key = (self.value() or "").partition(":")
+        return queryset.filter(of_kind=kind, of_key=key) if key else queryset
 
 
 class OfDeed(admin.SimpleListFilter):
@@ -47,7 +68,7 @@ class RecordAdmin(PartAdmin):
     sees = Role.OWNER
     list_display = ["at", "actor", "what", "object", "in_short"]
     list_display_links = ["at"]
-    list_filter = [OfDeed, OfKind]
+    list_filter = [OfWhole, OfDeed, OfKind]
     search_fields = ["by", "title"]
     date_hierarchy = "at"
     list_per_page = 50

@@ -79,6 +79,8 @@ def test_owners_read_their_studys_records_in_the_admin(client, boss):
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
     page = client.get(reverse("admin:audit_record_changelist"), {"deed": "paused"})
     assert [record.deed for record in page.context["cl"].result_list] == ["paused"]
+    of_study = {"of": f"studies.study:{study.pk}"}
+    assert client.get(reverse("admin:audit_record_changelist"), of_study).context["cl"].result_count == 1
     text = page.content.decode()
     assert "boss" in text and "Splitting money" in text
     assert (

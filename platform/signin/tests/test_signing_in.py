@@ -113,6 +113,10 @@ def test_signing_in_is_written_down_without_what_was_typed(client, ada):
     assert Record.objects.filter(deed="sign_in_failed").count() <= 2 + 5
 
 
+def test_who_came_straight_to_the_login_lands_in_the_admin(client, ada):
+    assert client.post(LOGIN, {"username": "ada", "password": PASSWORD})["Location"] == INDEX
+
+
 # ---- the second factor -----------------------------------------------------------------------------------
 
 
