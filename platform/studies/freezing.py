@@ -100,6 +100,11 @@ def sha256_of(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def parts_of(content: Mapping[str, Any]) -> dict[str, str]:
+    """The hash of each part of a version's content, by its name: configurations, texts, pay and so on."""
+    return {name: sha256_of(part) for name, part in content.items()}
+
+
 @lru_cache(maxsize=1)
 def code_revision() -> str:
     """The commit this code was checked out from; empty where there is no repository."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -23,6 +24,7 @@ from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule
 from studies.design import WantedCell, cells_wanted
+from studies.frozen import FrozenRows, refuse
 
 
 def game_choices() -> list[tuple[str, str]]:
@@ -230,6 +232,8 @@ class Version(models.Model):
     seed = models.BigIntegerField(default=new_seed)
     launched_at = models.DateTimeField(_("launched"), default=timezone.now)
 
+    objects = FrozenRows.as_manager()
+
     class Meta:
         verbose_name = _("version")
         verbose_name_plural = _("versions")
@@ -238,6 +242,20 @@ class Version(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study.slug} v{self.number}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write the version once.
+
+        Raises:
+            Frozen: it was written before.
+        """
+        if not self._state.adding:
+            refuse()
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raises Frozen: versions are evidence."""
+        refuse()
 
 
 class Cell(models.Model):
