@@ -5,3 +5,6 @@ from django.utils.translation import gettext_lazy as _
 class CollectingConfig(AppConfig):
     name = "collecting"
     verbose_name = _("collections")
+
+    def ready(self) -> None:
+        from collecting import presets  # noqa: F401  (registers them)

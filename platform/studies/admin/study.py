@@ -15,13 +15,13 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from games import registry
 from games.interface import Game
 from participants.states import State
 from recruiters.models import LabCode
+from studies.admin.making import Making
 from studies.admin.setup_form import fieldsets, study_form
 from studies.admin.standing import codes_of, standing_of
 from studies.freezing import launch
@@ -33,7 +33,7 @@ _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(ModelAdmin):
+class StudyAdmin(Making):
     list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -111,6 +111,7 @@ class StudyAdmin(ModelAdmin):
                 "standing": standing_of(study, request),
                 "study": study,
                 "may_change": self.has_change_permission(request, study),
+                "may_copy": self.has_add_permission(request),
                 "most_codes": MOST_CODES,
             }
         return super().change_view(request, object_id, form_url, context)
@@ -133,10 +134,21 @@ class StudyAdmin(ModelAdmin):
 
     def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
         if obj.status != Study.Status.DRAFT:
-            self.message_user(request, _("Saved. People go on with the launched version until you launch again."))
+            self._say_that_it_is_a_draft(request, obj)
         else:
             self.message_user(request, _("Saved."), messages.SUCCESS)
         return _page_of(obj)
+
+    def _say_that_it_is_a_draft(self, request: HttpRequest, study: Study) -> None:
+        """An edit of a launched study is kept beside the launched version, and says so."""
+        standing = standing_of(study, request)
+        if not standing.unlaunched:
+            says = _("Saved. It is still what version {number} says.").format(number=standing.versions[0].number)
+        else:
+            says = _(
+                "Saved as the draft of version {next}. People go on with version {number} until you launch the draft."
+            ).format(next=standing.versions[0].number + 1, number=standing.versions[0].number)
+        self.message_user(request, says, messages.SUCCESS)
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         """Only drafts that nobody has met can go; everything else is evidence."""
@@ -159,7 +171,7 @@ class StudyAdmin(ModelAdmin):
         codes = path(
             "<path:object_id>/codes.csv", self.admin_site.admin_view(self.codes_file), name="studies_study_codes_file"
         )
-        return [*own, codes, *super().get_urls()]
+        return [*own, codes, *self.making_urls(), *super().get_urls()]
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Freeze the study as it stands and let people in."""
