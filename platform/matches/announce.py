@@ -18,8 +18,8 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 
 from games.play import Play
+from matches import screens
 from matches.models import Match
-from matches.screens import frame
 from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def queue_turn(match: Match, turn: OpenTurn) -> None:
 
 def _tell(match: Match, clock: bool) -> None:
     """One message for all pages of the match: each takes the frame of its own role out of it."""
-    frames = {role: frame(match, role) for role in match.people()}
+    frames = {role: screens.frame(match, role) for role in match.people()}
     message = {"type": "match.moved", "frames": frames, "clock": clock}
     sending = get_channel_layer().group_send(group_of(match.pk), message)
     asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)

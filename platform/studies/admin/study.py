@@ -22,7 +22,8 @@ from games.interface import Game
 from participants.states import State
 from recruiters.models import LabCode
 from studies.admin.making import Making
-from studies.admin.setup_form import fieldsets, study_form
+from studies.admin.outlook import Outlook
+from studies.admin.setup_form import STEPS, fieldsets, shown_where, study_form
 from studies.admin.standing import codes_of, standing_of
 from studies.freezing import launch
 from studies.models import Study
@@ -33,7 +34,7 @@ _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(Making):
+class StudyAdmin(Making, Outlook):
     list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -42,10 +43,12 @@ class StudyAdmin(Making):
         "model_name": "opponent == 'openai' || opponent == 'anthropic'",
         "announced_average": "pay_rule != 'linear'",
         "rate": "pay_rule == 'linear'",
+        **{name: where for key in registry.keys() for name, where in shown_where(registry.get(key)).items()},
     }
+    change_form_before_template = "admin/studies/study/steps.html"
+    change_form_after_template = "admin/studies/study/outlook.html"
     change_form_outer_before_template = "admin/studies/study/standing.html"
     list_fullwidth = True
-    warn_unsaved_form = True
     actions = None
     view_on_site = False
 
@@ -121,7 +124,13 @@ class StudyAdmin(Making):
     ) -> HttpResponse:
         """One way to save; afterwards one is on the study's page."""
         only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **only_save})
+        outlook = (
+            reverse("admin:studies_study_outlook", args=[object_id])
+            if object_id
+            else reverse("admin:studies_study_add_outlook")
+        )
+        guided = {"setup_steps": STEPS, "setup_outlook": outlook}
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **only_save, **guided})
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
         if not change:
@@ -171,7 +180,7 @@ class StudyAdmin(Making):
         codes = path(
             "<path:object_id>/codes.csv", self.admin_site.admin_view(self.codes_file), name="studies_study_codes_file"
         )
-        return [*own, codes, *self.making_urls(), *super().get_urls()]
+        return [*own, codes, *self.making_urls(), *self.outlook_urls(), *super().get_urls()]
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Freeze the study as it stands and let people in."""
