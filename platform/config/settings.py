@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "opponents",
     "matches",
     "checks",
+    "surveys",
     "payouts",
     "studies",
     "collecting",

@@ -34,6 +34,9 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
         "purpose": placement.cell.version.content["purpose"],
     }
+    debriefing = placement.cell.version.content["texts"].get("debriefing")
+    if debriefing and enrolment.seats.exists():
+        enrolment.earnings["debriefing"] = debriefing
     enrolment.save(update_fields=["earnings"])
     if enrolment.state != State.COMPLETED:
         enrolling.release(enrolment)

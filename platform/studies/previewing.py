@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 import games.play
 from games import registry
 from games.errors import GameError
@@ -140,6 +142,8 @@ def _variables(game: Game[Any, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, float | int) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, float | int):
         return number(value)
     return "–" if value is None else str(value)

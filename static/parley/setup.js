@@ -108,7 +108,7 @@ function setUp() {
         said = document.createElement("p");
         said.className = "parley-refused";
         said.id = `refused-${name}`;
-        line.append(said);
+        (field.closest(".grow") ?? line).append(said);
       }
       if (said.textContent !== reasons.join(" ")) said.textContent = reasons.join(" ");
       field.setAttribute("aria-invalid", "true");
@@ -154,16 +154,12 @@ function setUp() {
   }
 
   function tellAll(answer) {
-    replace(outlook.querySelector("[data-forecast]"), answer.forecast);
+    replace(form.querySelector("[data-forecast]"), answer.forecast);
     const preview = outlook.querySelector("[data-preview]");
     if (answer.preview) replace(preview, answer.preview);
     seen = Boolean(preview.innerHTML);
     preview.hidden = !["texts", "around"].includes(names[now]) || !seen;
     tell(answer.errors);
-    const counts = outlook.querySelector("[data-cells]");
-    const said = outlook.querySelector("[data-said]");
-    const text = counts ? counts.closest("dl").querySelector("div").textContent.trim() : "";
-    if (said.dataset.last !== text) said.dataset.last = text;
   }
 
   // What somebody has opened stays open.

@@ -15,9 +15,14 @@ from unfold.admin import ModelAdmin
 from games.errors import GameError
 from llm_agents.errors import AgentError
 from studies import forecast as forecasting
+from studies.admin.parameters import PREFIX
+from studies.admin.varying import SEVERAL
 from studies.forecast import Forecast, forecast
 from studies.previewing import preview
 from studies.texts import in_currency
+
+DECISIVE = ("way", "design", "roles", "quota", "opponent")
+"""Fields without which it is not known, beside the parameters, what would be played."""
 
 
 class Outlook(ModelAdmin):
@@ -48,12 +53,14 @@ class Outlook(ModelAdmin):
 
 def shown(form: Any) -> dict[str, str]:
     """The parts of a form's page that follow from what is typed, as HTML; empty where it cannot be played."""
+    if any(name.startswith((PREFIX, SEVERAL)) or name in DECISIVE for name in form.errors):
+        return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     try:
         expected = forecast(form.instance)
         context = {"forecast": expected, **_amounts(expected), **_assumptions()}
         seen = preview(form.instance)
     except (GameError, AgentError, ValueError):
-        return {"forecast": "", "preview": ""}
+        return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     return {
         "forecast": render_to_string("admin/studies/study/forecast.html", context),
         "preview": render_to_string("admin/studies/study/preview.html", {"preview": seen}),

@@ -21,6 +21,7 @@ from games.interface import Game
 from matches.agent_settings import AgentSettings, settings_of
 from recruiters.models import LabCode
 from studies.admin.parameters import NONE, PREFIX, Parameters
+from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.varying import SEVERAL, Varied
 from studies.models import Study
 
@@ -89,7 +90,19 @@ class StudyForm(forms.ModelForm):
     class Meta:
         model = Study
         exclude = ["config", "agent", "asking", "status"]
-        widgets = {"game": forms.HiddenInput()}
+        widgets = {
+            "game": forms.HiddenInput(),
+            "survey_before": SurveyWidget(),
+            "survey_after": SurveyWidget(),
+        }
+        labels = {"design": gettext_lazy("Written by hand")}
+        help_texts = {
+            "design": gettext_lazy(
+                'In JSON, such as {"configurations": [{"config": {"rounds": 5}, "quota": 10, "kind": "main"}]}; '
+                'beside a published selection {"seed": 2}. Announced averages that depend on a parameter: '
+                '{"averages": {"by": "scale", "amounts": {"100": "0.50"}}}.'
+            )
+        }
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -146,6 +159,15 @@ class StudyForm(forms.ModelForm):
 
     def clean_consent(self) -> str:
         return self.cleaned_data["consent"].replace("\r\n", "\n")
+
+    def clean_debriefing(self) -> str:
+        return self.cleaned_data["debriefing"].replace("\r\n", "\n")
+
+    def clean_survey_before(self) -> list[dict[str, Any]]:
+        return read_survey(self.cleaned_data["survey_before"])
+
+    def clean_survey_after(self) -> list[dict[str, Any]]:
+        return read_survey(self.cleaned_data["survey_after"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -246,7 +268,10 @@ def ways(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
 def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Which answers bring up which parameters, as the admin's conditions."""
     names = [name for row in _parameter_rows(game) for name in row]
-    return {name: "!way || way == 'configurations'" for name in names}
+    return {
+        **{name: "!way || way == 'configurations'" for name in names},
+        "design": "way || (design || '{}').trim() != '{}'",
+    }
 
 
 def _parameter_rows(game: type[Game[Any, Any]]) -> list[tuple[str, ...]]:
@@ -312,9 +337,21 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             {
                 "classes": ["step-around"],
                 "fields": ["consent"],
-                "description": _("What people agree to before anything else."),
+                "description": _("What people agree to before anything else. Below you see how it reads."),
             },
         ),
+        (
+            _("Surveys"),
+            {
+                "classes": ["step-around"],
+                "fields": ["survey_before", "survey_after"],
+                "description": _(
+                    "Questions of your own, each survey on a page of its own: before the rules are read, and after "
+                    "the game. The answers are columns of the dataset's participants table."
+                ),
+            },
+        ),
+        (_("Debriefing"), {"classes": ["step-around"], "fields": ["debriefing"]}),
         (
             _("Checks"),
             {
