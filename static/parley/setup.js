@@ -25,7 +25,7 @@ function setUp() {
       if (place === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    outlook.querySelector("[data-preview]").hidden = !["texts", "around"].includes(names[now]) || !seen;
+    showPreview();
     outlook.querySelector("[data-back]").disabled = now === 0;
     outlook.querySelector("[data-next]").hidden = now === names.length - 1;
     if (!focus) return;
@@ -36,8 +36,12 @@ function setUp() {
     nav.scrollIntoView({ block: "start" });
   }
 
-  function stepOf(field) {
-    return names.findIndex((name) => sections.get(name).some((part) => part.contains(field)));
+  // Each step shows what its own texts become.
+  function showPreview() {
+    const preview = outlook.querySelector("[data-preview]");
+    const parts = [...preview.querySelectorAll("[data-in]")];
+    parts.forEach((part) => (part.hidden = part.dataset.in !== names[now]));
+    preview.hidden = !parts.some((part) => !part.hidden);
   }
 
   buttons.forEach((button, place) => button.addEventListener("click", () => show(place)));
@@ -135,7 +139,6 @@ function setUp() {
   let waiting;
   let asking = false;
   let again = false;
-  let seen = false;
 
   async function ask() {
     if (asking) return void (again = true);
@@ -157,8 +160,7 @@ function setUp() {
     replace(form.querySelector("[data-forecast]"), answer.forecast);
     const preview = outlook.querySelector("[data-preview]");
     if (answer.preview) replace(preview, answer.preview);
-    seen = Boolean(preview.innerHTML);
-    preview.hidden = !["texts", "around"].includes(names[now]) || !seen;
+    showPreview();
     tell(answer.errors);
   }
 
