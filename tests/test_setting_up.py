@@ -14,7 +14,7 @@ from tests import walking
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-PATIENCE = 60_000
+PATIENCE = 20_000
 """Milliseconds that a busy machine may take to count cells or to open a page."""
 COUNTED = """
     window.addEventListener("click", (event) => {
@@ -29,11 +29,11 @@ def desk(stack, page: Page) -> Page:
     name, password = stack.call("tests.deeds.administrator")
     page.set_default_timeout(PATIENCE)
     page.add_init_script(COUNTED)
-    page.goto(f"{stack.url}/admin/")
+    page.goto(f"{stack.url}/admin/login/?next=/admin/studies/study/")
     page.get_by_label("Username").fill(name)
     page.locator("input[type=password]").fill(password)
     page.keyboard.press("Enter")
-    page.goto(f"{stack.url}/admin/studies/study/")
+    page.wait_for_url("**/admin/studies/study/")
     page.evaluate("sessionStorage.clear()")
     return page
 
