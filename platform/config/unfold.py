@@ -69,6 +69,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Versions"), "history", "studies_version", "studies.view_version"),
                     _item(_("Placements"), "event_seat", "studies_placement", "studies.view_placement"),
                     _item(_("Verdicts"), "fact_check", "checks_verdict", "checks.view_verdict"),
+                    _item(_("Survey responses"), "ballot", "surveys_response", "surveys.view_response"),
                     _item(_("Model calls"), "smart_toy", "opponents_call", "opponents.view_call"),
                 ],
             },

@@ -25,6 +25,7 @@ function setUp() {
       if (place === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
+    buttons[now].scrollIntoView({ block: "nearest", inline: "nearest" });
     showPreview();
     outlook.querySelector("[data-back]").disabled = now === 0;
     outlook.querySelector("[data-next]").hidden = now === names.length - 1;

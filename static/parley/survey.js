@@ -18,7 +18,7 @@ function edit(field) {
   field.classList.add("parley-elsewhere");
   const title = field.closest(".field-line").querySelector("label");
   if (title) list.setAttribute("aria-label", title.textContent.trim());
-  list.setAttribute("role", "list");
+  list.setAttribute("role", "group");
 
   add.addEventListener("click", () => {
     questions.push({ kind: "text", prompt: "" });
@@ -43,7 +43,6 @@ function edit(field) {
   function card(question, place) {
     const name = words.question.replace("{number}", place + 1);
     const box = element("fieldset", { className: "parley-question" });
-    box.setAttribute("role", "listitem");
     const head = element("legend", { textContent: name });
     const change = (key, value) => {
       if (value === "" || value === undefined || value === null) delete question[key];
