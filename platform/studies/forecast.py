@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
 from statistics import mean
-from typing import Any
+from typing import Any, TypeVar
 
 import games.play
 from games import registry
@@ -27,15 +28,19 @@ from studies import texts
 from studies.design import WantedCell, cells_wanted
 from studies.models import Study
 
-MATCHES, PRICED = 24, 4
-"""Matches played in all, and those of them whose model calls are measured."""
+MATCHES, MOVES = 24, 6000
+"""Matches played in all, and moves after which no further one is begun: somebody waits for the answer."""
 MOST_MOVES = 3000
+"""Moves of one match."""
+PRICED, MEASURED = 2, 5
+"""Matches whose model calls are measured, and the calls of each that are, spread over its length."""
 WORDS_PER_MINUTE = 200
 """How fast people read (an assumption, like the seconds below)."""
 SECONDS_PER_DECISION, SECONDS_PER_PAGE, SECONDS_PER_QUESTION, SECONDS_OF_A_MODEL = 20, 10, 10, 5
 LETTERS_PER_TOKEN = 4
 ANSWER_TOKENS, REASONED_TOKENS = 60, 400
 MILLION = Decimal(1_000_000)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -103,9 +108,9 @@ def forecast(study: Study) -> Forecast:
     sampled = _spread(cells, MATCHES)
     each = max(1, MATCHES // len(sampled))
     every = max(1, len(sampled) * each // PRICED)
-    for cell in sampled:
-        game = games.play.configure(registry.get(study.game), cell.config)
-        for seed in range(each):
+    for seed, cell in product(range(each), sampled):
+        if sum(trial.decisions + trial.others for trial in trials) < MOVES:
+            game = games.play.configure(registry.get(study.game), cell.config)
             measured = not agent.scripted and len(trials) % every == 0
             trials.append(_trial(study, game, cell, agent, settings, pay, seed, measured=measured))
     priced = [trial for trial in trials if trial.calls]
@@ -142,11 +147,11 @@ def _pay_of(study: Study) -> PayRule | None:
         return None
 
 
-def _spread(cells: Sequence[WantedCell], most: int) -> list[WantedCell]:
-    """At most so many of the cells, evenly taken from all of them."""
-    if len(cells) <= most:
-        return list(cells)
-    return [cells[i * len(cells) // most] for i in range(most)]
+def _spread(things: Sequence[T], most: int) -> list[T]:
+    """At most so many of them, evenly taken from all."""
+    if len(things) <= most:
+        return list(things)
+    return [things[i * len(things) // most] for i in range(most)]
 
 
 def _trial(
@@ -167,7 +172,8 @@ def _trial(
         scripts |= {role: stand_in for role in game.roles() if role != cell.role}
     play, opening = games.play.start(game, seed)
     log = list(opening)
-    decisions = others = calls = tokens_in = 0
+    decisions = 0
+    asked: list[tuple[Play, Role, int]] = []
     for _move in range(MOST_MOVES):
         if play.over:
             break
@@ -175,33 +181,42 @@ def _trial(
         if role == cell.role:
             decisions += 1
         else:
-            others += 1
-            if measured:
-                calls += 1
-                tokens_in += _tokens(play, role, log, agent, study.instructions or None)
+            asked.append((play, role, len(log)))
         play, made = games.play.submit(play, role, games.play.script_move(play, role, scripts[role]))
         log += made
     return _Trial(
         decisions=decisions,
-        others=others,
+        others=len(asked),
         pay=_paid(play, game, cell, pay),
-        calls=calls,
-        cost=_cost(study.agent, agent, calls, tokens_in) if measured else None,
+        calls=len(asked) if measured else 0,
+        cost=_cost(study, agent, asked, log) if measured else None,
     )
 
 
-def _tokens(play: Play, role: Role, log: Sequence[Event], agent: AgentSpec, template: str | None) -> int:
-    worded = {"strategy": agent.strategy, "persona": agent.persona, "short": agent.short, "template": template}
-    sent = strategies.messages(play, role, log, **worded)
-    return sum(len(message["content"]) for message in sent) // LETTERS_PER_TOKEN
+def _cost(
+    study: Study, agent: AgentSpec, asked: Sequence[tuple[Play, Role, int]], log: Sequence[Event]
+) -> Decimal | None:
+    """US dollars of a match whose model was `asked` at these moments; None where its price is not known.
 
-
-def _cost(name: str, agent: AgentSpec, calls: int, tokens_in: int) -> Decimal | None:
-    price = prices_now().of(name)
+    Args:
+        asked: the play, the role, and how many events of the log there were then.
+    """
+    price = prices_now().of(study.agent)
     if price is None:
         return None
+    worded = {
+        "strategy": agent.strategy,
+        "persona": agent.persona,
+        "short": agent.short,
+        "template": study.instructions or None,
+    }
+    letters = [
+        sum(len(message["content"]) for message in strategies.messages(play, role, log[:events], **worded))
+        for play, role, events in _spread(asked, MEASURED)
+    ]
+    tokens = int(mean(letters) * len(asked) / LETTERS_PER_TOKEN) if letters else 0
     answer = REASONED_TOKENS if agent.strategy == CHAIN_OF_THOUGHT else ANSWER_TOKENS
-    return (price.input * tokens_in + price.output * answer * calls) / MILLION
+    return (price.input * tokens + price.output * answer * len(asked)) / MILLION
 
 
 def _paid(play: Play, game: Game[Any, Any], cell: WantedCell, pay: PayRule | None) -> Decimal | None:
