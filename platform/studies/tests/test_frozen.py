@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from studies.freezing import launch, parts_of
 from studies.frozen import Frozen
 from studies.models import Study, Version
-from tests.visitors import launched
+from tests.visitors import Visitor, arriving, launched
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +41,25 @@ def test_the_database_refuses_to_change_a_version(column):
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"UPDATE studies_version SET {column} = {column}")
     assert Version.objects.values().get() == before
+
+
+def test_its_page_shows_the_hash_of_each_part(admin_client):
+    version = launched().versions.get()
+    page = admin_client.get(f"/admin/studies/version/{version.pk}/change/").content.decode()
+    assert version.sha256 in page
+    for digest in parts_of(version.content).values():
+        assert digest in page
+
+
+def test_each_match_leads_to_the_version_it_is_played_under():
+    study = launched()
+    early = arriving(study, "early")
+    Study.objects.update(quota=33)
+    launch(study)
+    late = arriving(Study.objects.get(), "late")
+    matches = [Visitor(person).walk_to("match").match() for person in (early, late)]
+    numbers = [match.seats.get(enrolment__isnull=False).enrolment.placement.cell.version.number for match in matches]
+    assert numbers == [1, 2]
 
 
 def test_a_version_is_hashed_whole_and_part_by_part():

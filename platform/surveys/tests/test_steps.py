@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
+from django.urls import reverse
 
 from exports.dataset import export
 from exports.tests import building
@@ -153,3 +154,14 @@ def test_answers_are_columns_of_the_dataset_without_names_and_defused(tmp_path):
     assert "Was it fair?" in book["survey_before_fair"]["meaning"]
     assert book["survey_before_fair"]["values"] == "1 not at all to 5 very"
     assert verify(tmp_path / "data") == []
+
+
+def test_responses_are_read_in_the_admin_as_words_and_never_changed(visitor, admin_client):
+    visitor.send(question_age="44", question_done="no")
+    Response.objects.update(answers={"age": 44, "done": "<script>alert(1)</script>"})
+    listed = admin_client.get(reverse("admin:surveys_response_changelist"))
+    page = reverse("admin:surveys_response_change", args=[Response.objects.get().pk])
+    assert visitor.enrolment.pseudonym in text_of(listed)
+    assert "&lt;script&gt;alert(1)" in admin_client.get(page).content.decode()
+    assert admin_client.post(page, {"survey": "after"}).status_code == 403
+    assert admin_client.get(reverse("admin:surveys_response_add")).status_code == 403
