@@ -172,3 +172,17 @@ def keep_endpoint(name: str, address: str) -> None:
     """Models are asked there under this name, without a key."""
     Endpoint.objects.create(name=name, protocol="openai", base_url=address, structured="json_schema")
     MEMORY.grow_old()
+
+
+def administrator() -> tuple[str, str]:
+    """Name and password of somebody who may do everything in the admin."""
+    name, password = "boss", "long enough 123"
+    users = User.objects
+    if not users.filter(username=name).exists():
+        users.create_superuser(name, password=password)
+    return name, password
+
+
+def frozen(slug: str) -> dict[str, Any]:
+    """What the study's latest version says."""
+    return Study.objects.get(slug=slug).versions.order_by("-number")[0].content

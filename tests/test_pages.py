@@ -160,6 +160,34 @@ def test_the_way_to_the_game(stack, page: Page, inspect: Inspector, study: str):
     inspect.look(page, "instructions refused")
 
 
+def test_surveys_and_the_debriefing(stack, page: Page, inspect: Inspector):
+    questions = [
+        {"kind": "number", "prompt": "How old are you?"},
+        {"kind": "choice", "prompt": "Have you bargained before?", "options": ["yes", "no", "I do not remember"]},
+        {"kind": "scale", "prompt": "Do you trust others?", "points": 11, "low": "not at all", "high": "completely"},
+        {"kind": "text", "prompt": "Anything else?", "required": False},
+    ]
+    debriefing = "## What it was about\n\nPrices."
+    slug = bargaining(stack, "pages-asking", survey_before=questions, debriefing=debriefing, asks_code_word=False)
+    path = stack.arrive(slug)
+    page.goto(stack.url + path)
+    walking.consent_and_name(page)
+    inspect.look(page, "survey")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    inspect.look(page, "survey refused")
+    page.get_by_label("How old are you?").fill("44")
+    page.get_by_label("no", exact=True).check()
+    page.get_by_label("11: completely").check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Start the game").click()
+    walking.expect_turn(page, "offer")
+    stack.end(path, "timed_out")
+    page.goto(stack.url + path)
+    expect(page.get_by_role("heading", name="What it was about")).to_be_visible()
+    inspect.look(page, "debriefing")
+
+
 def test_the_game_and_the_quiz(stack, page: Page, inspect: Inspector, study: str):
     page.goto(stack.url + stack.sit_down(study))
     walking.expect_turn(page, "offer")

@@ -7,6 +7,6 @@ class CollectingConfig(AppConfig):
     verbose_name = _("collections")
 
     def ready(self) -> None:
-        from collecting import parts
+        from collecting import parts, presets  # noqa: F401  (presets register themselves)
 
         parts.declare()

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from collecting.errors import BadPlan
 from collecting.models import Collection
@@ -19,6 +22,7 @@ from collecting.planning import Plan, make_collection
 from games import grids, registry
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
+from studies import presets
 from studies.models import Study
 
 MODELS = ("openai:gpt-4o-mini", "anthropic:claude-haiku-4-5")
@@ -116,10 +120,8 @@ def load(
     """
     if name not in PRESETS:
         raise BadPlan(f"There is no preset “{name}”; there are: {', '.join(PRESETS)}.")
-    slugs = [f"{name}-{family.game}" for family in FAMILIES]
-    for model in (Study, Collection):
-        if known := model.objects.filter(slug__in=slugs).first():
-            raise BadPlan(f"The preset was loaded before: there is “{known.slug}” already.")
+    if known := made(name):
+        raise BadPlan(f"The preset was loaded before: there is “{known.slug}” already.")
     try:
         for agent in agents:
             for family in FAMILIES:
@@ -127,3 +129,43 @@ def load(
     except AgentError as error:
         raise BadPlan(str(error)) from None
     return PRESETS[name](list(agents) or list(MODELS), seed, by)
+
+
+def made(name: str) -> Study | Collection | None:
+    """What of a preset is there already."""
+    slugs = [f"{name}-{family.game}" for family in FAMILIES]
+    for model in (Study, Collection):
+        if known := model.objects.filter(slug__in=slugs).first():
+            return known
+    return None
+
+
+def _offer(name: str, title: str | Promise, summary: str | Promise) -> None:
+    """Let the list of studies offer a preset."""
+
+    def make(by: AbstractBaseUser | None) -> list[Collection] | list[Study]:
+        try:
+            return load(name, by=by)
+        except BadPlan as error:
+            raise presets.PresetRefused(str(error)) from None
+
+    source = _("GLEE: A Unified Framework and Benchmark for Language-based Economic Environments")
+    presets.register(presets.Preset(name, title, summary, source, make, partial(made, name)))
+
+
+_offer(
+    "glee-human",
+    _("GLEE with people"),
+    _(
+        "Three draft studies on Mechanical Turk, one per game: the main, variant and random configurations of the "
+        "paper with their quotas and pay. Look them over, then launch them."
+    ),
+)
+_offer(
+    "glee-llm",
+    _("GLEE between models"),
+    _(
+        "Three collections, one per game: every published configuration for each ordered pair of two models. "
+        "Nothing is played or spent before you start them."
+    ),
+)

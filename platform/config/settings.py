@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "opponents",
     "matches",
     "checks",
+    "surveys",
     "payouts",
     "studies",
     "piloting",

@@ -69,6 +69,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Versions"), "history", "studies_version"),
                     _item(_("Placements"), "event_seat", "studies_placement"),
                     _item(_("Verdicts"), "fact_check", "checks_verdict"),
+                    _item(_("Survey responses"), "ballot", "surveys_response"),
                     _item(_("Model calls"), "smart_toy", "opponents_call"),
                 ],
             },

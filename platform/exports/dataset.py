@@ -89,7 +89,12 @@ def _every_name(tables: dict[str, Table]) -> list[str]:
 
 def tables_for(reading: Reading) -> dict[str, Table]:
     """The dataset's tables by name."""
-    return tables_of.tables(reading.shape, steps=reading.source.steps(), checks=reading.source.checks())
+    return tables_of.tables(
+        reading.shape,
+        steps=reading.source.steps(),
+        checks=reading.source.checks(),
+        questions=reading.source.questions(),
+    )
 
 
 # ---- the data ----------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from matches.models import Match
 from studies.design import cells_wanted
 from studies.enrolling import steps_of
 from studies.models import Study
+from surveys.questions import Question, questions_of
 
 CHECKS = ("code_word", "quiz")
 PLAYED_HERE = "parley"
@@ -67,6 +68,14 @@ class StudySource:
                 kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed)))
         return list(kinds)
 
+    def questions(self) -> list[tuple[str, Question]]:
+        """(survey, question) for every question that some version asks, as its latest version asks it."""
+        asked: dict[tuple[str, str], Question] = {}
+        for version in self.versions():
+            for survey, written in version.content.get("surveys", {}).items():
+                asked |= {(survey, question.key): question for question in questions_of(written)}
+        return [(survey, question) for (survey, _key), question in asked.items()]
+
     def checks(self) -> list[str]:
         """Names of the attention checks."""
         made = Verdict.objects.filter(enrolment__placement__cell__version__study=self.study)
@@ -97,6 +106,9 @@ class CollectionSource:
             yield self.collection.game, config
 
     def steps(self) -> list[str]:
+        return []
+
+    def questions(self) -> list[tuple[str, Question]]:
         return []
 
     def checks(self) -> list[str]:

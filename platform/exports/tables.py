@@ -16,6 +16,7 @@ from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
+from surveys.questions import Question
 
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
 
@@ -52,18 +53,25 @@ class Table:
         return line(cell(column.read(about)) for column in self.columns)
 
 
-def tables(shape: Shape, *, steps: Iterable[str], checks: Iterable[str]) -> dict[str, Table]:
+def tables(
+    shape: Shape,
+    *,
+    steps: Iterable[str],
+    checks: Iterable[str],
+    questions: Iterable[tuple[str, Question]] = (),
+) -> dict[str, Table]:
     """Every table of a dataset by name.
 
     Args:
         steps: kinds of steps that ways through the study are made of.
         checks: names of the attention checks.
+        questions: (survey, question) for each question of the study's surveys.
     """
     made = [
         matches(shape),
         decisions(shape),
         messages(),
-        participants(steps, checks),
+        participants(steps, checks, questions),
         llm_calls(),
         payments(),
         excluded(),
@@ -413,7 +421,7 @@ _STAGE = Column(
 )
 
 
-def participants(steps: Iterable[str], checks: Iterable[str]) -> Table:
+def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[str, Question]] = ()) -> Table:
     columns = [
         _PARTICIPANT,
         Column(
@@ -465,6 +473,7 @@ def participants(steps: Iterable[str], checks: Iterable[str]) -> Table:
                     lambda w, check=check: compact_json(w.verdicts[check].answered) if check in w.verdicts else None,
                 )
             )
+    columns += [_answer(survey, question) for survey, question in questions]
     columns.append(
         Column(
             "in_dataset",
@@ -478,6 +487,26 @@ def participants(steps: Iterable[str], checks: Iterable[str]) -> Table:
         "participants",
         "One row per person who was given a place, in the dataset or not; none where nobody took part.",
         [*columns, *_REASONS],
+    )
+
+
+_KINDS: Mapping[str, Kind] = {"text": "text", "number": "number", "choice": "choice", "scale": "integer"}
+
+
+def _answer(survey: str, question: Question) -> Column:
+    """The column of one question of a survey."""
+    values = {
+        "text": "names and identifiers are replaced by markers",
+        "number": "",
+        "choice": "; ".join(question.options),
+        "scale": f"1 {question.low} to {question.points} {question.high}".replace("  ", " ").strip(),
+    }[question.kind]
+    return Column(
+        f"survey_{survey}_{question.key}",
+        _KINDS[question.kind],
+        f"Answer in the survey {survey} the game: {question.prompt}",
+        lambda w: w.answers.get(survey, {}).get(question.key),
+        values=values,
     )
 
 

@@ -52,7 +52,7 @@ class Reading:
             return Placement.objects.none()
         return (
             Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
-            .select_related("enrolment")
+            .select_related("enrolment__identity")
             .prefetch_related(*_related())
             .order_by("pk")
         )
@@ -71,6 +71,7 @@ def _related() -> list[str | Prefetch]:
         "cell__version",
         "enrolment__visits",
         "enrolment__verdicts",
+        "enrolment__surveys",
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),
@@ -102,6 +103,24 @@ class Way:
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         return {verdict.check_name: verdict for verdict in self.enrolment.verdicts.all()}
+
+    @cached_property
+    def answers(self) -> dict[str, dict[str, Any]]:
+        """What was answered in each survey by the cut-off, free text scrubbed like a match's."""
+        person = self.enrolment
+        given = [one for one in person.surveys.all() if one.at <= self.reading.cutoff]
+        scrubber = Scrubber(
+            names=[person.display_name], identifiers=_identifiers(person), code_words=[person.code_word]
+        )
+        return {
+            one.survey: {
+                question["key"]: scrubber.text(one.answers[question["key"]])
+                if question["kind"] == "text" and one.answers.get(question["key"])
+                else one.answers.get(question["key"])
+                for question in one.questions
+            }
+            for one in given
+        }
 
     @cached_property
     def ledger(self) -> list[LedgerRow]:

@@ -19,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from participants import services
+from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import ENDINGS
 from participants.steps import Step, StepRefused, of
@@ -86,7 +87,14 @@ def _step(request: HttpRequest, enrolment: Enrolment, step: Step, errors: dict[s
 
 def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     ending = ENDINGS[enrolment.state]
-    context = {**_frame(enrolment), "title": ending.title, "ending": ending, "earnings": enrolment.earnings}
+    debriefing = (enrolment.earnings or {}).get("debriefing", "")
+    context = {
+        **_frame(enrolment),
+        "title": ending.title,
+        "ending": ending,
+        "earnings": enrolment.earnings,
+        "debriefing": to_html(debriefing) if debriefing else "",
+    }
     return render(request, "participants/ending.html", context)
 
 

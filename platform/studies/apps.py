@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -8,5 +9,7 @@ class StudiesConfig(AppConfig):
 
     def ready(self) -> None:
         from studies import endings, parts  # noqa: F401  (endings register themselves)
+        from studies.frozen import put_trigger
 
         parts.declare()
+        post_migrate.connect(put_trigger, sender=self, dispatch_uid="studies.frozen")

@@ -44,6 +44,9 @@ def show_earnings(enrolment: Enrolment, rule: rules.PayRule, owed: Mapping[str, 
         "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
         "purpose": purpose,
     }
+    debriefing = placement.cell.version.content["texts"].get("debriefing")
+    if debriefing and enrolment.seats.exists():
+        enrolment.earnings["debriefing"] = debriefing
     enrolment.save(update_fields=["earnings"])
 
 

@@ -163,9 +163,11 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
     config = content["configurations"][cell.configuration]
     about = {"game": content["game"], "config": config, "role": cell.role, "texts": content["texts"]}
     reserved = [game.title, *game.own_words, *cell.agents, cell.role, "parley", "player", "opponent"]
+    surveys = content.get("surveys", {})
     steps: list[dict[str, Any]] = [
         {"kind": "consent", "text": content["texts"]["consent"]},
         {"kind": "name", "reserved": reserved},
+        *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
         {
             "kind": "instructions",
             **about,
@@ -183,6 +185,8 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
     ]
     if content["checks"]["quiz"]:
         steps.append({"kind": "quiz", **about})
+    if asked := surveys.get("after"):
+        steps.append({"kind": "survey_after", "questions": asked})
     return steps
 
 

@@ -18,6 +18,7 @@ from matches.agent_settings import settings_of
 from studies import texts
 from studies.design import cells_wanted
 from studies.models import Cell, Study, Version
+from surveys.questions import questions_of
 
 
 @transaction.atomic
@@ -70,7 +71,7 @@ def content_of(study: Study) -> dict[str, Any]:
                 "announced_average": None if wanted.average is None else str(wanted.average),
             }
         )
-    return {
+    content = {
         "game": study.game,
         "rules_version": game.rules_version,
         "configurations": configurations,
@@ -94,11 +95,27 @@ def content_of(study: Study) -> dict[str, Any]:
         "entry": study.entry,
         "participations": {"most": study.most_participations, "rest_hours": study.rest_hours},
     }
+    if surveys := surveys_of(study):
+        content["surveys"] = surveys
+    if study.debriefing:
+        content["texts"]["debriefing"] = study.debriefing
+    return content
+
+
+def surveys_of(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """The study's questions by survey; surveys without questions are left out."""
+    written = {"before": study.survey_before, "after": study.survey_after}
+    return {name: [one.kept() for one in questions_of(asked)] for name, asked in written.items() if asked}
 
 
 def sha256_of(content: Any) -> str:
     """The hash of plain data, independent of the order of keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def parts_of(content: Mapping[str, Any]) -> dict[str, str]:
+    """The hash of each part of a version's content, by its name: configurations, texts, pay and so on."""
+    return {name: sha256_of(part) for name, part in content.items()}
 
 
 @lru_cache(maxsize=1)

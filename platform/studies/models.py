@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -24,6 +25,8 @@ from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule
 from rights.models import Membership
 from studies.design import WantedCell, cells_wanted
+from studies.frozen import FrozenRows, refuse
+from surveys.questions import BadQuestions, questions_of
 
 
 def game_choices() -> list[tuple[str, str]]:
@@ -94,6 +97,13 @@ class Study(models.Model):
     consent = models.TextField(_("consent text"), blank=True, help_text=_("Markdown. Empty: a default text."))
     instructions = models.TextField(
         _("instructions"), blank=True, help_text=_("Markdown template. Empty: the game's own.")
+    )
+    survey_before = models.JSONField(_("questions before the game"), default=list, blank=True)
+    survey_after = models.JSONField(_("questions after the game"), default=list, blank=True)
+    debriefing = models.TextField(
+        _("debriefing"),
+        blank=True,
+        help_text=_("Markdown. Shown on the last page to everybody who began the game. Empty: nothing."),
     )
     asks_code_word = models.BooleanField(_("hide a code word in the instructions"), default=True)
     asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
@@ -224,6 +234,11 @@ class Study(models.Model):
             self.pay()
         except ValueError:
             errors["currency"] = _("Pay needs a currency of three capital letters and amounts that are not negative.")
+        for name in ("survey_before", "survey_after"):
+            try:
+                setattr(self, name, [question.kept() for question in questions_of(getattr(self, name) or [])])
+            except BadQuestions as error:
+                errors[name] = str(error)
         if errors:
             raise ValidationError(errors)
 
@@ -259,6 +274,8 @@ class Version(models.Model):
     seed = models.BigIntegerField(default=new_seed)
     launched_at = models.DateTimeField(_("launched"), default=timezone.now)
 
+    objects = FrozenRows.as_manager()
+
     class Meta:
         verbose_name = _("version")
         verbose_name_plural = _("versions")
@@ -267,6 +284,20 @@ class Version(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study.slug} v{self.number}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Write the version once.
+
+        Raises:
+            Frozen: it was written before.
+        """
+        if not self._state.adding:
+            refuse()
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raises Frozen: versions are evidence."""
+        refuse()
 
 
 class Cell(models.Model):

@@ -14,6 +14,7 @@ from rights.members import creators_own
 from rights.parts import belongs
 from rights.records import recorded_of
 from studies.models import Placement, Study, Version
+from surveys.models import Response
 
 _OF_ENROLMENT = "placement__cell__version__study"
 _OF_MATCH = f"seats__enrolment__{_OF_ENROLMENT}"
@@ -30,7 +31,7 @@ def declare() -> None:
     belongs(Version, to=Study, by="study")
     belongs(Placement, to=Study, by="cell__version__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
-    for model in (ProblemReport, Verdict, LedgerRow):
+    for model in (ProblemReport, Verdict, LedgerRow, Response):
         belongs(model, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
     belongs(Match, to=Study, by=_OF_MATCH)
     belongs(Call, to=Study, by=_call_of)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from llm_agents.tests.injections import HARMLESS, INJECTIONS
-from llm_agents.tests.test_injections import wrote, written
+from llm_agents.tests.test_injections import written, wrote
 from matches.screens import render_screen
 
 

@@ -16,7 +16,8 @@ from participants.models import Enrolment
 from participants.states import ENDED, State
 from rights.parts import visible
 from rights.roles import Role
-from studies.freezing import sha256_of
+from studies.comparing import TITLES
+from studies.freezing import parts_of, sha256_of
 from studies.models import Placement, Study, Version
 
 
@@ -113,7 +114,7 @@ class VersionAdmin(ReadOnlyAdmin):
     list_display = ["study", "number", "launched_at", "hash", "revision"]
     list_filter = [VersionOfStudy]
     list_select_related = ["study"]
-    fields = ["study", "number", "launched_at", "sha256", "intact", "code_revision", "content"]
+    fields = ["study", "number", "launched_at", "sha256", "intact", "hashes", "code_revision", "content"]
 
     @display(description=_("hash"))
     def hash(self, version: Version) -> str:
@@ -122,6 +123,12 @@ class VersionAdmin(ReadOnlyAdmin):
     @display(description=_("code"))
     def revision(self, version: Version) -> str:
         return format_html("<code>{}</code>", version.code_revision[:12]) if version.code_revision else "–"
+
+    @display(description=_("hashes of its parts"))
+    def hashes(self, version: Version) -> str:
+        """Each part of the content with its own hash, so that one can say which parts two versions share."""
+        rows = ((TITLES.get(name, name), digest) for name, digest in parts_of(version.content).items())
+        return format_html_join("", "<div>{}: <code>{}</code></div>", rows)
 
     @display(description=_("content has this hash"), boolean=True)
     def intact(self, version: Version) -> bool:

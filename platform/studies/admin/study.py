@@ -22,10 +22,11 @@ from games import registry
 from games.interface import Game
 from participants.states import State
 from recruiters.models import LabCode
-from rights.admin import MembersPage
 from rights.roles import Role
 from studies.admin import preview
-from studies.admin.setup_form import fieldsets, study_form
+from studies.admin.making import Making
+from studies.admin.outlook import Outlook
+from studies.admin.setup_form import STEPS, fieldsets, shown_where, study_form
 from studies.admin.standing import codes_of, standing_of
 from studies.freezing import launch
 from studies.models import Study
@@ -37,7 +38,7 @@ _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(MembersPage):
+class StudyAdmin(Making, Outlook):
     list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -46,11 +47,12 @@ class StudyAdmin(MembersPage):
         "model_name": "opponent == 'openai' || opponent == 'anthropic'",
         "announced_average": "pay_rule != 'linear'",
         "rate": "pay_rule == 'linear'",
+        **{name: where for key in registry.keys() for name, where in shown_where(registry.get(key)).items()},
     }
+    change_form_before_template = "admin/studies/study/steps.html"
+    change_form_after_template = "admin/studies/study/outlook.html"
     change_form_outer_before_template = "admin/studies/study/standing.html"
-    change_form_after_template = "admin/studies/study/form_after.html"
     list_fullwidth = True
-    warn_unsaved_form = True
     actions = None
     view_on_site = False
 
@@ -117,6 +119,7 @@ class StudyAdmin(MembersPage):
                 "study": study,
                 "may_change": self.has_change_permission(request, study),
                 "may_close": self._allowed(request, study, Role.OWNER),
+                "may_copy": self.has_add_permission(request),
                 "most_codes": MOST_CODES,
             }
         return super().change_view(request, object_id, form_url, context)
@@ -126,7 +129,13 @@ class StudyAdmin(MembersPage):
     ) -> HttpResponse:
         """One way to save; afterwards one is on the study's page."""
         only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **only_save})
+        outlook = (
+            reverse("admin:studies_study_outlook", args=[object_id])
+            if object_id
+            else reverse("admin:studies_study_add_outlook")
+        )
+        guided = {"setup_steps": STEPS, "setup_outlook": outlook}
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **only_save, **guided})
 
     def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
         if not change:
@@ -139,10 +148,21 @@ class StudyAdmin(MembersPage):
 
     def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:
         if obj.status != Study.Status.DRAFT:
-            self.message_user(request, _("Saved. People go on with the launched version until you launch again."))
+            self._say_that_it_is_a_draft(request, obj)
         else:
             self.message_user(request, _("Saved."), messages.SUCCESS)
         return _page_of(obj)
+
+    def _say_that_it_is_a_draft(self, request: HttpRequest, study: Study) -> None:
+        """An edit of a launched study is kept beside the launched version, and says so."""
+        standing = standing_of(study, request)
+        if not standing.unlaunched:
+            says = _("Saved. It is still what version {number} says.").format(number=standing.versions[0].number)
+        else:
+            says = _(
+                "Saved as the draft of version {next}. People go on with version {number} until you launch the draft."
+            ).format(next=standing.versions[0].number + 1, number=standing.versions[0].number)
+        self.message_user(request, says, messages.SUCCESS)
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         """Only drafts that nobody has met can go; everything else is evidence."""
@@ -169,7 +189,7 @@ class StudyAdmin(MembersPage):
             path("add/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_add_prompts"),
             path("<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"),
         ]
-        return [*own, codes, *prompts, *super().get_urls()]
+        return [*own, codes, *prompts, *self.making_urls(), *self.outlook_urls(), *super().get_urls()]
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """What models are sent: in the study as it is saved, or (POST) in one as it is typed; nothing is saved."""

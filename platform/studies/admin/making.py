@@ -1,0 +1,143 @@
+"""Where studies come from and what becomes of them: presets, copies, versions compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from games.errors import GameError
+from rights.admin import MembersPage
+from studies import presets
+from studies.comparing import compare
+from studies.copying import copy
+from studies.freezing import content_of
+
+DRAFT = "draft"
+"""What a comparison calls the study as it is saved now."""
+
+
+class Making(MembersPage):
+    """The pages and deeds of studies' admin that are about making them."""
+
+    list_before_template = "admin/studies/study/presets_link.html"
+
+    def making_urls(self) -> list[URLPattern]:
+        """The addresses of these pages."""
+        views = {
+            "presets/": ("presets", require_GET(self.presets)),
+            "presets/<slug:name>/": ("preset", require_POST(self.load_preset)),
+            "<path:object_id>/copy/": ("copy", require_POST(self.copy)),
+            "<path:object_id>/compare/": ("compare", require_GET(self.compare)),
+        }
+        return [
+            path(route, self.admin_site.admin_view(view), name=f"studies_study_{name}")
+            for route, (name, view) in views.items()
+        ]
+
+    # ---- presets -------------------------------------------------------------------------------------
+
+    def presets(self, request: HttpRequest) -> HttpResponse:
+        """Which published systems can be set up with one click."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        offered = [(preset, made, made and _page_of(made)) for preset in presets.listed() for made in [preset.made()]]
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Ready-made studies"),
+            "offered": offered,
+        }
+        return TemplateResponse(request, "admin/studies/study/presets.html", context)
+
+    def load_preset(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Make what the preset describes, nothing of it launched or started."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        preset = presets.called(name)
+        if preset is None:
+            raise Http404
+        try:
+            made = preset.make(request.user)
+        except presets.PresetRefused as refused:
+            self.message_user(request, str(refused), messages.ERROR)
+            return HttpResponseRedirect(reverse("admin:studies_study_presets"))
+        for one in made:
+            self.log_addition(request, one, f"Made from the preset {preset.name}.")
+        says = ngettext(
+            "One is ready to be looked over: {titles}.", "{number} are ready to be looked over: {titles}.", len(made)
+        )
+        listed = ", ".join(str(one) for one in made)
+        self.message_user(request, says.format(number=len(made), titles=listed), messages.SUCCESS)
+        options = made[0]._meta
+        return HttpResponseRedirect(reverse(f"admin:{options.app_label}_{options.model_name}_changelist"))
+
+    # ---- copies and versions -------------------------------------------------------------------------
+
+    def copy(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """A draft that is set up like this study."""
+        study = self.seen(request, object_id)
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        made = copy(study, by=request.user)
+        self.log_addition(request, made, f"Copied from {study.slug}.")
+        self.message_user(
+            request,
+            _("This is a copy of “{title}”, as a draft under a name of its own.").format(title=study.title),
+            messages.SUCCESS,
+        )
+        return HttpResponseRedirect(_page_of(made))
+
+    def compare(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What differs between two versions, or between the last one and what is saved now."""
+        study = self.seen(request, object_id)
+        versions = {str(version.number): version for version in study.versions.order_by("number")}
+        names = [*versions, DRAFT]
+        before, after = _asked(request, names)
+        contents, problem = {}, ""
+        try:
+            for name in (before, after):
+                contents[name] = content_of(study) if name == DRAFT else versions[name].content
+            parts = compare(contents[before], contents[after])
+        except (GameError, ValueError) as error:
+            parts, problem = [], str(error)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": study,
+            "study": study,
+            "title": _("What changed"),
+            "choices": [(name, _("Draft, as saved now") if name == DRAFT else f"{name}") for name in names],
+            "before": before,
+            "after": after,
+            "versions": {name: versions.get(name) for name in (before, after)},
+            "draft": DRAFT in (before, after),
+            "parts": parts,
+            "problem": problem,
+        }
+        return TemplateResponse(request, "admin/studies/study/compare.html", context)
+
+
+def _asked(request: HttpRequest, names: list[str]) -> tuple[str, str]:
+    """Which two are compared: those asked for, else the last two there are.
+
+    Raises:
+        Http404: one of them does not exist.
+    """
+    usual = names[-2:] if len(names) > 1 else [names[0], names[0]]
+    before, after = request.GET.get("before", usual[0]), request.GET.get("after", usual[1])
+    if before not in names or after not in names:
+        raise Http404
+    return before, after
+
+
+def _page_of(made: Any) -> str:
+    """The address of its page in the admin."""
+    return reverse(f"admin:{made._meta.app_label}_{made._meta.model_name}_change", args=[made.pk])

@@ -1,0 +1,105 @@
+"""What a set-up form as it is typed now would make: size, forecast, texts, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.urls import URLPattern, path
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from games.errors import GameError
+from llm_agents.errors import AgentError
+from rights.admin import MembersPage
+from studies import forecast as forecasting
+from studies.admin.parameters import PREFIX
+from studies.admin.varying import SEVERAL
+from studies.forecast import Forecast, forecast
+from studies.text_preview import preview
+from studies.texts import in_currency
+
+DECISIVE = ("way", "design", "roles", "quota", "opponent")
+"""Fields without which it is not known, beside the parameters, what would be played."""
+
+
+class Outlook(MembersPage):
+    """The answers that a set-up form gets while somebody types; nothing is saved."""
+
+    def outlook_urls(self) -> list[URLPattern]:
+        """The addresses of these answers."""
+        view = self.admin_site.admin_view(require_POST(self.outlook))
+        return [
+            path("add/outlook/", view, name="studies_study_add_outlook"),
+            path("<path:object_id>/outlook/", view, name="studies_study_outlook"),
+        ]
+
+    def outlook(self, request: HttpRequest, object_id: str | None = None) -> HttpResponse:
+        """{size, forecast, preview, errors}: HTML of what the form would make, and reasons by field."""
+        study = None if object_id is None else self.seen(request, object_id)
+        allowed = self.has_change_permission(request, study) if study else self.has_add_permission(request)
+        if not allowed:
+            raise PermissionDenied
+        form = self.get_form(request, study, change=study is not None)(request.POST, instance=study)
+        form.is_valid()
+        return JsonResponse({**shown(form), "errors": {name: list(why) for name, why in form.errors.items()}})
+
+
+def shown(form: Any) -> dict[str, str]:
+    """The parts of a form's page that follow from what is typed, as HTML; empty where it cannot be played."""
+    if any(name.startswith((PREFIX, SEVERAL)) or name in DECISIVE for name in form.errors):
+        return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
+    try:
+        expected = forecast(form.instance)
+        context = {"forecast": expected, **_amounts(expected), **_assumptions()}
+        seen = preview(form.instance)
+    except (GameError, AgentError, ValueError):
+        return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
+    return {
+        "forecast": render_to_string("admin/studies/study/forecast.html", context),
+        "preview": render_to_string("admin/studies/study/texts.html", {"preview": seen}),
+    }
+
+
+def _amounts(expected: Forecast) -> dict[str, str]:
+    """The forecast's money as it is written."""
+
+    def money(amount: Any) -> str:
+        return in_currency(amount, expected.currency)
+
+    pay = expected.pay
+    return {
+        "pay_mean": money(pay[1]) if pay else "",
+        "pay_least": money(pay[0]) if pay else "",
+        "pay_most": money(pay[2]) if pay else "",
+        "pay_hourly": money(expected.hourly) if expected.hourly is not None else "",
+        "pay_in_all": money(expected.pay_in_all) if expected.pay_in_all is not None else "",
+        "model_each": _dollars(expected.model_cost),
+        "model_in_all": _dollars(expected.models_in_all),
+    }
+
+
+def _dollars(amount: Any) -> str:
+    if amount is None:
+        return ""
+    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+
+
+def _assumptions() -> dict[str, str]:
+    says = _(
+        "An estimate: {words} words read a minute, {decision} seconds for a decision, {page} for a page, {model} for "
+        "a model's answer; scripted players play both sides of up to {matches} matches, and {letters} letters count "
+        "as a token. A pilot tells more."
+    )
+    return {
+        "assumptions": says.format(
+            words=forecasting.WORDS_PER_MINUTE,
+            decision=forecasting.SECONDS_PER_DECISION,
+            page=forecasting.SECONDS_PER_PAGE,
+            model=forecasting.SECONDS_OF_A_MODEL,
+            matches=forecasting.MATCHES,
+            letters=forecasting.LETTERS_PER_TOKEN,
+        )
+    }

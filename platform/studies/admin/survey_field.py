@@ -1,0 +1,58 @@
+"""A survey's questions as one field of a form: plain data, which the page's script shows as a list to fill in."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from surveys.questions import MOST_QUESTIONS, BadQuestions, questions_of
+
+
+class SurveyWidget(UnfoldAdminTextareaWidget):
+    """A text field with the words that the script needs; without the script it holds the questions as JSON."""
+
+    def __init__(self, attrs: dict[str, Any] | None = None):
+        super().__init__({"rows": 3, "spellcheck": "false", **(attrs or {})})
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        words = {
+            "add": _("Add a question"),
+            "none": _("No questions: this page is left out."),
+            "question": _("Question {number}"),
+            "prompt": _("What is asked"),
+            "kind": _("Kind of answer"),
+            "text": _("words"),
+            "number": _("a number"),
+            "choice": _("one of several options"),
+            "scale": _("a point on a scale"),
+            "options": _("Options, one per line"),
+            "least": _("Least"),
+            "most": _("Largest"),
+            "points": _("Points"),
+            "low": _("What 1 means"),
+            "high": _("What the last point means"),
+            "key": _("Column's name"),
+            "required": _("has to be answered"),
+            "up": _("Move up"),
+            "down": _("Move down"),
+            "remove": _("Remove"),
+        }
+        attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MOST_QUESTIONS}
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        return context
+
+
+def read_survey(written: Any) -> list[dict[str, Any]]:
+    """The questions in the field.
+
+    Raises:
+        ValidationError: naming each question that cannot be asked.
+    """
+    try:
+        return [question.kept() for question in questions_of(written or [])]
+    except BadQuestions as error:
+        raise ValidationError(error.problems) from None

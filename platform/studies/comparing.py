@@ -1,0 +1,142 @@
+"""What differs between two versions of a study, or between two texts, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+from django.utils.translation import gettext_lazy as _
+
+from studies.freezing import parts_of
+
+AROUND = 2
+"""Unchanged lines shown on either side of a change in a text."""
+MOST_VALUES = 12
+"""Different values of one parameter that are listed."""
+TITLES = {
+    "game": _("Game"),
+    "rules_version": _("Version of the rules"),
+    "configurations": _("Parameters"),
+    "cells": _("Cells: roles, quotas and opponents"),
+    "purpose": _("Purpose"),
+    "texts": _("Texts"),
+    "surveys": _("Surveys"),
+    "tells_opponent": _("What is said about the opponent"),
+    "checks": _("Checks"),
+    "timers": _("Timers"),
+    "pay": _("Pay"),
+    "entry": _("Who may enter"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a text: in both, only before ("removed"), only after ("added"), or left out here ("gap")."""
+
+    kind: Literal["same", "removed", "added", "gap"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that differs: two values, or the lines of a text."""
+
+    name: str
+    before: str = ""
+    after: str = ""
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a version that differs, with its hash before and after; empty where it has no such part."""
+
+    name: str
+    title: str
+    hashes: tuple[str, str]
+    changes: tuple[Change, ...]
+
+
+def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Part]:
+    """The parts of two versions' contents that differ; empty where the contents are the same."""
+    hashes = parts_of(before), parts_of(after)
+    names = list(dict.fromkeys([*before, *after]))
+    return [
+        Part(
+            name=name,
+            title=str(TITLES.get(name, name.replace("_", " "))),
+            hashes=(hashes[0].get(name, ""), hashes[1].get(name, "")),
+            changes=tuple(_changes(name, before.get(name), after.get(name))),
+        )
+        for name in names
+        if hashes[0].get(name) != hashes[1].get(name)
+    ]
+
+
+def difference(before: str, after: str) -> tuple[Line, ...]:
+    """Two texts line by line, with a little of what stayed the same around each change; empty where they agree."""
+    old, new = before.strip().splitlines(), after.strip().splitlines()
+    if old == new:
+        return ()
+    lines: list[Line] = []
+    for group in SequenceMatcher(a=old, b=new, autojunk=False).get_grouped_opcodes(AROUND):
+        if group[0][1] > 0 or group[0][3] > 0:
+            lines.append(Line("gap", ""))
+        for deed, first, last, first_new, last_new in group:
+            if deed == "equal":
+                lines += [Line("same", text) for text in old[first:last]]
+            else:
+                lines += [Line("removed", text) for text in old[first:last]]
+                lines += [Line("added", text) for text in new[first_new:last_new]]
+    return tuple(lines)
+
+
+def _changes(part: str, before: Any, after: Any) -> Iterator[Change]:
+    old, new = dict(_flat(part, before)), dict(_flat(part, after))
+    found = False
+    for name in dict.fromkeys([*old, *new]):
+        if old.get(name) == new.get(name):
+            continue
+        found = True
+        title = name.removeprefix(part).strip(" ·") or str(TITLES.get(part, part))
+        one, other = old.get(name, "–"), new.get(name, "–")
+        if part == "texts" or "\n" in one + other:
+            yield Change(title, lines=difference("" if one == "–" else one, "" if other == "–" else other))
+        else:
+            yield Change(title, before=one, after=other)
+    if not found:
+        yield Change(str(_("The same values in another order or combination.")))
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every value by the way to it in words; of a list of objects, which values each key takes."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(f"{name} · {str(key).replace('_', ' ')}", inner)
+    elif _is_list(value) and value and all(isinstance(one, Mapping) for one in value):
+        yield f"{name} · " + str(_("number")), str(len(value))
+        taken: dict[str, dict[str, None]] = {}
+        for one in value:
+            for way, shown in _flat(name, one):
+                taken.setdefault(way, {})[shown] = None
+        for way, values in taken.items():
+            listed = list(values)[:MOST_VALUES]
+            yield way, ", ".join(listed) + (" …" if len(values) > MOST_VALUES else "")
+    elif _is_list(value):
+        yield name, ", ".join(map(_shown, value)) or _shown(None)
+    else:
+        yield name, _shown(value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return str(_("none"))
+    if isinstance(value, bool):
+        return str(_("yes") if value else _("no"))
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

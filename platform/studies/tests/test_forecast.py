@@ -1,0 +1,80 @@
+"""What a study is said to take before anybody has played it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from games.errors import GameError
+from llm_agents.pricing import PRICES
+from studies import forecast as forecasting
+from studies.forecast import forecast
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+
+def study(**fields) -> Study:
+    given = {
+        "title": "S",
+        "slug": "s",
+        "game": "negotiation",
+        "roles": ["alice"],
+        "agent": "script:haggler",
+        "quota": 3,
+    }
+    return Study(**{**given, **fields})
+
+
+def test_it_counts_people_over_all_cells_and_says_the_same_twice():
+    made = study(design={"grid": {"rounds": [1, 10, None], "scale": [100, 1000]}}, roles=["alice", "bob"])
+    expected = forecast(made)
+    assert (expected.configurations, expected.cells, expected.people) == (6, 12, 36)
+    assert expected.sampled == 24
+    assert forecast(made) == expected
+
+
+def test_a_large_study_is_sampled_evenly():
+    expected = forecast(study(design={"table": "glee"}))
+    assert (expected.cells, expected.sampled) == (576, forecasting.MATCHES)
+
+
+def test_pay_is_that_of_the_rule_and_lies_between_base_and_cap():
+    fixed = forecast(study(pay_rule="fixed", base=Decimal("1.50"), announced_average=Decimal("0.75")))
+    assert fixed.pay == (Decimal("2.25"),) * 3
+    assert fixed.pay_in_all == Decimal("6.75")
+    least, mean, most = forecast(study(base=Decimal(1), cap=Decimal("0.60"))).pay
+    assert Decimal(1) <= least <= mean <= most <= Decimal("1.60")
+
+
+def test_pay_follows_the_average_of_the_cell():
+    averages = {"by": "scale", "amounts": {"100": "0.50", "1000": "3.00"}}
+    made = study(pay_rule="fixed", base=Decimal(1), design={"grid": {"scale": [100, 1000]}, "averages": averages})
+    assert forecast(made).pay == (Decimal("1.50"), Decimal("2.75"), Decimal("4.00"))
+
+
+def test_scripted_opponents_cost_nothing_and_models_what_their_price_says():
+    assert (forecast(study()).model_calls, forecast(study()).model_cost) == (0, 0)
+    asked = forecast(study(agent="openai:gpt-4o-mini"))
+    answers = PRICES["openai:gpt-4o-mini"].output * forecasting.ANSWER_TOKENS / 1_000_000
+    assert asked.model_cost > answers * Decimal(asked.model_calls) > 0
+    assert forecast(study(agent="openai:gpt-4o")).model_cost > asked.model_cost
+    reasoned = forecast(study(agent="openai:gpt-4o-mini", asking={"strategy": "chain_of_thought"}))
+    assert reasoned.model_cost > asked.model_cost
+    assert asked.models_in_all == asked.model_cost * 3
+
+
+def test_a_price_that_is_not_known_is_not_guessed():
+    assert forecast(study(agent="openai:nobody-knows")).model_cost is None
+
+
+def test_slower_opponents_and_longer_texts_take_longer():
+    quick = forecast(study())
+    assert forecast(study(agent_delay=30)).minutes > quick.minutes
+    assert forecast(study(consent="word " * 1000)).minutes > quick.minutes + 4
+
+
+def test_what_cannot_be_played_is_not_forecast():
+    with pytest.raises(GameError):
+        forecast(study(config={"scale": -1}))

@@ -1,0 +1,73 @@
+"""A launched version is written once: neither Python nor the database changes it afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from studies.freezing import launch, parts_of
+from studies.frozen import Frozen
+from studies.models import Study, Version
+from tests.visitors import Visitor, arriving, launched
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        lambda version: version.save(),
+        lambda version: version.delete(),
+        lambda version: Version.objects.update(number=9),
+        lambda version: Version.objects.filter(pk=version.pk).delete(),
+        lambda version: Version.objects.bulk_update([version], ["number"]),
+        lambda version: version.study.versions.update(content={}),
+    ],
+    ids=["save", "delete", "update", "delete rows", "bulk update", "update by study"],
+)
+def test_the_model_refuses_to_change_a_version(deed):
+    version = launched().versions.get()
+    before = Version.objects.values().get()
+    version.number = 9
+    with pytest.raises(Frozen):
+        deed(version)
+    assert Version.objects.values().get() == before
+
+
+@pytest.mark.parametrize("column", ["content", "sha256", "number", "code_revision", "seed", "launched_at"])
+def test_the_database_refuses_to_change_a_version(column):
+    launched()
+    before = Version.objects.values().get()
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"UPDATE studies_version SET {column} = {column}")
+    assert Version.objects.values().get() == before
+
+
+def test_its_page_shows_the_hash_of_each_part(admin_client):
+    version = launched().versions.get()
+    page = admin_client.get(f"/admin/studies/version/{version.pk}/change/").content.decode()
+    assert version.sha256 in page
+    for digest in parts_of(version.content).values():
+        assert digest in page
+
+
+def test_each_match_leads_to_the_version_it_is_played_under():
+    study = launched()
+    early = arriving(study, "early")
+    Study.objects.update(quota=33)
+    launch(study)
+    late = arriving(Study.objects.get(), "late")
+    matches = [Visitor(person).walk_to("match").match() for person in (early, late)]
+    numbers = [match.seats.get(enrolment__isnull=False).enrolment.placement.cell.version.number for match in matches]
+    assert numbers == [1, 2]
+
+
+def test_a_version_is_hashed_whole_and_part_by_part():
+    study = launched()
+    first = study.versions.get()
+    Study.objects.update(base="2.50", consent="Another text.")
+    second = launch(study)
+    before, after = parts_of(first.content), parts_of(second.content)
+    assert set(before) == set(first.content)
+    assert {name for name in before if before[name] != after[name]} == {"texts", "pay"}
+    assert all(len(digest) == 64 for digest in before.values())

@@ -1,0 +1,149 @@
+"""Studies made from others and from presets, and versions compared."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+
+from collecting.models import Collection
+from studies.comparing import compare, difference
+from studies.copying import OWN, copy
+from studies.freezing import content_of, launch
+from studies.models import Study
+from tests.visitors import launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def boss(client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def page(name: str, *args) -> str:
+    return reverse(f"admin:studies_study_{name}", args=args)
+
+
+# ---- copies ----------------------------------------------------------------------------------------------
+
+
+def test_a_copy_is_a_draft_that_would_launch_as_the_same(boss):
+    study = launched(design={"grid": {"rounds": [2, 6]}}, base="2.50", consent="Please?", asking={"retries": 1})
+    made = copy(study, by=boss)
+    assert (made.slug, made.status, made.created_by) == ("splitting-copy", "draft", boss)
+    assert content_of(made) == content_of(study)
+    assert not made.versions.exists()
+    for field in Study._meta.fields:
+        assert field.name in OWN or getattr(made, field.name) == getattr(study, field.name), field.name
+
+
+def test_copies_find_short_names_that_are_free():
+    study = launched()
+    assert [copy(study).slug for _i in range(3)] == ["splitting-copy", "splitting-copy-2", "splitting-copy-3"]
+    long = launched(slug="s" * 60)
+    assert copy(long).slug == "s" * 55 + "-copy"
+
+
+def test_the_button_copies_and_opens_the_copy(client, boss):
+    study = launched()
+    response = client.post(page("copy", study.pk))
+    made = Study.objects.get(slug="splitting-copy")
+    assert response["Location"] == page("change", made.pk)
+    assert client.get(page("copy", study.pk)).status_code == 405
+
+
+# ---- presets ---------------------------------------------------------------------------------------------
+
+
+def test_presets_are_listed_and_made_with_one_click(client, boss):
+    assert page("presets") in client.get(page("changelist")).content.decode()
+    assert "GLEE with people" in text_of(client.get(page("presets")))
+    response = client.post(page("preset", "glee-human"))
+    assert response["Location"] == page("changelist")
+    assert set(Study.objects.values_list("slug", "status")) == {
+        (f"glee-human-{game}", "draft") for game in ("bargaining", "negotiation", "persuasion")
+    }
+    assert client.post(page("preset", "glee-llm"))["Location"] == reverse("admin:collecting_collection_changelist")
+    assert Collection.objects.count() == 3
+
+
+def test_a_preset_is_made_once(client, boss):
+    client.post(page("preset", "glee-human"))
+    again = client.post(page("preset", "glee-human"), follow=True)
+    assert "loaded before" in text_of(again)
+    assert "It was made before" in text_of(again)
+    assert Study.objects.count() == 3
+    assert client.post(page("preset", "moon")).status_code == 404
+
+
+# ---- comparing -------------------------------------------------------------------------------------------
+
+
+def test_the_comparison_names_what_changed_and_nothing_else(client, boss):
+    study = launched(consent="Welcome.\n\nPlease play.", base="1.00")
+    Study.objects.update(
+        design={"grid": {"rounds": [2, 6]}}, base="2.50", consent="Welcome.\n\nPlease play well.", asks_quiz=False
+    )
+    second = launch(study)
+    parts = compare(study.versions.get(number=1).content, second.content)
+    assert {part.name for part in parts} == {"configurations", "cells", "texts", "checks", "pay"}
+    changes = {part.name: {change.name: (change.before, change.after) for change in part.changes} for part in parts}
+    assert changes["pay"] == {"base": ("1.00", "2.50")}
+    assert changes["configurations"] == {"number": ("1", "2"), "rounds": ("12", "2, 6")}
+    assert changes["checks"] == {"quiz": ("yes", "no")}
+    shown = text_of(client.get(page("compare", study.pk), {"before": "1", "after": "2"}))
+    assert "Please play well." in shown and "2.50" in shown and "announced average" not in shown
+
+
+def test_an_edit_of_a_launched_study_is_the_draft_of_the_next_version(client, boss):
+    study = launched()
+    assert "Nothing differs" in text_of(client.get(page("compare", study.pk)))
+    Study.objects.update(quota=33)
+    shown = text_of(client.get(page("change", study.pk)))
+    assert "draft of version 2" in shown and "keep meeting the launched one, version 1" in shown
+    compared = text_of(client.get(page("compare", study.pk)))
+    assert "reaches nobody before it is launched" in compared and "33" in compared
+
+
+def test_words_of_researchers_are_shown_as_words(client, boss):
+    study = launched()
+    Study.objects.update(consent="<script>alert(1)</script>")
+    shown = client.get(page("compare", study.pk)).content.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown and "<script>alert(1)" not in shown
+
+
+def test_only_versions_that_exist_are_compared(client, boss):
+    study = launched()
+    assert client.get(page("compare", study.pk), {"before": "7"}).status_code == 404
+
+
+def test_a_difference_shows_what_changed_with_a_little_around_it():
+    lines = difference("\n".join("abcdefgh"), "\n".join("abcdefgH"))
+    assert [(line.kind, line.text) for line in lines] == [
+        ("gap", ""), ("same", "f"), ("same", "g"), ("removed", "h"), ("added", "H"),
+    ]  # fmt: skip
+    assert difference("same\n", "same") == ()
+
+
+def test_who_may_only_look_can_compare_and_neither_copy_nor_load(client):
+    study = launched()
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    client.force_login(user)
+    assert client.get(page("compare", study.pk)).status_code == 403
+    user.user_permissions.set(Permission.objects.filter(codename="view_study"))
+    assert client.get(page("compare", study.pk)).status_code == 200
+    assert client.post(page("copy", study.pk)).status_code == 403
+    assert client.get(page("presets")).status_code == 403
+    assert client.post(page("preset", "glee-human")).status_code == 403
+    assert Study.objects.count() == 1
+
+
+def test_a_draft_that_cannot_be_launched_says_why_instead_of_being_compared(client, boss):
+    study = launched()
+    Study.objects.update(config={"money": -1})
+    response = client.get(page("compare", study.pk))
+    assert response.status_code == 200
+    assert "The draft cannot be launched as it is" in text_of(response)

@@ -1,0 +1,283 @@
+"""The set-up form: what is typed becomes the study's content, and what cannot be played is refused where it stands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+
+from studies.admin.setup_form import STEPS, fieldsets
+from studies.freezing import content_of, launch
+from studies.models import Study
+from studies.text_preview import preview
+from tests.visitors import launched, text_of
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/studies/study/add/"
+
+
+@pytest.fixture
+def boss(client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def filled_in(response, **changes) -> dict[str, object]:
+    """What a browser would post from the form that a page shows, with some fields typed over."""
+    data = {}
+    for bound in response.context["adminform"].form:
+        value = bound.value()
+        if value is not None and value is not False:
+            data[bound.html_name] = "on" if value is True else value
+    data |= changes
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def add(client, *, game: str = "negotiation", **changes):
+    page = client.get(ADD, {"game": game})
+    return client.post(f"{ADD}?game={game}", filled_in(page, **{"title": "Prices", "slug": "prices", **changes}))
+
+
+def errors(response) -> dict[str, list[str]]:
+    assert response.status_code == 200
+    return response.context["adminform"].form.errors
+
+
+def outlook(client, *, game: str = "negotiation", **changes) -> dict:
+    page = client.get(ADD, {"game": game})
+    response = client.post(f"{ADD}outlook/?game={game}", filled_in(page, **changes))
+    assert response.status_code == 200
+    return response.json()
+
+
+# ---- what is varied --------------------------------------------------------------------------------------
+
+
+def test_several_values_make_a_grid_of_cells(client, boss):
+    response = add(
+        client,
+        several_rounds="1, 10, none",
+        several_complete_information="yes, no",
+        several_scale="100, 10000.5",
+        roles=["bob"],
+        quota="5",
+    )
+    assert response.status_code == 302
+    study = Study.objects.get()
+    assert study.design == {
+        "grid": {"scale": [100, 10000.5], "rounds": [1, 10, None], "complete_information": [True, False]}
+    }
+    content = content_of(study)
+    assert len(content["cells"]) == 12
+    assert {cell["role"] for cell in content["cells"]} == {"bob"}
+    assert {config["rounds"] for config in content["configurations"]} == {1, 10, None}
+
+
+def test_the_form_shows_again_what_was_saved(client, boss):
+    add(client, several_rounds="1,10 , none", several_messages_allowed="No; yes")
+    study = Study.objects.get()
+    page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
+    form = page.context["adminform"].form
+    assert form["several_rounds"].value() == "1, 10, none"
+    assert form["several_messages_allowed"].value() == "no, yes"
+    assert client.post(page.request["PATH_INFO"], filled_in(page, title="Renamed")).status_code == 302
+    again = Study.objects.get()
+    assert (again.title, again.design, again.config) == ("Renamed", study.design, study.config)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "says"),
+    [
+        ({"several_rounds": "1, 0"}, "several_rounds", "“0” is refused"),
+        ({"several_rounds": "1, soon"}, "several_rounds", "“soon” is not a number"),
+        ({"several_rounds": "1, 2.5"}, "several_rounds", "“2.5” is refused"),
+        ({"several_rounds": "5, 5"}, "several_rounds", "“5” is there twice"),
+        ({"several_scale": "10,000, 20"}, "several_scale", "write 10000"),
+        ({"several_scale": "none"}, "several_scale", "“none” is not a number"),
+        ({"several_messages_allowed": "perhaps"}, "several_messages_allowed", "neither “yes” nor “no”"),
+        ({"several_scale": "nan"}, "several_scale", "refused"),
+        ({"way": "configurations", "several_rounds": "1, 2"}, "several_rounds", "say their own values"),
+        ({"way": "configurations", "design": '{"configurations": []}'}, "design", "configurations"),
+        ({"design": '{"moon": 1}'}, "design", "moon"),
+        ({"way": "table:moon"}, "way", "moon"),
+    ],
+)
+def test_a_value_that_cannot_be_is_named_at_its_field(client, boss, changes, field, says):
+    found = errors(add(client, **changes))
+    assert list(found) == [field]
+    assert says in found[field][0]
+    assert not Study.objects.exists()
+
+
+def test_a_varied_parameter_needs_no_single_value(client, boss):
+    assert add(client, parameter_rounds="", several_rounds="2, 4").status_code == 302
+    assert content_of(Study.objects.get())["configurations"][0]["rounds"] == 2
+
+
+def test_a_combination_that_cannot_be_played_is_named_where_it_was_typed(client, boss):
+    found = errors(add(client, several_scale="1e60, 1e90", parameter_seller_factor="1e30"))
+    assert list(found) == ["several_scale"]
+
+
+@pytest.mark.parametrize(
+    ("way", "design", "cells"),
+    [
+        ("table:glee", {"table": "glee"}, 576),
+        ("selection:glee", {"selection": "glee", "seed": 3}, 60),
+        ("configurations", {"configurations": [{"config": {"rounds": 2}, "quota": 4}, {"config": {"rounds": 3}}]}, 2),
+    ],
+)
+def test_published_sets_and_lists_are_chosen_by_name(client, boss, way, design, cells):
+    name, _colon, chosen = way.partition(":")
+    written = {key: value for key, value in design.items() if key != name or not chosen}
+    assert add(client, way=way, design=json.dumps(written)).status_code == 302
+    study = Study.objects.get()
+    assert study.design == design
+    assert len(content_of(study)["cells"]) == cells
+    page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
+    assert page.context["adminform"].form["way"].value() == way
+    assert client.post(page.request["PATH_INFO"], filled_in(page)).status_code == 302
+    assert Study.objects.get().design == design
+
+
+# ---- steps -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["bargaining", "negotiation", "persuasion"])
+def test_every_field_belongs_to_a_step(client, boss, game):
+    page = client.get(ADD, {"game": game})
+    form = page.context["adminform"].form
+    steps = {f"step-{name}" for name, _title in STEPS}
+    shown = set()
+    for _name, options in fieldsets(form.game_class):
+        assert steps & set(options["classes"])
+        for row in options["fields"]:
+            shown |= {row} if isinstance(row, str) else set(row)
+    assert shown == set(form.fields)
+
+
+# ---- while one types -------------------------------------------------------------------------------------
+
+
+def test_the_outlook_counts_cells_and_matches_and_saves_nothing(client, boss):
+    told = outlook(client, several_rounds="1, 10, none", several_complete_information="yes, no", quota="5")
+    assert 'data-cells="6"' in told["forecast"] and 'data-matches="30"' in told["forecast"]
+    assert set(told["errors"]) == {"title", "slug"}
+    assert not Study.objects.exists()
+
+
+def test_the_outlook_names_what_is_refused_and_promises_no_size(client, boss):
+    told = outlook(client, several_rounds="1, 0")
+    assert "refused" in told["errors"]["several_rounds"][0]
+    assert "data-cells" not in told["forecast"] and told["preview"] == ""
+
+
+def test_the_outlook_of_a_saved_study_leaves_it_as_it_is(client, boss):
+    study = launched()
+    before = Study.objects.values().get()
+    page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
+    told = client.post(
+        reverse("admin:studies_study_outlook", args=[study.pk]), filled_in(page, several_rounds="2, 4")
+    ).json()
+    assert 'data-cells="2"' in told["forecast"]
+    assert Study.objects.values().get() == before
+
+
+def test_the_forecast_pays_what_the_rule_pays(client, boss):
+    told = outlook(client, game="bargaining", pay_rule="fixed", base="1.50", announced_average="2.00", quota="10")
+    assert "≈ $3.50" in told["forecast"] and "≈ $35.00" in told["forecast"]
+
+
+def test_the_forecast_of_a_model_says_its_price_or_that_it_is_not_known(client, boss):
+    known = outlook(client, opponent="openai", model_name="gpt-4o-mini")["forecast"]
+    assert "models in all" in known and "price not known" not in known
+    assert "price not known" in outlook(client, opponent="openai", model_name="nobody-knows")["forecast"]
+
+
+def test_the_preview_is_what_people_read_and_models_are_sent(client, boss):
+    told = outlook(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")["preview"]
+    assert "<h1>Welcome Alice</h1>" in told and "<h1>Welcome Bob</h1>" in told
+    assert "# Welcome Alice" in told and "It is your turn. Name a price." in told
+    assert "<ins>" in told and "<del>" in told
+    assert "your_value" in told and "777" in told
+
+
+def test_the_preview_shows_words_as_words(client, boss):
+    told = outlook(
+        client, instructions="Hello {{ you }} <script>alert(1)</script>", consent="<img src=x onerror=alert(1)>"
+    )["preview"]
+    assert "<script>alert" not in told and "<img" not in told
+
+
+@pytest.mark.parametrize("role", ["alice", "bob"])
+def test_what_a_role_may_not_know_is_in_nothing_it_is_shown(role):
+    shown = []
+    for other in (1.5, 1.2):
+        hidden = {"buyer_factor" if role == "alice" else "seller_factor": other}
+        study = Study(title="S", slug="s", game="negotiation", config={"complete_information": False, **hidden})
+        study.full_clean()
+        one = next(found for found in preview(study).roles if found.role == role)
+        shown.append((one.instructions, one.sent[0]) if one.moved else (one.instructions, one.screen, one.sent))
+    assert shown[0] == shown[1]
+
+
+def test_the_outlook_is_for_those_who_may_set_up(client):
+    study = launched()
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_study"))
+    client.force_login(user)
+    assert client.post(f"{ADD}outlook/?game=bargaining").status_code == 403
+    assert client.post(reverse("admin:studies_study_outlook", args=[study.pk])).status_code == 403
+
+
+def test_the_outlook_is_asked_by_post(client, boss):
+    assert client.get(f"{ADD}outlook/").status_code == 405
+
+
+# ---- surveys and debriefing ------------------------------------------------------------------------------
+
+QUESTIONS = [
+    {"kind": "number", "prompt": "How old are you?", "least": 18, "key": "age"},
+    {"kind": "choice", "prompt": "Have you bargained before?", "options": ["yes", "no"]},
+]
+
+
+def test_surveys_are_kept_with_a_key_for_each_question_and_frozen(client, boss):
+    add(client, survey_before=json.dumps(QUESTIONS), debriefing="It was about prices.")
+    study = Study.objects.get()
+    assert [question["key"] for question in study.survey_before] == ["age", "q2"]
+    content = launch(study).content
+    assert content["surveys"] == {"before": study.survey_before}
+    assert content["texts"]["debriefing"] == "It was about prices."
+
+
+@pytest.mark.parametrize(
+    ("questions", "says"),
+    [
+        ([{"kind": "choice", "prompt": "Which?", "options": ["one"]}], "Question 1: A choice needs at least two"),
+        ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: prompt"),
+        ([{"kind": "number", "prompt": "?", "least": 3, "most": 1}], "larger than the largest"),
+        ([QUESTIONS[0], QUESTIONS[0]], "Two questions are called “age”"),
+        ([{"kind": "riddle", "prompt": "?"}], "Question 1: kind"),
+        ({"kind": "text"}, "list of questions"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_named(client, boss, questions, says):
+    found = errors(add(client, survey_after=json.dumps(questions)))
+    assert list(found) == ["survey_after"]
+    assert says in found["survey_after"][0]
+
+
+def test_studies_without_surveys_keep_the_hash_they_had():
+    content = launched().versions.get().content
+    assert "surveys" not in content and "debriefing" not in content["texts"]
+
+
+def test_an_edit_of_a_launched_study_says_that_it_is_a_draft(client, boss):
+    study = launched()
+    page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
+    saved = client.post(page.request["PATH_INFO"], filled_in(page, quota="44"), follow=True)
+    assert "draft of version 2. People go on with version 1" in text_of(saved)

@@ -1,0 +1,151 @@
+"""What a study's texts become: what a person in each role reads, and what a model in it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+import games.play
+from games import registry
+from games.errors import GameError
+from games.interface import Event, Game, Role
+from games.play import Play
+from llm_agents.agent import first_request
+from llm_agents.prompting import number
+from matches.agent_settings import settings_of
+from matches.screens import render_screen
+from participants.markdown import to_html
+from studies import texts
+from studies.comparing import Line, difference
+from studies.design import cells_wanted
+from studies.models import Study
+
+SEED = 1
+ANY_MODEL = "openai:any"
+"""Who would be asked in a study whose own opponent is a scripted player, to see what a model would be sent."""
+MOST_MOVES = 50
+"""Scripted moves after which a role that is still not asked is shown out of turn."""
+
+
+@dataclass(frozen=True)
+class RolePreview:
+    """One role of one configuration.
+
+    Attributes:
+        person: whether people can take it; `instructions` and `screen` are then theirs, as HTML.
+        screen: the game at this role's first turn.
+        sent: what a model in this role is sent at its first turn, as (speaker, words).
+        moved: how many scripted moves were made until then.
+    """
+
+    role: Role
+    title: str
+    person: bool
+    instructions: str
+    screen: str
+    sent: tuple[tuple[str, str], ...]
+    moved: int
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The texts of a study as it stands.
+
+    Attributes:
+        problem: why the instructions cannot be shown; empty where they can.
+        config: the configuration that is shown, as (parameter, value): the first one.
+        variables: what the instructions may mention, as (name, value by role).
+        changed: the instructions' difference to the game's own; empty where they are the game's own.
+        consent_changed: the consent text's difference to the default one.
+    """
+
+    game: str
+    problem: str
+    config: tuple[tuple[str, str], ...]
+    roles: tuple[RolePreview, ...]
+    variables: tuple[tuple[str, tuple[str, ...]], ...]
+    changed: tuple[Line, ...]
+    consent: str
+    consent_changed: tuple[Line, ...]
+    debriefing: str
+
+
+def preview(study: Study) -> Preview:
+    """The study's texts filled in for its first configuration.
+
+    Raises:
+        GameError: there is no configuration that can be played.
+    """
+    game = games.play.configure(registry.get(study.game), cells_wanted(study)[0].config)
+    people = game.people() if not study.roles else study.roles
+    problem, roles = "", []
+    try:
+        roles = [_role(study, game, role, person=role in people) for role in game.roles()]
+    except (GameError, ValueError) as error:
+        problem = str(error)
+    default = texts.default_consent(study)
+    consent = study.consent or default
+    return Preview(
+        game=study.game,
+        problem=problem,
+        config=tuple((name.replace("_", " "), _shown(value)) for name, value in game.config.model_dump().items()),
+        roles=tuple(roles),
+        variables=_variables(game),
+        changed=difference(game.instruction_template(), study.instructions) if study.instructions else (),
+        consent=to_html(consent),
+        consent_changed=difference(default, consent),
+        debriefing=to_html(getattr(study, "debriefing", "")),
+    )
+
+
+def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool) -> RolePreview:
+    template = study.instructions or None
+    play, log, moved = _at_first_turn(game, role)
+    return RolePreview(
+        role=role,
+        title=game.role_title(role),
+        person=person,
+        instructions=to_html(game.instructions(role, template)),
+        screen=render_screen(play, role),
+        sent=_sent(study, play, role, log, template),
+        moved=moved,
+    )
+
+
+def _sent(study: Study, play: Play, role: Role, log: Sequence[Event], template: str | None) -> tuple[Any, ...]:
+    settings = settings_of(study.asking)
+    spec = settings.spec(study.agent)
+    if spec.scripted:
+        spec = settings.spec(ANY_MODEL)
+    request = first_request(spec, play, role, log, template=template, prompts=settings.prompts)
+    return tuple((message["role"], message["content"]) for message in request.messages)
+
+
+def _at_first_turn(game: Game[Any, Any], role: Role) -> tuple[Play, list[Event], int]:
+    """The game when `role` is asked for the first time, others having moved as the sparring partner does."""
+    play, opening = games.play.start(game, SEED)
+    log = list(opening)
+    for moved in range(MOST_MOVES):
+        waiting = play.waiting_for()
+        if play.over or role in waiting:
+            return play, log, moved
+        play, made = games.play.submit(play, waiting[0], games.play.script_move(play, waiting[0], game.sparring))
+        log += made
+    return play, log, MOST_MOVES
+
+
+def _variables(game: Game[Any, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    by_role: list[Mapping[str, Any]] = [game.text_variables(role) for role in game.roles()]
+    names = dict.fromkeys(name for variables in by_role for name in variables)
+    return tuple((name, tuple(_shown(variables.get(name)) for variables in by_role)) for name in names)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, float | int):
+        return number(value)
+    return "–" if value is None else str(value)

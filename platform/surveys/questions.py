@@ -1,0 +1,163 @@
+"""The questions of a survey as researchers write them, and how an answer to one is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+LONGEST_ANSWER = 2000
+"""Characters of an answer in words."""
+MOST_QUESTIONS = 60
+Kind = Literal["text", "number", "choice", "scale"]
+Answer = str | float | int | None
+
+
+class BadQuestions(ValueError):
+    """Questions that cannot be asked; `problems` says of each what is wrong with it."""
+
+    def __init__(self, problems: Sequence[str]):
+        super().__init__(" ".join(problems))
+        self.problems = list(problems)
+
+
+class BadAnswer(ValueError):
+    """An answer that does not fit its question, in words for whoever gave it."""
+
+
+class Question(BaseModel):
+    """One question.
+
+    Attributes:
+        key: what its column in the dataset is called; made from its place where nothing is said.
+        options: what can be chosen, of a choice.
+        least, most: limits of a number.
+        points: of a scale from 1; `low` and `high` say what its ends mean.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
+
+    key: Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]{0,39})?$")] = ""
+    kind: Kind
+    prompt: Annotated[str, Field(min_length=1, max_length=1000)]
+    required: bool = True
+    options: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
+    least: float | None = None
+    most: float | None = None
+    points: Annotated[int, Field(ge=2, le=11)] = 7
+    low: Annotated[str, Field(max_length=60)] = ""
+    high: Annotated[str, Field(max_length=60)] = ""
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> Self:
+        if self.kind == "choice" and len(self.options) < 2:
+            raise PydanticCustomError("options", _("A choice needs at least two options."))
+        if len(set(self.options)) < len(self.options):
+            raise PydanticCustomError("options", _("An option is there twice."))
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise PydanticCustomError("limits", _("The least number is larger than the largest."))
+        return self
+
+    def read(self, text: str) -> Answer:
+        """The answer in what was posted; None where nothing was said and nothing has to be.
+
+        Raises:
+            BadAnswer
+        """
+        text = text.replace("\x00", "").replace("\r\n", "\n").strip()
+        if not text:
+            if self.required:
+                raise BadAnswer(_("Please answer this question."))
+            return None
+        if self.kind == "number":
+            return self._number(text)
+        if self.kind == "choice":
+            if text not in self.options:
+                raise BadAnswer(_("Please choose one of the answers."))
+            return text
+        if self.kind == "scale":
+            if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:3]) <= self.points:
+                raise BadAnswer(_("Please choose a point on the scale."))
+            return int(text)
+        if len(text) > LONGEST_ANSWER:
+            raise BadAnswer(_("Please write at most {most} characters.").format(most=LONGEST_ANSWER))
+        return text
+
+    def _number(self, text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            raise BadAnswer(_("Please write a number, in digits.")) from None
+        if not math.isfinite(number):
+            raise BadAnswer(_("Please write a number, in digits."))
+        if self.least is not None and number < self.least:
+            raise BadAnswer(_("Please write a number of at least {least}.").format(least=f"{self.least:g}"))
+        if self.most is not None and number > self.most:
+            raise BadAnswer(_("Please write a number of at most {most}.").format(most=f"{self.most:g}"))
+        return int(number) if number == int(number) else number
+
+    def kept(self) -> dict[str, Any]:
+        """The question as plain data, without what its kind does not use."""
+        return self.model_dump(mode="json", exclude_defaults=True) | {"key": self.key, "kind": self.kind}
+
+
+def questions_of(written: Any) -> list[Question]:
+    """The questions in plain data, each with a key of its own.
+
+    Raises:
+        BadQuestions: naming each question by its place, from 1.
+    """
+    if not isinstance(written, list):
+        raise BadQuestions([_("A survey is a list of questions.")])
+    if len(written) > MOST_QUESTIONS:
+        raise BadQuestions([_("{most} questions are the most.").format(most=MOST_QUESTIONS)])
+    questions, problems = [], []
+    for number, one in enumerate(written, start=1):
+        try:
+            questions.append(Question.model_validate(one))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            reason = f"{where}: {problem['msg']}" if where else problem["msg"]
+            problems.append(_("Question {number}: {reason}").format(number=number, reason=reason))
+    keys = [question.key for question in questions if question.key]
+    problems += [
+        _("Two questions are called “{key}”.").format(key=key) for key in dict.fromkeys(keys) if keys.count(key) > 1
+    ]
+    if problems:
+        raise BadQuestions(problems)
+    return _with_keys(questions)
+
+
+def _with_keys(questions: Sequence[Question]) -> list[Question]:
+    taken = {question.key for question in questions}
+    full = []
+    for number, question in enumerate(questions, start=1):
+        if question.key:
+            full.append(question)
+            continue
+        key = next(name for i in range(number, number + len(questions) + 1) if (name := f"q{i}") not in taken)
+        taken.add(key)
+        full.append(question.model_copy(update={"key": key}))
+    return full
+
+
+def read_all(questions: Sequence[Question], posted: Mapping[str, str]) -> tuple[dict[str, Answer], dict[str, str]]:
+    """The answers by key and, where some do not fit, the reasons by the name of their field."""
+    answers: dict[str, Answer] = {}
+    problems: dict[str, str] = {}
+    for question in questions:
+        try:
+            answers[question.key] = question.read(posted.get(field_of(question), ""))
+        except BadAnswer as error:
+            problems[field_of(question)] = str(error)
+    return answers, problems
+
+
+def field_of(question: Question) -> str:
+    """What the question's field on the page is called."""
+    return f"question_{question.key}"

@@ -1,0 +1,78 @@
+"""Surveys as steps on a participant's way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+
+from participants.states import State
+from participants.steps import Step, StepRefused, register
+from surveys.models import Response
+from surveys.questions import Question, field_of, questions_of, read_all
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question on the page, with what was answered to it last and why that was not taken."""
+
+    question: Question
+    field: str
+    value: str
+    error: str
+
+    @property
+    def points(self) -> list[str]:
+        return [str(point) for point in range(1, self.question.points + 1)]
+
+
+class Survey(Step):
+    """step: {kind, questions: as `surveys.questions` describes them}."""
+
+    survey: ClassVar[Response.Survey]
+    template = "participants/survey.html"
+
+    def questions(self) -> list[Question]:
+        return questions_of(self.step["questions"])
+
+    def context(self) -> dict[str, Any]:
+        return {
+            "asked": [
+                Asked(question, field, self.posted.get(field, ""), str(self.errors.get(field, "")))
+                for question in self.questions()
+                for field in [field_of(question)]
+            ]
+        }
+
+    def answer(self, data: Mapping[str, str]) -> None:
+        questions = self.questions()
+        answers, problems = read_all(questions, data)
+        if problems:
+            raise StepRefused(problems)
+        Response.objects.get_or_create(
+            enrolment=self.enrolment,
+            survey=self.survey,
+            defaults={"questions": [question.kept() for question in questions], "answers": answers},
+        )
+
+
+@register
+class SurveyBefore(Survey):
+    """Questions before the rules are read."""
+
+    kind = "survey_before"
+    survey = Response.Survey.BEFORE
+    title = _("A few questions first")
+    state = State.CONSENTED
+
+
+@register
+class SurveyAfter(Survey):
+    """Questions after the game and its quiz."""
+
+    kind = "survey_after"
+    survey = Response.Survey.AFTER
+    title = _("A few last questions")
+    state = State.QUIZ

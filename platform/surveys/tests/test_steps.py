@@ -1,0 +1,167 @@
+"""Surveys on a participant's way: asked on pages of their own, answered once, kept as they were shown."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from django.urls import reverse
+
+from exports.dataset import export
+from exports.tests import building
+from exports.verify import verify
+from participants.models import Visit
+from participants.states import ENDINGS, State
+from studies.freezing import launch
+from studies.models import Study
+from surveys.models import Response
+from surveys.questions import BadAnswer, Question
+from tests.visitors import Visitor, arriving, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+BEFORE = [
+    {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
+    {"kind": "choice", "prompt": "Have you bargained before?", "key": "done", "options": ["yes", "no"]},
+]
+AFTER = [
+    {"kind": "scale", "prompt": "Was it fair?", "key": "fair", "points": 5, "low": "not at all", "high": "very"},
+    {"kind": "text", "prompt": "Anything else?", "key": "else", "required": False},
+]
+
+
+@pytest.fixture
+def study() -> Study:
+    return launched(survey_before=BEFORE, survey_after=AFTER, debriefing="## What it was about\n\n<b>Prices</b>.")
+
+
+@pytest.fixture
+def visitor(study) -> Visitor:
+    """Somebody who stands before the first survey."""
+    visitor = Visitor(arriving(study))
+    visitor.see()
+    visitor.send(agree="yes")
+    visitor.send(name="Robin")
+    return visitor
+
+
+def to_the_last_questions(visitor: Visitor) -> None:
+    visitor.send(question_age="44", question_done="no")
+    visitor.send(code_word=visitor.enrolment.code_word)
+    visitor.see()
+    visitor.agree()
+    visitor.send(loss_rate="10%")
+
+
+def test_the_way_has_a_page_for_each_survey(study):
+    kinds = [step["kind"] for step in arriving(study).steps]
+    assert kinds == ["consent", "name", "survey_before", "instructions", "match", "quiz", "survey_after"]
+
+
+def test_what_is_missing_or_wrong_is_said_at_its_question_and_nothing_is_kept(visitor):
+    page = visitor.send(question_age="17", question_done="maybe")
+    assert page.status_code == 422
+    assert "at least 18" in text_of(page) and "choose one of the answers" in text_of(page)
+    assert 'value="17"' in page.content.decode()
+    assert not Response.objects.exists()
+    assert heading_of(visitor.see()) == "A few questions first"
+
+
+def test_answers_are_kept_once_with_the_questions_as_they_were_shown(visitor):
+    position = visitor.now().position
+    assert visitor.send(question_age="44", question_done="no").status_code == 302
+    visitor.send(position=position, question_age="55", question_done="yes")
+    response = Response.objects.get()
+    assert (response.survey, response.answers) == ("before", {"age": 44, "done": "no"})
+    assert [question["prompt"] for question in response.questions] == [one["prompt"] for one in BEFORE]
+    assert "How the game works" in text_of(visitor.see())
+
+
+def test_the_last_survey_ends_the_way_and_the_last_page_debriefs(visitor):
+    to_the_last_questions(visitor)
+    page = visitor.see()
+    assert heading_of(page) == "A few last questions" and "(you may leave this out)" in text_of(page)
+    visitor.send(question_fair="4")
+    page = visitor.see()
+    assert visitor.now().state == State.COMPLETED
+    assert heading_of(page) == ENDINGS[State.COMPLETED].title
+    assert "What it was about" in text_of(page) and "&lt;b&gt;Prices" in page.content.decode()
+    assert Response.objects.get(survey="after").answers == {"fair": 4, "else": None}
+    assert not Visit.objects.filter(answered_at=None).exists()
+
+
+def test_only_who_began_the_game_is_debriefed(visitor):
+    visitor.client.post(f"{visitor.url}leave/")
+    assert "What it was about" not in text_of(visitor.see())
+
+
+def test_a_new_version_changes_nobodys_questions(study, visitor):
+    Study.objects.update(survey_before=[{"kind": "text", "prompt": "Why?"}])
+    launch(Study.objects.get())
+    assert "How old are you?" in text_of(visitor.see())
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        ({"kind": "number"}, " 3 ", 3),
+        ({"kind": "number"}, "-2.5", -2.5),
+        ({"kind": "number", "required": False}, "", None),
+        ({"kind": "text"}, "one\r\ntwo\x00", "one\ntwo"),
+        ({"kind": "scale"}, "7", 7),
+        ({"kind": "choice", "options": [" a ", "b"]}, "a", "a"),
+    ],
+)
+def test_answers_are_read_as_their_question_says(question, text, answer):
+    assert Question(prompt="?", **question).read(text) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ({"kind": "number"}, ""),
+        ({"kind": "number"}, "many"),
+        ({"kind": "number"}, "nan"),
+        ({"kind": "number"}, "1e999"),
+        ({"kind": "number", "most": 5}, "6"),
+        ({"kind": "text"}, "   "),
+        ({"kind": "text"}, "x" * 2001),
+        ({"kind": "scale"}, "8"),
+        ({"kind": "scale"}, "0"),
+        ({"kind": "scale"}, "٣"),
+        ({"kind": "choice", "options": ["a", "b"]}, "c"),
+    ],
+)
+def test_what_is_no_answer_is_refused(question, text):
+    with pytest.raises(BadAnswer):
+        Question(prompt="?", **question).read(text)
+
+
+def test_answers_are_columns_of_the_dataset_without_names_and_defused(tmp_path):
+    study = building.new_study(survey_before=AFTER)
+    person = building.arrive(study, worker="A1WORKER")
+    building.consent(person, name="Robin")
+    building.answer(person, question_fair="5", question_else="=Robin A1WORKER said hello")
+    building.read_instructions(person)
+    building.play(person)
+    building.answer_quiz(person)
+    export(study, tmp_path / "data")
+    (row,) = csv.DictReader((tmp_path / "data" / "participants.csv").open())
+    assert row["survey_before_fair"] == "5"
+    assert row["survey_before_else"] == "'=[name] [identifier] said hello"
+    assert row["seconds_survey_before"] and row["in_dataset"] == "true"
+    book = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
+    assert "Was it fair?" in book["survey_before_fair"]["meaning"]
+    assert book["survey_before_fair"]["values"] == "1 not at all to 5 very"
+    assert verify(tmp_path / "data") == []
+
+
+def test_responses_are_read_in_the_admin_as_words_and_never_changed(visitor, admin_client):
+    visitor.send(question_age="44", question_done="no")
+    Response.objects.update(answers={"age": 44, "done": "<script>alert(1)</script>"})
+    listed = admin_client.get(reverse("admin:surveys_response_changelist"))
+    page = reverse("admin:surveys_response_change", args=[Response.objects.get().pk])
+    assert visitor.enrolment.pseudonym in text_of(listed)
+    assert "&lt;script&gt;alert(1)" in admin_client.get(page).content.decode()
+    assert admin_client.post(page, {"survey": "after"}).status_code == 403
+    assert admin_client.get(reverse("admin:surveys_response_add")).status_code == 403

@@ -1,0 +1,207 @@
+// Setting a study up: the form's sections become steps, and what they would make is shown while one types.
+const form = document.getElementById("study_form");
+const nav = document.querySelector("[data-steps]");
+if (form && nav) setUp();
+
+function setUp() {
+  const outlook = document.querySelector("[data-outlook]");
+  const buttons = [...nav.querySelectorAll("[data-step]")];
+  const names = buttons.map((button) => button.dataset.step);
+  const sections = new Map(names.map((name) => [name, []]));
+  let at = names[0];
+  for (const section of form.querySelectorAll("fieldset.module")) {
+    at = names.find((name) => section.classList.contains(`step-${name}`)) ?? at;
+    sections.get(at).push(section);
+  }
+  let now = 0;
+
+  // ---- one step at a time -------------------------------------------------------------------------
+
+  function show(step, { focus = true } = {}) {
+    now = Math.min(Math.max(step, 0), names.length - 1);
+    for (const [name, parts] of sections)
+      for (const part of parts) part.classList.toggle("parley-elsewhere", name !== names[now]);
+    buttons.forEach((button, place) => {
+      if (place === now) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+    });
+    buttons[now].scrollIntoView({ block: "nearest", inline: "nearest" });
+    showPreview();
+    outlook.querySelector("[data-back]").disabled = now === 0;
+    outlook.querySelector("[data-next]").hidden = now === names.length - 1;
+    if (!focus) return;
+    const first = sections.get(names[now])[0];
+    if (!first) return;
+    first.tabIndex = -1;
+    first.focus({ preventScroll: true });
+    nav.scrollIntoView({ block: "start" });
+  }
+
+  // Each step shows what its own texts become.
+  function showPreview() {
+    const preview = outlook.querySelector("[data-preview]");
+    const parts = [...preview.querySelectorAll("[data-in]")];
+    parts.forEach((part) => (part.hidden = part.dataset.in !== names[now]));
+    preview.hidden = !parts.some((part) => !part.hidden);
+  }
+
+  buttons.forEach((button, place) => button.addEventListener("click", () => show(place)));
+  outlook.querySelector("[data-back]").addEventListener("click", () => show(now - 1));
+  outlook.querySelector("[data-next]").addEventListener("click", () => show(now + 1));
+
+  // ---- one value or several -----------------------------------------------------------------------
+
+  for (const several of form.querySelectorAll('[name^="several_"]')) {
+    const row = several.closest(".form-row");
+    const line = several.closest(".field-line");
+    const single = [...row.querySelectorAll(".field-line")].filter((one) => one !== line);
+    const vary = document.createElement("button");
+    vary.type = "button";
+    vary.className = "parley-vary";
+    vary.setAttribute("aria-controls", several.id);
+    row.classList.add("parley-varied");
+    row.append(vary);
+    const turn = (varied) => {
+      line.classList.toggle("parley-elsewhere", !varied);
+      single.forEach((one) => one.classList.toggle("parley-elsewhere", varied));
+      vary.textContent = varied ? nav.dataset.single : nav.dataset.vary;
+      const label = single[0].querySelector("label");
+      vary.setAttribute("aria-label", `${vary.textContent}: ${label ? label.textContent.trim() : several.name}`);
+      vary.setAttribute("aria-expanded", String(varied));
+    };
+    vary.addEventListener("click", () => {
+      const varied = line.classList.contains("parley-elsewhere");
+      if (varied && several.dataset.kept) several.value = several.dataset.kept;
+      if (!varied) [several.dataset.kept, several.value] = [several.value, ""];
+      turn(varied);
+      several.dispatchEvent(new Event("input", { bubbles: true }));
+      (varied ? several : single[0].querySelector("input, select"))?.focus();
+    });
+    turn(several.value !== "" || line.classList.contains("errors"));
+  }
+
+  // ---- what is wrong ------------------------------------------------------------------------------
+
+  const touched = new Set();
+  const refused = new Map();
+  for (const list of form.querySelectorAll(".errorlist")) {
+    const line = list.closest(".field-line");
+    const field = line?.querySelector("[name]");
+    if (field) refused.set(field.name, list.closest("div"));
+  }
+
+  function fieldCalled(name) {
+    return form.querySelector(`[name="${CSS.escape(name)}"]`);
+  }
+
+  function tell(errors) {
+    for (const name of touched) {
+      const field = fieldCalled(name);
+      const line = field?.closest(".field-line");
+      if (!line) continue;
+      refused.get(name)?.remove();
+      refused.delete(name);
+      let said = line.querySelector(".parley-refused");
+      const reasons = errors[name];
+      if (!reasons) {
+        said?.remove();
+        if (field.getAttribute("aria-describedby") === `refused-${name}`) field.removeAttribute("aria-describedby");
+        field.removeAttribute("aria-invalid");
+        continue;
+      }
+      if (!said) {
+        said = document.createElement("p");
+        said.className = "parley-refused";
+        said.id = `refused-${name}`;
+        (field.closest(".grow") ?? line).append(said);
+      }
+      if (said.textContent !== reasons.join(" ")) said.textContent = reasons.join(" ");
+      field.setAttribute("aria-invalid", "true");
+      field.setAttribute("aria-describedby", `refused-${name}`);
+    }
+    mark();
+  }
+
+  function mark() {
+    let first = null;
+    buttons.forEach((button, place) => {
+      const wrong = sections.get(names[place]).some((part) => part.querySelector(".errorlist, .parley-refused"));
+      const sign = button.querySelector(".parley-step-wrong");
+      sign.hidden = !wrong;
+      sign.textContent = wrong ? nav.dataset.wrong : "";
+      button.classList.toggle("wrong", wrong);
+      if (wrong && first === null) first = place;
+    });
+    return first;
+  }
+
+  // ---- what it would make -------------------------------------------------------------------------
+
+  let waiting;
+  let asking = false;
+  let again = false;
+
+  async function ask() {
+    if (asking) return void (again = true);
+    asking = true;
+    try {
+      const answer = await fetch(outlook.dataset.outlook + location.search, { method: "POST", body: new FormData(form) });
+      if (answer.ok && !answer.redirected) tellAll(await answer.json());
+    } catch {
+      // Offline for a moment: the next change asks again.
+    }
+    asking = false;
+    if (again) {
+      again = false;
+      soon();
+    }
+  }
+
+  function tellAll(answer) {
+    replace(form.querySelector("[data-forecast]"), answer.forecast);
+    const preview = outlook.querySelector("[data-preview]");
+    if (answer.preview) replace(preview, answer.preview);
+    showPreview();
+    tell(answer.errors);
+  }
+
+  // What somebody has opened stays open.
+  function replace(place, html) {
+    place.hidden = !html;
+    if (place.dataset.html === html) return;
+    place.dataset.html = html;
+    const open = new Map([...place.querySelectorAll("details[data-keep]")].map((one) => [one.dataset.keep, one.open]));
+    const more = place.querySelector(".parley-outlook-more")?.open;
+    place.innerHTML = html;
+    for (const one of place.querySelectorAll("details[data-keep]"))
+      if (open.has(one.dataset.keep)) one.open = open.get(one.dataset.keep);
+    const now = place.querySelector(".parley-outlook-more");
+    if (now && more) now.open = true;
+  }
+
+  function soon() {
+    clearTimeout(waiting);
+    waiting = setTimeout(ask, 300);
+  }
+
+  // ---- nothing is lost ----------------------------------------------------------------------------
+
+  let unsaved = false;
+  form.addEventListener("submit", () => (unsaved = false));
+  window.addEventListener("beforeunload", (event) => {
+    if (unsaved) event.preventDefault();
+  });
+  for (const kind of ["input", "change"])
+    form.addEventListener(kind, (event) => {
+      if (!event.target.name) return;
+      unsaved = true;
+      touched.add(event.target.name);
+      soon();
+    });
+
+  nav.hidden = false;
+  outlook.querySelector("[data-moves]").hidden = false;
+  form.classList.add("parley-guided");
+  show(mark() ?? 0, { focus: false });
+  ask();
+}

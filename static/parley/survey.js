@@ -1,0 +1,135 @@
+// A survey's questions as a list to fill in; the text field underneath keeps them as JSON and is what is sent.
+for (const field of document.querySelectorAll("textarea[data-survey]")) edit(field);
+
+function edit(field) {
+  const words = JSON.parse(field.dataset.survey);
+  let questions;
+  try {
+    questions = JSON.parse(field.value || "[]") ?? [];
+  } catch {
+    return; // What somebody typed without this script stays theirs to mend.
+  }
+  if (!Array.isArray(questions)) return;
+
+  const list = element("div", { className: "parley-questions" });
+  const empty = element("p", { className: "parley-quiet", textContent: words.none });
+  const add = element("button", { type: "button", className: "parley-button", textContent: `+ ${words.add}` });
+  field.before(list, empty, add);
+  field.classList.add("parley-elsewhere");
+  const title = field.closest(".field-line").querySelector("label");
+  if (title) list.setAttribute("aria-label", title.textContent.trim());
+  list.setAttribute("role", "group");
+
+  add.addEventListener("click", () => {
+    questions.push({ kind: "text", prompt: "" });
+    draw();
+    keep();
+    list.lastElementChild.querySelector("textarea").focus();
+  });
+
+  function keep() {
+    field.value = JSON.stringify(questions);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    empty.hidden = questions.length > 0;
+    add.disabled = questions.length >= Number(field.dataset.most);
+  }
+
+  function draw() {
+    list.replaceChildren(...questions.map(card));
+    empty.hidden = questions.length > 0;
+    add.disabled = questions.length >= Number(field.dataset.most);
+  }
+
+  function card(question, place) {
+    const name = words.question.replace("{number}", place + 1);
+    const box = element("fieldset", { className: "parley-question" });
+    const head = element("legend", { textContent: name });
+    const change = (key, value) => {
+      if (value === "" || value === undefined || value === null) delete question[key];
+      else question[key] = value;
+      keep();
+    };
+    const prompt = element("textarea", { rows: 2, value: question.prompt ?? "", maxLength: 1000 });
+    prompt.addEventListener("input", () => {
+      question.prompt = prompt.value;
+      keep();
+    });
+    const kind = element("select");
+    for (const one of ["text", "number", "choice", "scale"])
+      kind.append(element("option", { value: one, textContent: words[one], selected: one === question.kind }));
+    kind.addEventListener("change", () => {
+      for (const key of ["options", "least", "most", "points", "low", "high"]) delete question[key];
+      question.kind = kind.value;
+      if (kind.value === "choice") question.options = [];
+      draw();
+      keep();
+      list.children[place].querySelector("select").focus();
+    });
+    const number = (key, fallback) => {
+      const blank = element("input", { type: "number", step: "any", value: question[key] ?? fallback ?? "" });
+      blank.addEventListener("input", () => change(key, blank.value === "" ? "" : Number(blank.value)));
+      return labelled(words[key], blank);
+    };
+    const line = (key) => {
+      const blank = element("input", { type: "text", value: question[key] ?? "" });
+      blank.addEventListener("input", () => change(key, blank.value.trim()));
+      return labelled(words[key], blank);
+    };
+    const extra = element("div", { className: "parley-question-row" });
+    if (question.kind === "choice") {
+      const options = element("textarea", { rows: 4, value: (question.options ?? []).join("\n") });
+      options.addEventListener("input", () => {
+        question.options = options.value.split("\n").map((one) => one.trim()).filter(Boolean);
+        keep();
+      });
+      extra.append(labelled(words.options, options));
+    } else if (question.kind === "number") extra.append(number("least"), number("most"));
+    else if (question.kind === "scale") extra.append(number("points", 7), line("low"), line("high"));
+
+    const required = element("input", { type: "checkbox", checked: question.required !== false });
+    required.addEventListener("change", () => change("required", required.checked ? "" : false));
+    const must = element("label", { className: "parley-question-must" });
+    must.append(required, ` ${words.required}`);
+    const deeds = element("div", { className: "parley-question-deeds" });
+    const move = (by) => () => {
+      const [taken] = questions.splice(place, 1);
+      questions.splice(place + by, 0, taken);
+      draw();
+      keep();
+      list.children[place + by].querySelector("textarea").focus();
+    };
+    deeds.append(
+      deed("↑", words.up, name, place === 0, move(-1)),
+      deed("↓", words.down, name, place === questions.length - 1, move(1)),
+      deed("✕", words.remove, name, false, () => {
+        questions.splice(place, 1);
+        draw();
+        keep();
+        (list.children[Math.min(place, questions.length - 1)]?.querySelector("textarea") ?? add).focus();
+      }),
+    );
+    const row = element("div", { className: "parley-question-row" });
+    row.append(labelled(words.kind, kind), line("key"), must);
+    box.append(head, deeds, labelled(words.prompt, prompt), row, extra);
+    return box;
+  }
+
+  function deed(sign, title, name, disabled, done) {
+    const button = element("button", { type: "button", className: "parley-button", textContent: sign, disabled, title });
+    button.setAttribute("aria-label", `${title}: ${name}`);
+    button.addEventListener("click", done);
+    return button;
+  }
+
+  draw();
+}
+
+function labelled(text, blank) {
+  const label = element("label", { className: "parley-question-label" });
+  label.append(element("span", { textContent: text }), blank);
+  return label;
+}
+
+function element(name, properties = {}) {
+  return Object.assign(document.createElement(name), properties);
+}

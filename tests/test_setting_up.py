@@ -1,0 +1,211 @@
+"""A researcher who never read a manual sets a study up in the browser and launches it."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+PATIENCE = 20_000
+"""Milliseconds that a busy machine may take to count cells or to open a page."""
+COUNTED = """
+    window.addEventListener("click", (event) => {
+      if (event.isTrusted && event.detail) sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1;
+    }, true)
+"""
+
+
+@pytest.fixture
+def desk(stack, page: Page) -> Page:
+    """The list of studies, open for an administrator."""
+    name, password = stack.call("tests.deeds.administrator")
+    page.set_default_timeout(PATIENCE)
+    page.add_init_script(COUNTED)
+    page.goto(f"{stack.url}/admin/login/?next=/admin/studies/study/")
+    page.get_by_label("Username").fill(name)
+    page.locator("input[type=password]").fill(password)
+    page.keyboard.press("Enter")
+    page.locator("#changelist").wait_for()
+    page.evaluate("sessionStorage.clear()")
+    return page
+
+
+def step(page: Page, title: str) -> None:
+    page.get_by_role("navigation", name="Steps").get_by_role("button", name=title).click()
+
+
+def several(page: Page, parameter: str, values: str) -> None:
+    page.get_by_role("button", name=f"Several values: {parameter}").click()
+    page.get_by_label(f"{parameter}: several values").fill(values)
+
+
+def expect_size(page: Page, *, cells: int, matches: int) -> None:
+    expect(page.locator("[data-cells]")).to_have_text(str(cells), timeout=PATIENCE)
+    expect(page.locator("[data-matches]")).to_have_text(str(matches), timeout=PATIENCE)
+
+
+def new_study(page: Page, game: str = "Negotiation") -> None:
+    page.goto(page.url.split("/admin/")[0] + "/admin/studies/study/add/")
+    page.get_by_role("heading", name=game).click()
+    expect_size(page, cells=1, matches=20)
+
+
+def test_a_study_of_twelve_cells_is_created_and_launched(stack, desk: Page, record_property):
+    page, began = desk, time.monotonic()
+    page.locator("#content-main, header, main").locator("a[href$='/add/']").first.click()
+    page.get_by_role("heading", name="Negotiation").click()
+    page.get_by_label("Title").fill("Twelve prices")
+    several(page, "Rounds", "1, 10, none")
+    several(page, "Complete information", "yes, no")
+    several(page, "Price scale", "100, 10000")
+    expect_size(page, cells=12, matches=240)
+    step(page, "People")
+    page.get_by_label("People per role").fill("2")
+    expect_size(page, cells=12, matches=24)
+    step(page, "Entry")
+    page.get_by_label("Who may enter").select_option("open")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Launch").wait_for()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Launch").click()
+    expect(page.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
+    seconds, clicks = time.monotonic() - began, int(page.evaluate("sessionStorage.clicks"))
+    record_property("seconds", round(seconds, 1))
+    record_property("clicks", clicks)
+    print(f"\na twelve-cell study: {clicks} clicks, {seconds:.0f} seconds")
+    assert clicks <= 12
+    frozen = stack.call("tests.deeds.frozen", "twelve-prices")
+    assert len(frozen["cells"]) == 12 and {cell["quota"] for cell in frozen["cells"]} == {2}
+    assert {config["rounds"] for config in frozen["configurations"]} == {1, 10, None}
+    link = page.locator("#join-link").input_value()
+    page.goto(link)
+    expect(page.get_by_role("button", name="Begin")).to_be_visible()
+
+
+def test_a_refused_value_is_named_at_its_field_and_its_step_is_marked(desk: Page):
+    new_study(desk)
+    several(desk, "Rounds", "1, 0")
+    expect(desk.locator("#refused-several_rounds")).to_contain_text("“0” is refused")
+    expect(desk.get_by_label("Rounds: several values")).to_have_attribute("aria-invalid", "true")
+    expect(desk.get_by_role("button", name="Game please look at this step")).to_be_visible()
+    expect(desk.locator("[data-cells]")).to_have_count(0)
+    desk.get_by_label("Rounds: several values").fill("1, 2")
+    expect(desk.locator("#refused-several_rounds")).to_have_count(0)
+    expect_size(desk, cells=2, matches=40)
+
+
+def test_what_the_server_refuses_opens_its_step_and_keeps_what_was_typed(desk: Page):
+    new_study(desk)
+    desk.get_by_label("Title").fill("Prices")
+    several(desk, "Rounds", "1, 10")
+    step(desk, "Pay")
+    desk.get_by_label("Currency").fill("dollars"[:3])
+    step(desk, "Consent")
+    desk.get_by_label("Consent text").fill("Please play.")
+    step(desk, "Game")
+    desk.get_by_role("button", name="Save").click()
+    expect(desk.get_by_text("three capital letters")).to_be_visible()
+    expect(desk.get_by_role("button", name="Pay please look at this step")).to_have_attribute("aria-current", "step")
+    step(desk, "Consent")
+    expect(desk.get_by_label("Consent text")).to_have_value("Please play.")
+    step(desk, "Game")
+    expect(desk.get_by_label("Rounds: several values")).to_have_value("1, 10")
+
+
+def test_nothing_is_lost_by_going_back_or_by_leaving_unawares(desk: Page):
+    new_study(desk)
+    desk.get_by_label("Title").fill("Prices")
+    desk.get_by_role("button", name="Next").click()
+    desk.get_by_role("button", name="Next").click()
+    desk.get_by_role("button", name="Back").click()
+    desk.get_by_role("button", name="Back").click()
+    expect(desk.get_by_label("Title")).to_have_value("Prices")
+    asked = []
+    desk.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    desk.close(run_before_unload=True)
+    desk.wait_for_event("dialog") if not asked else None
+    assert asked == ["beforeunload"]
+
+
+def test_the_texts_are_previewed_while_they_are_typed(desk: Page):
+    new_study(desk)
+    step(desk, "Texts")
+    desk.get_by_role("textbox", name="Instructions").fill("# Hello {{ you }}\n\n<b>Sell</b> well.")
+    preview = desk.locator("[data-preview]")
+    expect(preview.get_by_role("heading", name="Hello Alice")).to_be_visible()
+    expect(preview.locator("pre").first).to_contain_text("# Hello Alice")
+    assert preview.locator("b").count() == 0
+    preview.get_by_text("What differs from the game's own").click()
+    expect(preview.locator("ins").first).to_contain_text("# Hello {{ you }}")
+    desk.get_by_role("textbox", name="Instructions").fill("Hello {{ nobody }}")
+    expect(desk.locator("#refused-instructions")).to_contain_text("nobody")
+
+
+def test_the_whole_form_works_without_a_mouse(desk: Page):
+    new_study(desk)
+    desk.get_by_role("navigation", name="Steps").get_by_role("button", name="Game").focus()
+    desk.keyboard.press("Tab")
+    desk.keyboard.press("Enter")
+    expect(desk.locator("[aria-current=step]")).to_contain_text("People")
+    assert desk.evaluate("document.activeElement.tagName") == "FIELDSET"
+    desk.keyboard.press("Tab")
+    assert desk.evaluate("document.activeElement.name") == "roles"
+
+
+def test_a_survey_is_written_and_asked(stack, desk: Page):
+    new_study(desk)
+    desk.get_by_label("Title").fill("With questions")
+    step(desk, "Consent and surveys")
+    before = desk.locator(".field-survey_before")
+    before.get_by_role("button", name="Add a question").click()
+    before.get_by_label("What is asked").fill("How old are you?")
+    before.get_by_label("Kind of answer").select_option("number")
+    before.get_by_label("Least").fill("18")
+    before.get_by_role("button", name="Add a question").click()
+    before.get_by_label("What is asked").nth(1).fill("Do you trust others?")
+    before.get_by_label("Kind of answer").nth(1).select_option("scale")
+    before.get_by_role("button", name="Move up: Question 2").click()
+    step(desk, "Entry")
+    desk.get_by_label("Who may enter").select_option("open")
+    desk.get_by_role("button", name="Save").click()
+    desk.once("dialog", lambda dialog: dialog.accept())
+    desk.get_by_role("button", name="Launch").click()
+    expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
+    desk.goto(desk.locator("#join-link").input_value())
+    desk.get_by_role("button", name="Begin").click()
+    walking.consent_and_name(desk)
+    expect(desk.get_by_role("heading", level=1)).to_have_text("A few questions first")
+    assert re.search(r"trust others\?[\s\S]*How old", desk.locator("main").inner_text())
+    desk.get_by_label("How old are you?").fill("17")
+    desk.get_by_role("button", name="Continue").click()
+    expect(desk.get_by_role("alert")).to_contain_text("at least 18")
+    desk.get_by_label("How old are you?").fill("44")
+    desk.get_by_role("radio", name="6").check()
+    desk.get_by_role("button", name="Continue").click()
+    expect(desk.get_by_role("heading", name="How the game works")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str):
+    desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    new_study(desk)
+    wrong = []
+    for title in ("Game", "Texts", "Consent and surveys", "Pay"):
+        step(desk, title)
+        if title == "Consent and surveys":
+            desk.get_by_role("button", name="Add a question").first.click()
+        found = Axe().run(desk, context=".parley-steps, .parley-guided").response["violations"]
+        wrong += [f"{title}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
+        desk.set_viewport_size({"width": 360, "height": 740})
+        width = desk.evaluate("document.scrollingElement.scrollWidth")
+        wrong += [f"{title}: {width} px wide"] if width > 360 else []
+        desk.set_viewport_size({"width": 1280, "height": 900})
+    assert not wrong, "\n".join(wrong)
