@@ -19,10 +19,13 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     walker = Walker.objects.select_related("pilot__study").filter(enrolment=enrolment).first()
     if walker is None:
         return
-    rule = cell_of(walker).pay()
+    cell = cell_of(walker)
+    rule = cell.pay()
     payoff, share = result_of(enrolment)
     owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
-    show_earnings(enrolment, rule, owed, purpose=Match.Purpose.PILOT)
+    show_earnings(
+        enrolment, rule, owed, purpose=Match.Purpose.PILOT, debriefing=cell.version.content["texts"].get("debriefing")
+    )
     Walker.objects.filter(pk=walker.pk).update(
         payoff=payoff, owed={reason: str(amount) for reason, amount in owed.items()}
     )

@@ -23,19 +23,21 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     placement = Placement.objects.select_related("cell__version").filter(enrolment=enrolment).first()
     if placement is None:
         return
-    rule = placement.cell.pay()
+    rule, content = placement.cell.pay(), placement.cell.version.content
     payoff, share = result_of(enrolment)
-    if placement.cell.version.content["purpose"] == Match.Purpose.STUDY:
+    if content["purpose"] == Match.Purpose.STUDY:
         owed = record_due(enrolment, rule, payoff=payoff, share=share)
     else:
         owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
-    show_earnings(enrolment, rule, owed, purpose=placement.cell.version.content["purpose"])
+    show_earnings(enrolment, rule, owed, purpose=content["purpose"], debriefing=content["texts"].get("debriefing"))
     if enrolment.state != State.COMPLETED or moved_by_others(enrolment):
         enrolling.release(enrolment)
 
 
-def show_earnings(enrolment: Enrolment, rule: rules.PayRule, owed: Mapping[str, Decimal], *, purpose: str) -> None:
-    """Write what the last page says is paid."""
+def show_earnings(
+    enrolment: Enrolment, rule: rules.PayRule, owed: Mapping[str, Decimal], *, purpose: str, debriefing: str | None
+) -> None:
+    """Write what the last page says is paid, and the debriefing for those who played."""
     amounts = [
         {"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()
     ]
@@ -44,7 +46,6 @@ def show_earnings(enrolment: Enrolment, rule: rules.PayRule, owed: Mapping[str, 
         "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
         "purpose": purpose,
     }
-    debriefing = placement.cell.version.content["texts"].get("debriefing")
     if debriefing and enrolment.seats.exists():
         enrolment.earnings["debriefing"] = debriefing
     enrolment.save(update_fields=["earnings"])
