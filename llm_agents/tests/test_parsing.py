@@ -198,11 +198,11 @@ def test_reasoning_beside_the_move_is_left_out_and_a_field_of_that_name_is_not()
 
 
 def test_broken_text_takes_no_time_to_read():
-    began = time.perf_counter()
+    began = time.process_time()
     for part in ('{"a" :x', '{"a":', "{'", '{"a":1,}', "{", '{"\\"', '{"', "{a", "{ "):
         with pytest.raises(BadAnswer):
             last_object(part * (20_000 // len(part)))
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 # ---- every game's moves ------------------------------------------------------------------------
