@@ -110,12 +110,12 @@ class Study(models.Model):
 
     entry = models.CharField(_("who may enter"), max_length=12, choices=Entry.choices, default=Entry.CODES)
     most_participations = models.PositiveSmallIntegerField(
-        _("times that the same person may take part"),
+        _("games per person"),
         null=True,
         blank=True,
         default=1,
         validators=[MinValueValidator(1)],
-        help_text=_("Each time is a new game. Empty: any number."),
+        help_text=_("How often the same person may take part. Empty: any number."),
     )
     rest_hours = models.PositiveSmallIntegerField(
         _("hours between two games"),

@@ -179,9 +179,9 @@ def _dots(
         dots=dots,
         marks=[(across(value), says, kind) for value, says, kind in marks],
         ticks=[(across(value), write(value)) for value in (low, low + span / 2, high if high > low else low + span)],
-        says=_("{number} values from {low} to {high}, on average {mean}").format(
-            number=len(values), low=write(min(values)), high=write(max(values)), mean=write(middle)
-        ),
+        says=ngettext(
+            "One value: {mean}", "{number} values from {low} to {high}, on average {mean}", len(values)
+        ).format(number=len(values), low=write(min(values)), high=write(max(values)), mean=write(middle)),
     )
 
 

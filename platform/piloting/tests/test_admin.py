@@ -62,6 +62,10 @@ def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
     assert "An estimate, not a measurement" in said
     assert "failed the code word" in said
     assert "are announced" in said
+    game = Walker.objects.exclude(enrolment__seats=None).first().enrolment.seats.get().match
+    transcript = reverse("admin:matches_match_change", args=[game.pk])
+    assert transcript in done.content.decode()
+    assert client.get(transcript).status_code == 200
     assert b"data-alive" not in client.get(page("progress", pilot)).content
     assert "Pilot 1 of Splitting" in text_of(client.get(reverse("admin:piloting_pilot_changelist")))
     assert client.post(page("remove", pilot))["Location"] == reverse("admin:studies_study_change", args=[study.pk])

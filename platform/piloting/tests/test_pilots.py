@@ -103,6 +103,11 @@ class TestTheWay:
             pilot = piloted(draft(slug=game, game=game, roles=roles, agent="script:random"), people=2)
             assert [walker.problem for walker in walkers(pilot)] == ["", ""]
 
+    def test_behind_tls_too(self, settings):
+        settings.SITE_URL, settings.ALLOWED_HOSTS = "https://parley.example", ["parley.example"]
+        settings.SECURE_SSL_REDIRECT, settings.SECURE_PROXY_SSL_HEADER = True, ("HTTP_X_FORWARDED_PROTO", "https")
+        assert [walker.problem for walker in walkers(piloted(draft(), people=1))] == [""]
+
     def test_people_are_spread_like_real_ones(self):
         pilot = services.begin(draft(design={"grid": {"rounds": [1, 12]}}, quota=3), people=9)
         taken = [walker.cell for walker in walkers(pilot)]

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='most_participations',
-            field=models.PositiveSmallIntegerField(blank=True, default=1, help_text='Each time is a new game. Empty: any number.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='times that the same person may take part'),
+            field=models.PositiveSmallIntegerField(blank=True, default=1, help_text='How often the same person may take part. Empty: any number.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='games per person'),
         ),
         migrations.AddField(
             model_name='study',
