@@ -25,10 +25,10 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
-from deploy.bench import beside, calls, collecting, workers
+from deploy.bench import beside, calls, collecting, monitor, workers
 
 STUDY = "benchmark"
-PARTS = ["live", "beside", "calls", "collections"]
+PARTS = ["live", "beside", "calls", "collections", "monitor"]
 SLICES = ("web", "worker", "redis", "database", "client")
 
 
@@ -150,6 +150,10 @@ def main() -> None:
         print("\n| collections, on durable PostgreSQL | |\n|---|---|", flush=True)
         with stack_on("postgres") as (stack, _postgres):
             collecting.report(stack, matches=chosen.matches)
+    if "monitor" in chosen.parts:
+        print("\nA study's monitor, on durable PostgreSQL", flush=True)
+        with stack_on("postgres") as (stack, _postgres):
+            monitor.report(stack)
 
 
 def _report_live(chosen: argparse.Namespace) -> None:

@@ -1,0 +1,83 @@
+"""How long a study's monitor takes while 500 people play, after a few and after many have played."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import httpx
+import psutil
+
+from config.supervisor import Stack
+
+SLUG = "watched"
+LIVE = 500
+LOOKS = 30
+PASSWORD = "only for the benchmark"
+
+
+def prepare() -> str:
+    """A researcher; returns the name of their session's cookie and the session."""
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.auth.models import User
+    from django.contrib.sessions.backends.db import SessionStore
+
+    user = User.objects.create_superuser("watcher", password=PASSWORD)
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    return f"{settings.SESSION_COOKIE_NAME}={session.session_key}"
+
+
+def play_more(finished: int) -> None:
+    """Let more people have played in the study."""
+    from deploy.bench import crowd
+    from studies.models import Study
+
+    crowd.add(Study.objects.get(slug=SLUG), finished=finished, live=0)
+
+
+def report(stack: Stack, *, sizes: tuple[int, ...] = (200, 5_000)) -> None:
+    """Print a row for each number of finished matches."""
+    cookie = stack.call("deploy.bench.monitor.prepare")
+    key = stack.call("deploy.bench.crowd.gather", SLUG, finished=sizes[0], live=LIVE)
+    before = sizes[0]
+    web = psutil.Process(stack.pids["web"])
+    print(
+        "| finished | live | what | CPU ms of the web server | ms until it is there, median and slowest | KB |",
+        flush=True,
+    )
+    print("|---|---|---|---|---|---|", flush=True)
+    with httpx.Client(base_url=stack.url, headers={"Cookie": cookie}, timeout=60) as client:
+        for size in sizes:
+            if size > before:
+                stack.call("deploy.bench.monitor.play_more", size - before)
+                before = size
+            for what, address in (("page", f"/admin/monitor/{key}/"), ("update", f"/admin/monitor/{key}/now/")):
+                print(f"| {size:,} | {LIVE} | {what} | {_looks(client, address, web)} |", flush=True)
+
+
+def _looks(client: httpx.Client, address: str, web: psutil.Process) -> str:
+    weight = len(_look(client, address)) / 1000
+    used, times = _cpu(web), []
+    for _number in range(LOOKS):
+        began = time.perf_counter()
+        _look(client, address)
+        times.append(1000 * (time.perf_counter() - began))
+    cpu = 1000 * (_cpu(web) - used) / LOOKS
+    return f"{cpu:.0f} | {statistics.median(times):.0f}, {max(times):.0f} | {weight:.0f}"
+
+
+def _look(client: httpx.Client, address: str) -> str:
+    answer = client.get(address)
+    answer.raise_for_status()
+    return answer.text
+
+
+def _cpu(process: psutil.Process) -> float:
+    """Seconds of CPU time that a process and its children have used."""
+    used = [one.cpu_times() for one in (process, *process.children(recursive=True))]
+    return sum(times.user + times.system for times in used)
