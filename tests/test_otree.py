@@ -41,7 +41,7 @@ def program() -> Path:
 def experiment(stack, program: Path, tmp_path: Path) -> Iterator[Otree]:
     """oTree beside Parley, each knowing the other."""
     server = Otree(tmp_path / "otree", program)
-    server.prepare(parley=stack.url, **stack.call("deploy.otree_demo.study.make_study", server.url))
+    server.prepare(parley=stack.url, **stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key))
     server.start()
     try:
         yield server
@@ -135,13 +135,26 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
 
 
 def test_a_result_reaches_an_otree_that_was_down_when_the_game_ended(browser, stack, experiment):
-    page = begin(browser, session_wide_link(experiment))
+    link = session_wide_link(experiment)
+    page = begin(browser, link)
     play(page, "alice")
     experiment.stop()
     answer_quiz(page)
+    back = page.get_by_role("link", name="Back to the experiment").get_attribute("href")
+    page.context.close()  # the participant does not come back: Parley sends the result by itself
+    stack.call("tests.deeds.await_attempt")
     experiment.start()
-    page.get_by_role("link", name="Back to the experiment").click()
-    finish(page)
+    code = str(back).rpartition("/")[2]
+    assert stack.call("tests.deeds.await_delivery") > 1
+    stack.halt("web")
+    try:
+        again = browser.new_context().new_page()
+        again.goto(str(back))
+        finish(again)  # with what was sent: nothing can be asked now
+    finally:
+        stack.restart("web")
+    (row,) = [row for row in export(experiment, "export_app") if row["participant.code"] == code]
+    assert row["player.parley_ending"] in ("completed", "failed_quiz")
 
 
 def test_a_participant_who_closed_the_game_goes_on_where_they_were(browser, stack, experiment):

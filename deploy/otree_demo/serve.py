@@ -20,7 +20,7 @@ def main() -> int:
     print("Starting Parley and oTree …", flush=True)
     try:
         with Stack(DATA, web_port=8000, say=print) as stack:
-            made = stack.call("deploy.otree_demo.study.make_study", experiment.url)
+            made = stack.call("deploy.otree_demo.study.make_study", experiment.url, experiment.rest_key)
             stack.hang_up()
             experiment.prepare(parley=stack.url, **made)
             experiment.start()

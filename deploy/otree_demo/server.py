@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import time
@@ -29,6 +30,7 @@ class Otree:
         self.folder, self.program = folder, program
         self.port = free_port(wanted_port)
         self.url = f"http://{HOST}:{self.port}"
+        self.rest_key = secrets.token_urlsafe(24)
         self.environment: dict[str, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -41,6 +43,7 @@ class Otree:
             "PATH": f"{self.program.parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "PYTHONUNBUFFERED": "1",
             "OTREE_URL": self.url,
+            "OTREE_REST_KEY": self.rest_key,
             "PARLEY_URL": parley,
             "PARLEY_STUDY": study,
             "PARLEY_LINK_KEY": link_key,

@@ -10,8 +10,8 @@ from studies.models import Study
 SLUG = "otree-demo"
 
 
-def make_study(address: str) -> dict[str, str]:
-    """The study, launched, and the oTree server at `address` allowed to send people; made once, then kept."""
+def make_study(address: str, rest_key: str) -> dict[str, str]:
+    """The study, launched, and the oTree server at `address` allowed to send people and sent the results; made once."""
     study, new = Study.objects.get_or_create(
         slug=SLUG,
         defaults={
@@ -27,4 +27,6 @@ def make_study(address: str) -> dict[str, str]:
     if new:
         launch(study)
     server, _new = OtreeServer.objects.update_or_create(study=SLUG, defaults={"addresses": address})
+    server.keep_rest_key(rest_key)
+    server.save()
     return {"study": SLUG, "link_key": otree.link_key(server)}

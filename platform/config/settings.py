@@ -137,6 +137,7 @@ CELERY_TASK_DEFAULT_QUEUE = "turns"
 CELERY_TASK_ROUTES = {
     "collecting.drive": {"queue": "collections"},
     "collecting.sweep": {"queue": "default"},
+    "api.deliver": {"queue": "default"},
     "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
@@ -158,6 +159,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_SECONDS,
         "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
     },
+    "deliver results": {"task": "api.deliver", "schedule": 5, "options": {"queue": "default", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

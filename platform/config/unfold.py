@@ -83,6 +83,7 @@ UNFOLD: dict[str, Any] = {
                         "permission": _is_superuser,
                     },
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver", "recruiters.view_otreeserver"),
+                    _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery", "recruiters.view_delivery"),
                     _item(_("API tokens"), "key", "api_token", "api.view_token"),
                     _item(_("Users"), "person", "auth_user", "auth.view_user"),
                     _item(_("Groups"), "shield_person", "auth_group", "auth.view_group"),
