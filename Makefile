@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo demo-llm fake-llm test test-slow lint check-games bench lock clean
+.PHONY: help setup setup-test demo demo-llm otree-demo fake-llm test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -26,6 +26,10 @@ demo-llm: setup  ## the same with a small language model on this machine, which 
 
 fake-llm: setup  ## a stand-in for OpenAI and Anthropic that plays every game, without a key (FAKE="--help")
 	@$(PYTHON) -m llm_agents.twins $(FAKE)
+
+otree-demo: setup  ## an oTree experiment at http://127.0.0.1:8001 with a game in Parley in its middle
+	@deploy/setup/otree.sh
+	@$(PYTHON) -m deploy.otree_demo.serve
 
 test: setup-test       ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
@@ -52,5 +56,5 @@ lock:           ## pin today's versions of requirements*.txt
 	@deploy/setup/lock.sh
 
 clean:          ## remove the environment, the demo's data and every cache
-	rm -rf .venv .venv-llm var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	rm -rf .venv .venv-llm .venv-otree var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

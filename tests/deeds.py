@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ from piloting.models import Pilot
 from piloting.report import report
 from piloting.tasks import queue
 from recruiters.arrivals import Arrival
-from recruiters.models import LabCode
+from recruiters.models import Delivery, LabCode
 from studies.enrolling import enrol
 from studies.freezing import launch
 from studies.models import Placement, Study
@@ -186,3 +187,23 @@ def administrator() -> tuple[str, str]:
 def frozen(slug: str) -> dict[str, Any]:
     """What the study's latest version says."""
     return Study.objects.get(slug=slug).versions.order_by("-number")[0].content
+
+
+def await_attempt(*, patience: float = 120) -> None:
+    """Until sending the latest result to oTree has failed once."""
+    _await_delivery(lambda owed: owed.attempts > 0 and owed.problem != "", patience)
+
+
+def await_delivery(*, patience: float = 120) -> int:
+    """Until the latest result has arrived in oTree; returns how many attempts it took."""
+    return _await_delivery(lambda owed: owed.state == Delivery.State.DELIVERED, patience).attempts
+
+
+def _await_delivery(is_so: Callable[[Delivery], bool], patience: float) -> Delivery:
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        owed = Delivery.objects.first()
+        if owed is not None and is_so(owed):
+            return owed
+        time.sleep(0.2)
+    raise TimeoutError(f"the latest result: {Delivery.objects.values().first()}")

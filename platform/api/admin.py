@@ -94,7 +94,7 @@ class TokenAdmin(ModelAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
         if obj is None:
             return [(None, {"fields": ["study", "name", "scopes", "days"]})]
-        shown = ["study", "name", "key", "state", "opens", "created_by", "created_at", "last_used_at", "expires_at"]
+        shown = ["study", "name", "key", "opens", "created_by", "created_at", "last_used_at", "expires_at"]
         return [(None, {"fields": [*shown, "revoked_at"] if obj.revoked_at else shown})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
@@ -136,7 +136,13 @@ class TokenAdmin(ModelAdmin):
         context = {"show_save_and_add_another": False, "show_save_and_continue": False, **(extra_context or {})}
         if token is not None:
             may = super().has_change_permission(request, token)
-            context |= {"token": token, "may_revoke": may and token.revoked_at is None, "show_save": False}
+            expired = token.revoked_at is None and token.expired()
+            context |= {
+                "token": token,
+                "may_revoke": may and token.revoked_at is None,
+                "expired": expired,
+                "show_save": False,
+            }
         return super().changeform_view(request, object_id, form_url, context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:

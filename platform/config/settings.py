@@ -156,6 +156,7 @@ CELERY_TASK_ROUTES = {
     "piloting.drive": {"queue": "collections"},
     "piloting.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
+    "api.deliver": {"queue": "default"},
     "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
@@ -179,6 +180,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
+    "deliver results": {"task": "api.deliver", "schedule": 5, "options": {"queue": "default", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.core.validators import RegexValidator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminPasswordWidget
 
 from participants.admin import ReadOnlyAdmin
 from recruiters import otree
-from recruiters.models import Identity, OtreeServer
+from recruiters.models import Delivery, Identity, OtreeServer
 
 
 @admin.register(Identity)
@@ -31,13 +38,67 @@ class IdentityAdmin(ReadOnlyAdmin):
         return self.has_view_permission(request)
 
 
+class OtreeServerForm(forms.ModelForm):
+    """The key goes in and never comes out again."""
+
+    new_rest_key = forms.CharField(
+        label=gettext_lazy("Key of its REST interface"),
+        required=False,
+        max_length=200,
+        validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("A key has no spaces and no letters beyond ASCII."))],
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy(
+            "Its OTREE_REST_KEY: with it results are sent there as soon as a game ends. Kept encrypted, never shown. "
+            "Empty: a kept key stays; without any, oTree asks for results itself."
+        ),
+    )
+
+    class Meta:
+        model = OtreeServer
+        fields = ("study", "addresses")
+
+    @sensitive_variables()
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        kept = bool(self.instance.sealed_rest_key) and not cleaned.get("new_rest_key")
+        if kept and "addresses" in self.changed_data:
+            self.add_error("new_rest_key", _("The kept key is for the old addresses. Please type it again."))
+        return cleaned
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ReadOnlyAdmin):
+    """Results on their way to oTree, and why one has not arrived."""
+
+    list_display = ["enrolment", "state", "attempts", "problem", "since", "next_at"]
+    list_filter = ["state"]
+    list_select_related = ["enrolment"]
+
+
 @admin.register(OtreeServer)
 class OtreeServerAdmin(ModelAdmin):
     """Which oTree experiment sends people into a study. Deleting it and adding it again gives a new key."""
 
-    list_display = ["study", "addresses"]
+    form = OtreeServerForm
+    list_display = ["study", "addresses", "sends"]
     actions = None
     view_on_site = False
+
+    @display(description=gettext_lazy("results are sent"), boolean=True)
+    def sends(self, server: OtreeServer) -> bool:
+        return bool(server.sealed_rest_key)
+
+    @method_decorator(sensitive_post_parameters("new_rest_key"))
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
+    @sensitive_variables()
+    def save_model(self, request: HttpRequest, obj: OtreeServer, form: Any, change: bool) -> None:
+        if key := form.cleaned_data.get("new_rest_key"):
+            obj.keep_rest_key(key)
+        super().save_model(request, obj, form, change)
 
     def get_readonly_fields(self, request: HttpRequest, obj: OtreeServer | None = None) -> list[str]:
         """The key depends on the study."""

@@ -9,8 +9,12 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
 
+import sealing
 from participants.models import Enrolment, new_code
+
+_REST_KEYS = b"parley: keys of oTree's REST interfaces"
 
 
 class Identity(models.Model):
@@ -89,6 +93,7 @@ class OtreeServer(models.Model):
         help_text=_("Of the oTree server, one a line, such as https://otree.example.org. People go back to no other."),
     )
     salt = models.UUIDField(default=uuid.uuid4, editable=False)
+    sealed_rest_key = models.TextField(blank=True, editable=False)
 
     class Meta:
         verbose_name = _("oTree server")
@@ -100,3 +105,38 @@ class OtreeServer(models.Model):
     def allowed(self) -> list[str]:
         """The addresses without their last slash."""
         return [address.rstrip("/") for address in self.addresses.split()]
+
+    @sensitive_variables()
+    def keep_rest_key(self, key: str) -> None:
+        """Keep the key of its REST interface, encrypted; an empty one forgets it."""
+        self.sealed_rest_key = sealing.seal(key, purpose=_REST_KEYS) if key else ""
+
+    @sensitive_variables()
+    def rest_key(self) -> str | None:
+        """The key of its REST interface; None where none is kept or it can no longer be read."""
+        return sealing.unseal(self.sealed_rest_key, purpose=_REST_KEYS) if self.sealed_rest_key else None
+
+
+class Delivery(models.Model):
+    """A result that an oTree server is owed. It is tried again, ever more rarely, until it has arrived."""
+
+    class State(models.TextChoices):
+        DUE = "due", _("due")
+        DELIVERED = "delivered", _("delivered")
+        GIVEN_UP = "given_up", _("given up")
+
+    enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="delivery")
+    state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.DUE)
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    since = models.DateTimeField(_("due since"), default=timezone.now)
+    next_at = models.DateTimeField(_("next attempt"), default=timezone.now)
+    problem = models.CharField(_("problem"), max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = _("delivery to oTree")
+        verbose_name_plural = _("deliveries to oTree")
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["next_at"], condition=models.Q(state="due"), name="delivery_due")]
+
+    def __str__(self) -> str:
+        return f"{self.enrolment}: {self.get_state_display()}"

@@ -24,6 +24,8 @@ from recruiters.models import OtreeServer
 PLAY = "parley:play"
 RESULT = "parley:result"
 KIND = "otree"
+REST_PATH = "/api/participant_vars/"
+"""Where an oTree server takes values for one participant."""
 RETURN_PATH = "/InitializeParticipant/"
 """Where an oTree server takes a participant back to the page where they were."""
 _LONGEST = 100
@@ -74,7 +76,7 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
     if claims.get("study") != study:
         raise ForgedLink
     back, role = claims.get("back"), claims.get("role")
-    if not isinstance(back, str) or server is None or not _is_allowed(back, server):
+    if not isinstance(back, str) or server is None or not is_allowed(back, server):
         raise ForgedLink(
             _(
                 "This link comes from an address that the study does not know. Please tell the people who invited "
@@ -115,7 +117,7 @@ def _claims(token: str, server: OtreeServer | None, *, audience: str) -> dict[st
     raise ForgedLink
 
 
-def _is_allowed(back: str, server: OtreeServer) -> bool:
+def is_allowed(back: str, server: OtreeServer) -> bool:
     """Whether it is a participant's page below one of the study's oTree addresses."""
     if len(back) > 300 or not back.isprintable() or "\\" in back:
         return False
@@ -126,3 +128,9 @@ def _is_allowed(back: str, server: OtreeServer) -> bool:
         if (found.scheme, found.netloc) == (wanted.scheme, wanted.netloc) and found.path.startswith(page):
             return found.path.removeprefix(page).isalnum() and not found.query and not found.fragment
     return False
+
+
+def rest_address(back: str) -> str:
+    """Where the oTree server takes results of the participant whose way back this is."""
+    server, _path, participant = back.rpartition(RETURN_PATH)
+    return f"{server}{REST_PATH}{participant}"

@@ -1,0 +1,200 @@
+"""A game in Parley as one app of an oTree experiment: copy this folder into any project.
+
+Play sends the participant to Parley by a link that is signed and soon expires; Done comes once Parley has
+a result. Settings, from the environment: PARLEY_URL (Parley's address), PARLEY_STUDY (the study's short
+name), PARLEY_LINK_KEY (shown when this server was added to Parley) and OTREE_URL (this server's own
+address, as Parley knows it).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import logging
+import time
+import urllib.error
+import urllib.request
+from os import environ
+
+from otree import settings
+from otree.api import BaseConstants, BaseGroup, BasePlayer, BaseSubsession, Currency, ExtraModel, Page, models
+
+log = logging.getLogger(__name__)
+
+LINK_SECONDS = 3600
+"""A link is good for this long; the page makes a new one whenever it is shown."""
+PATIENCE = 5
+"""Seconds that a page waits for Parley."""
+
+
+class C(BaseConstants):
+    NAME_IN_URL = "parley"
+    PLAYERS_PER_GROUP = None
+    NUM_ROUNDS = 1
+
+
+class Subsession(BaseSubsession):
+    pass
+
+
+class Group(BaseGroup):
+    pass
+
+
+class Player(BasePlayer):
+    parley_ending = models.StringField(blank=True)
+    parley_role = models.StringField(blank=True)
+    parley_match = models.StringField(blank=True)
+    parley_payoff = models.FloatField(blank=True)
+    parley_base_cents = models.IntegerField(blank=True)
+    parley_bonus_cents = models.IntegerField(blank=True)
+    parley_currency = models.StringField(blank=True)
+
+
+class Turn(ExtraModel):
+    """One move of a player's match."""
+
+    player = models.Link(Player)
+    number = models.IntegerField()
+    role = models.StringField()
+    move = models.LongStringField()
+    moved_by = models.StringField()
+    seconds = models.FloatField()
+
+
+# ---- signed links and questions --------------------------------------------------------------------------
+
+
+def signed(player: Player, audience: str, **claims: str) -> str:
+    """A JSON Web Token for Parley about this player's round (RFC 7519, HS256)."""
+    claims = {
+        "aud": audience,
+        "study": environ["PARLEY_STUDY"],
+        "sub": f"{player.participant.code}/{round_of(player)}",
+        "exp": int(time.time()) + LINK_SECONDS,
+        **claims,
+    }
+    text = ".".join(_encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+    mark = hmac.new(environ["PARLEY_LINK_KEY"].encode(), text.encode(), hashlib.sha256)
+    return f"{text}.{_encoded(mark.digest())}"
+
+
+def round_of(player: Player) -> str:
+    """Which round of which app: one game in Parley, and the name of its result among the participant's vars."""
+    return f"{C.NAME_IN_URL}/{player.round_number}"
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def link_of(player: Player) -> str:
+    """Where the player plays."""
+    address = environ.get("OTREE_URL", "http://127.0.0.1:8001").rstrip("/")
+    claims = {"back": f"{address}/InitializeParticipant/{player.participant.code}"}
+    roles = player.session.config.get("parley_roles")
+    if roles:
+        claims["role"] = roles[(player.id_in_subsession - 1) % len(roles)]
+    return f"{_parley()}/join/{environ['PARLEY_STUDY']}/?token={signed(player, 'parley:play', **claims)}"
+
+
+def _parley() -> str:
+    return environ["PARLEY_URL"].rstrip("/")
+
+
+# ---- results ---------------------------------------------------------------------------------------------
+
+
+def has_result(player: Player) -> bool:
+    """Whether the result has come, sent by Parley or asked for. Once it is here nothing is asked or written again."""
+    if player.field_maybe_none("parley_ending"):
+        return True
+    outcome = player.participant.vars.get(round_of(player)) or ask_parley(player)
+    if outcome is None or outcome["state"] != "finished":
+        return False
+    keep(player, outcome)
+    return True
+
+
+def ask_parley(player: Player) -> dict | None:
+    """The outcome as Parley tells it; None where Parley cannot be reached."""
+    address = f"{_parley()}/api/v1/results/{signed(player, 'parley:result')}"
+    try:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        log.error("Parley refuses to tell the result: %s", error.read(500).decode(errors="replace"))
+    except (OSError, ValueError) as error:
+        log.warning("Parley cannot be reached (%s); the page asks again when it is shown.", type(error).__name__)
+    return None
+
+
+def keep(player: Player, outcome: dict) -> None:
+    """Write the result down, and what is paid for it: whole cents, which oTree does not round."""
+    player.parley_ending = outcome["ending"]
+    player.parley_role = outcome["role"]
+    player.parley_match = outcome["match"] or ""
+    player.parley_payoff = outcome["payoff"]
+    player.parley_base_cents = outcome["base_cents"]
+    player.parley_bonus_cents = outcome["bonus_cents"]
+    player.parley_currency = outcome["currency"]
+    cents = outcome["payoff_cents"]
+    # With points a point is a cent: real_world_currency_per_point=0.01.
+    player.payoff = Currency(cents) if settings.USE_POINTS else Currency(cents) / 100
+    for turn in outcome["turns"]:
+        Turn.create(
+            player=player,
+            number=turn["number"],
+            role=turn["role"],
+            move=json.dumps(turn["move"]),
+            moved_by=turn["by"] or "",
+            seconds=turn["seconds"],
+        )
+
+
+def custom_export(players):
+    """One row a turn."""
+    yield ["session", "participant", "round", "match", "number", "role", "move", "moved_by", "seconds"]
+    for player in players:
+        for turn in sorted(Turn.filter(player=player), key=lambda turn: turn.number):
+            yield [
+                player.session.code,
+                player.participant.code,
+                player.round_number,
+                player.parley_match,
+                turn.number,
+                turn.role,
+                turn.move,
+                turn.moved_by,
+                turn.seconds,
+            ]
+
+
+# ---- pages -----------------------------------------------------------------------------------------------
+
+
+class Play(Page):
+    @staticmethod
+    def is_displayed(player: Player) -> bool:
+        return not has_result(player)
+
+    @staticmethod
+    def vars_for_template(player: Player) -> dict:
+        return {"link": link_of(player)}
+
+    @staticmethod
+    def error_message(player: Player, values: dict) -> str | None:
+        if not has_result(player):
+            return "Your game is not finished yet. Please follow the link and play it to its end."
+        return None
+
+
+class Done(Page):
+    @staticmethod
+    def vars_for_template(player: Player) -> dict:
+        return {"completed": player.parley_ending == "completed"}
+
+
+page_sequence = [Play, Done]

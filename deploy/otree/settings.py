@@ -1,0 +1,26 @@
+"""A small experiment with Parley in the middle: a survey, the game, a survey."""
+
+from os import environ
+
+SESSION_CONFIGS = [
+    {
+        "name": "with_parley",
+        "display_name": "A game against a model, played in Parley",
+        "app_sequence": ["before", "parley", "after"],
+        "num_demo_participants": 2,
+        # Who plays which role, in turn; without it Parley fills its emptiest cell.
+        "parley_roles": ["alice", "bob"],
+    },
+]
+SESSION_CONFIG_DEFAULTS = {"real_world_currency_per_point": 0.01, "participation_fee": 0.00, "doc": ""}
+PARTICIPANT_FIELDS = []
+SESSION_FIELDS = []
+
+LANGUAGE_CODE = "en"
+REAL_WORLD_CURRENCY_CODE = "USD"
+USE_POINTS = False
+
+ADMIN_USERNAME = "admin"
+ADMIN_PASSWORD = environ.get("OTREE_ADMIN_PASSWORD")
+SECRET_KEY = environ.get("OTREE_SECRET_KEY", "only for trying it out on one machine")
+DEMO_PAGE_INTRO_HTML = ""

@@ -1,0 +1,40 @@
+"""`make otree-demo`: an oTree experiment and the Parley that it sends its participants to, side by side."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+
+from config.supervisor import ROOT, Stack, StackError
+from deploy.otree_demo.server import Otree
+
+DATA = ROOT / "var" / "otree-demo"
+
+
+def main() -> int:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    experiment = Otree(DATA / "otree", ROOT / ".venv-otree" / "bin" / "otree", wanted_port=8001)
+    print("Starting Parley and oTree …", flush=True)
+    try:
+        with Stack(DATA, web_port=8000, say=print) as stack:
+            made = stack.call("deploy.otree_demo.study.make_study", experiment.url, experiment.rest_key)
+            stack.hang_up()
+            experiment.prepare(parley=stack.url, **made)
+            experiment.start()
+            print(f"oTree: {experiment.url}/demo (choose the session, then open the participants' links)")
+            print(f"Parley, to which they are sent: {stack.url}")
+            print(f"Data and logs: {DATA}\nStop with Ctrl-C.", flush=True)
+            stop.wait()
+    except StackError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        experiment.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""Parley's side of the demonstration: a study that the oTree experiment sends people into."""
+
+from __future__ import annotations
+
+from recruiters import otree
+from recruiters.models import OtreeServer
+from studies.freezing import launch
+from studies.models import Study
+
+SLUG = "otree-demo"
+
+
+def make_study(address: str, rest_key: str) -> dict[str, str]:
+    """The study, launched, and the oTree server at `address` allowed to send people and sent the results; made once."""
+    study, new = Study.objects.get_or_create(
+        slug=SLUG,
+        defaults={
+            "title": "Dividing money, inside an oTree experiment",
+            "game": "bargaining",
+            "purpose": "demo",
+            "roles": ["alice", "bob"],
+            "agent": "script:fair",
+            "entry": Study.Entry.OTREE,
+            "quota": 1000,
+        },
+    )
+    if new:
+        launch(study)
+    server, _new = OtreeServer.objects.update_or_create(study=SLUG, defaults={"addresses": address})
+    server.keep_rest_key(rest_key)
+    server.save()
+    return {"study": SLUG, "link_key": otree.link_key(server)}

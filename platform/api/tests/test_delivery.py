@@ -1,0 +1,198 @@
+"""Results are sent to oTree until they arrive: against a twin that speaks its REST interface over a real socket."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from api import delivery
+from api.outcomes import outcome_of
+from config.supervisor import free_port
+from exports.tests import building
+from participants import services as people
+from participants.models import Enrolment
+from recruiters.arrivals import Arrival
+from recruiters.models import Delivery, OtreeServer
+from studies.enrolling import enrol
+from studies.models import Study
+
+KEY = "otree-rest-key-4711"
+SUBJECT = "abc123xy/parley/1"
+
+
+class Twin:
+    """An oTree server's REST interface: what it was sent, and the statuses that it answers first."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.statuses: list[int] = []
+        self.vars: dict[str, Any] = {}
+        self.calls: list[tuple[str, str]] = []
+        self._server: ThreadingHTTPServer | None = None
+
+    def start(self) -> None:
+        twin = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                twin.calls.append((self.path, self.headers["otree-rest-key"] or ""))
+                status = twin.statuses.pop(0) if twin.statuses else 200
+                if self.headers["otree-rest-key"] != KEY:
+                    status = 403
+                if status == 200:
+                    twin.vars.update(body["vars"])
+                self.send_response(status)
+                if status in (301, 302, 307):
+                    self.send_header("Location", f"{twin.url}/elsewhere")
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            do_GET = do_POST
+
+            def log_message(self, *_arguments: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+
+@pytest.fixture
+def otree() -> Iterator[Twin]:
+    twin = Twin()
+    twin.start()
+    yield twin
+    twin.stop()
+
+
+@pytest.fixture
+def study(db, otree) -> Study:
+    server = OtreeServer(study="splitting", addresses=otree.url)
+    server.keep_rest_key(KEY)
+    server.save()
+    return building.new_study(entry="otree")
+
+
+def ended(study: Study, otree: Twin) -> Enrolment:
+    """Somebody came from oTree and left in the middle."""
+    back = f"{otree.url}/InitializeParticipant/abc123xy"
+    person = enrol(study, Arrival("otree", worker=SUBJECT, proof=SUBJECT, return_to=back))
+    people.withdraw(enrolment_id=person.pk)
+    person.refresh_from_db()
+    return person
+
+
+def let_time_pass() -> None:
+    Delivery.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_result_is_sent_once_to_the_participants_vars(study, otree):
+    person = ended(study, otree)
+    assert delivery.deliver_due() == 1
+    assert otree.calls == [("/api/participant_vars/abc123xy", KEY)]
+    assert otree.vars == {"parley/1": outcome_of(study, person).model_dump(mode="json")}
+    assert otree.vars["parley/1"]["ending"] == "withdrew"
+    let_time_pass()
+    assert delivery.deliver_due() == 0 and len(otree.calls) == 1
+    assert Delivery.objects.get().state == "delivered"
+
+
+def test_nothing_is_owed_before_the_end_to_others_or_without_a_key(study, otree):
+    enrol(study, Arrival("otree", worker="x", proof="x"))
+    people.withdraw(enrolment_id=building.arrive(study, worker="A1").pk)
+    OtreeServer.objects.update(sealed_rest_key="")
+    ended(study, otree)
+    assert not Delivery.objects.exists() and delivery.deliver_due() == 0
+
+
+def test_a_server_that_is_down_is_tried_again_ever_more_rarely_until_it_is_back(study, otree):
+    ended(study, otree)
+    otree.stop()
+    waits = []
+    for _i in range(4):
+        before = timezone.now()
+        assert delivery.deliver_due() == 0
+        owed = Delivery.objects.get()
+        waits.append((owed.next_at - before).total_seconds())
+        assert (owed.state, owed.problem) == ("due", "The oTree server cannot be reached.")
+        assert delivery.deliver_due() == 0 and Delivery.objects.get().attempts == owed.attempts, "not before its time"
+        let_time_pass()
+    assert waits == sorted(waits) and waits[-1] > 4 * waits[0]
+    otree.start()
+    assert delivery.deliver_due() == 1
+    assert (Delivery.objects.get().state, Delivery.objects.get().problem) == ("delivered", "")
+
+
+@pytest.mark.parametrize("status", [500, 502, 302, 307])
+def test_whatever_it_answers_meanwhile_the_result_arrives_in_the_end(study, otree, status):
+    ended(study, otree)
+    otree.statuses = [status]
+    assert delivery.deliver_due() == 0
+    assert str(status) in Delivery.objects.get().problem
+    assert [path for path, _key in otree.calls] == ["/api/participant_vars/abc123xy"], "no redirect is followed"
+    let_time_pass()
+    assert delivery.deliver_due() == 1 and "parley/1" in otree.vars
+
+
+def test_a_wrong_key_is_shown_to_the_researcher_and_can_be_entered_again(study, otree, client, admin_user, caplog):
+    server = OtreeServer.objects.get()
+    server.keep_rest_key("wrong-key-4712")
+    server.save()
+    ended(study, otree)
+    with caplog.at_level(logging.DEBUG):
+        assert delivery.deliver_due() == 0
+    assert "wrong-key-4712" not in caplog.text
+    client.force_login(admin_user)
+    listed = client.get(reverse("admin:recruiters_delivery_changelist")).content.decode()
+    assert "refuses the key" in listed and "wrong-key-4712" not in listed
+    address = reverse("admin:recruiters_otreeserver_change", args=[server.pk])
+    client.post(address, {"addresses": otree.url, "new_rest_key": KEY})
+    assert KEY not in client.get(address).content.decode()
+    let_time_pass()
+    assert delivery.deliver_due() == 1
+
+
+def test_a_kept_key_goes_to_no_other_address(study, otree, client, admin_user):
+    client.force_login(admin_user)
+    address = reverse("admin:recruiters_otreeserver_change", args=[OtreeServer.objects.get().pk])
+    page = client.post(address, {"addresses": "https://elsewhere.example", "new_rest_key": ""})
+    assert "Please type it again" in page.content.decode()
+    assert OtreeServer.objects.get().allowed() == [otree.url]
+
+
+def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
+    ended(study, otree)
+    OtreeServer.objects.update(addresses="https://elsewhere.example")
+    assert delivery.deliver_due() == 0
+    assert otree.calls == [] and "no longer" in Delivery.objects.get().problem
+
+
+def test_a_participant_whom_otree_has_forgotten_is_given_up(study, otree):
+    ended(study, otree)
+    otree.statuses = [404]
+    delivery.deliver_due()
+    let_time_pass()
+    assert delivery.deliver_due() == 0 and len(otree.calls) == 1
+    assert Delivery.objects.get().state == "given_up"
+
+
+def test_the_key_is_kept_encrypted(study):
+    assert KEY not in json.dumps(OtreeServer.objects.values().get(), default=str)
+    assert OtreeServer.objects.get().rest_key() == KEY
