@@ -67,6 +67,12 @@ def test_what_is_missing_or_wrong_is_said_at_its_question_and_nothing_is_kept(vi
     assert heading_of(visitor.see()) == "A few questions first"
 
 
+def test_each_missing_answer_is_named_by_its_question(visitor):
+    page = text_of(visitor.send())
+    assert "Please answer: How old are you?" in page
+    assert "Please answer: Have you bargained before?" in page
+
+
 def test_answers_are_kept_once_with_the_questions_as_they_were_shown(visitor):
     position = visitor.now().position
     assert visitor.send(question_age="44", question_done="no").status_code == 302
