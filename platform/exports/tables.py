@@ -504,7 +504,7 @@ def _answer(survey: str, question: Question) -> Column:
     return Column(
         f"survey_{survey}_{question.key}",
         _KINDS[question.kind],
-        f"Answer in the survey {survey} the game: {question.prompt}",
+        f"Answer in the survey {survey} the game, of those with a match in the dataset: {question.prompt}",
         lambda w: w.answers.get(survey, {}).get(question.key),
         values=values,
     )

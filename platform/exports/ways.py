@@ -106,7 +106,9 @@ class Way:
 
     @cached_property
     def answers(self) -> dict[str, dict[str, Any]]:
-        """What was answered in each survey by the cut-off, free text scrubbed like a match's."""
+        """What was answered in each survey, free text scrubbed like a match's; nothing of who is not in the dataset."""
+        if not self.in_dataset:
+            return {}
         person = self.enrolment
         given = [one for one in person.surveys.all() if one.at <= self.reading.cutoff]
         scrubber = Scrubber(

@@ -237,4 +237,5 @@ def _around(study: Study, cell: WantedCell) -> float:
         read = []
     words = sum(len(text.split()) for text in read)
     questions = len(game.quiz(cell.role)) if study.asks_quiz else 0
+    questions += len(study.survey_before or ()) + len(study.survey_after or ())
     return words * 60 / WORDS_PER_MINUTE + 4 * SECONDS_PER_PAGE + questions * SECONDS_PER_QUESTION

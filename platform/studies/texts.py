@@ -58,6 +58,12 @@ def default_consent(study: Study) -> str:
             ),
             pay_promise(study.pay(), averages),
             _(
+                "We keep your decisions, your messages in the game, your answers to our questions, and how long you "
+                "took. They are published without your name or worker number. Please write nothing that tells who you "
+                "are."
+            )
+            if study.survey_before or study.survey_after
+            else _(
                 "We keep your decisions, your messages in the game, and how long you took. They are published without "
                 "your name or worker number. Please write nothing in the game that tells who you are."
             ),

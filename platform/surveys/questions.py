@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -71,7 +72,7 @@ class Question(BaseModel):
         text = text.replace("\x00", "").replace("\r\n", "\n").strip()
         if not text:
             if self.required:
-                raise BadAnswer(_("Please answer this question."))
+                raise BadAnswer(_("Please answer: {question}").format(question=Truncator(self.prompt).chars(80)))
             return None
         if self.kind == "number":
             return self._number(text)

@@ -72,6 +72,8 @@ def test_a_price_that_is_not_known_is_not_guessed():
 def test_slower_opponents_and_longer_texts_take_longer():
     quick = forecast(study())
     assert forecast(study(agent_delay=30)).minutes > quick.minutes
+    asked = [{"kind": "text", "prompt": "Why?"}] * 6
+    assert forecast(study(survey_after=asked)).minutes > quick.minutes + 0.9
     assert forecast(study(consent="word " * 1000)).minutes > quick.minutes + 4
 
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
+from participants import services as people
 from participants.models import Visit
 from participants.states import ENDINGS, State
 from studies.freezing import launch
@@ -67,6 +68,12 @@ def test_what_is_missing_or_wrong_is_said_at_its_question_and_nothing_is_kept(vi
     assert heading_of(visitor.see()) == "A few questions first"
 
 
+def test_each_missing_answer_is_named_by_its_question(visitor):
+    page = text_of(visitor.send())
+    assert "Please answer: How old are you?" in page
+    assert "Please answer: Have you bargained before?" in page
+
+
 def test_answers_are_kept_once_with_the_questions_as_they_were_shown(visitor):
     position = visitor.now().position
     assert visitor.send(question_age="44", question_done="no").status_code == 302
@@ -88,6 +95,11 @@ def test_the_last_survey_ends_the_way_and_the_last_page_debriefs(visitor):
     assert "What it was about" in text_of(page) and "&lt;b&gt;Prices" in page.content.decode()
     assert Response.objects.get(survey="after").answers == {"fair": 4, "else": None}
     assert not Visit.objects.filter(answered_at=None).exists()
+
+
+def test_the_default_consent_says_that_answers_are_kept(study):
+    assert "your answers to our questions" in study.versions.get().content["texts"]["consent"]
+    assert "answers to our questions" not in launched(slug="other").versions.get().content["texts"]["consent"]
 
 
 def test_only_who_began_the_game_is_debriefed(visitor):
@@ -137,7 +149,7 @@ def test_what_is_no_answer_is_refused(question, text):
         Question(prompt="?", **question).read(text)
 
 
-def test_answers_are_columns_of_the_dataset_without_names_and_defused(tmp_path):
+def test_answers_of_who_is_in_the_dataset_are_columns_of_it_without_names_and_defused(tmp_path):
     study = building.new_study(survey_before=AFTER)
     person = building.arrive(study, worker="A1WORKER")
     building.consent(person, name="Robin")
@@ -145,11 +157,16 @@ def test_answers_are_columns_of_the_dataset_without_names_and_defused(tmp_path):
     building.read_instructions(person)
     building.play(person)
     building.answer_quiz(person)
+    other = building.arrive(study, worker="A2WORKER")
+    building.consent(other)
+    building.answer(other, question_fair="1", question_else="private")
+    people.withdraw(enrolment_id=other.pk)
     export(study, tmp_path / "data")
-    (row,) = csv.DictReader((tmp_path / "data" / "participants.csv").open())
+    row, withdrawn = csv.DictReader((tmp_path / "data" / "participants.csv").open())
     assert row["survey_before_fair"] == "5"
     assert row["survey_before_else"] == "'=[name] [identifier] said hello"
     assert row["seconds_survey_before"] and row["in_dataset"] == "true"
+    assert withdrawn["survey_before_fair"] == withdrawn["survey_before_else"] == ""
     book = {entry["column"]: entry for entry in csv.DictReader((tmp_path / "data" / "codebook.csv").open())}
     assert "Was it fair?" in book["survey_before_fair"]["meaning"]
     assert book["survey_before_fair"]["values"] == "1 not at all to 5 very"
