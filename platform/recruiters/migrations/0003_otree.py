@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('participants', '0002_return_to'),
+        ('participants', '0003_return_to'),
         ('recruiters', '0002_occasions'),
     ]
 
