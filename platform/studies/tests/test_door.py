@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
+import jwt
 import pytest
 from django.http import HttpResponse
 from django.test import Client
 
 from participants.models import Enrolment
-from recruiters.models import LabCode
+from recruiters import otree
+from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
 from tests.visitors import arriving, heading_of, launched, text_of
 
@@ -20,8 +24,17 @@ def at_the_door(entry: str) -> HttpResponse:
         Study.Entry.CODES: lambda: {"code": LabCode.objects.create(study="splitting").code},
         Study.Entry.MTURK: lambda: {"workerId": "W", "assignmentId": "A", "hitId": "H"},
         Study.Entry.OPEN: dict,
+        Study.Entry.OTREE: lambda: {"token": token_of_otree()},
     }[entry]()
     return Client().get("/join/splitting", link)
+
+
+def token_of_otree() -> str:
+    """What an oTree server that the study knows signs."""
+    server = OtreeServer.objects.create(study="splitting", addresses="https://otree.example")
+    back = "https://otree.example/InitializeParticipant/abc"
+    claims = {"aud": otree.PLAY, "study": "splitting", "sub": "abc/parley/1", "exp": time.time() + 60, "back": back}
+    return jwt.encode(claims, otree.link_key(server), "HS256")
 
 
 @pytest.mark.parametrize("slug", ["unknown", "UNKNOWN", "x" * 300])
