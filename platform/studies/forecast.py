@@ -19,7 +19,7 @@ from games.errors import GameError
 from games.interface import Event, Game, Role
 from games.play import Play
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec
+from llm_agents.agent import AgentSpec, parse_spec, wording
 from llm_agents.parsing import CHAIN_OF_THOUGHT
 from matches.agent_settings import AgentSettings, settings_of
 from opponents.endpoints import prices_now, refresh_if_old
@@ -204,12 +204,7 @@ def _cost(
     price = prices_now().of(study.agent)
     if price is None:
         return None
-    worded = {
-        "strategy": agent.strategy,
-        "persona": agent.persona,
-        "short": agent.short,
-        "template": study.instructions or None,
-    }
+    worded = wording(agent, template=study.instructions or None, prompts=settings_of(study.asking).prompts)
     letters = [
         sum(len(message["content"]) for message in strategies.messages(play, role, log[:events], **worded))
         for play, role, events in _spread(asked, MEASURED)
