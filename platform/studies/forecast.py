@@ -19,7 +19,7 @@ from games.errors import GameError
 from games.interface import Event, Game, Role
 from games.play import Play
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec, parse_spec, wording
+from llm_agents.agent import AgentSpec, wording
 from llm_agents.parsing import CHAIN_OF_THOUGHT
 from matches.agent_settings import AgentSettings, settings_of
 from opponents.endpoints import prices_now, refresh_if_old
