@@ -7,22 +7,25 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from api import tokens
 from api.models import Scope, Token
+from audit.deeds import Deed
+from rights import parts
+from rights.admin import PartAdmin
+from rights.roles import Role
+from studies.admin.records import OfStudy
 from studies.models import Study
 
 LIFETIMES = ((7, gettext_lazy("a week")), (90, gettext_lazy("90 days")), (365, gettext_lazy("a year")))
@@ -43,26 +46,20 @@ class TokenForm(forms.ModelForm):
         model = Token
         fields = ("study", "name")
 
-    def __init__(self, *arguments: Any, maker: Any, offered: QuerySet[Study], **named: Any):
+    def __init__(self, *arguments: Any, offered: QuerySet[Study], **named: Any):
         super().__init__(*arguments, **named)
-        self.maker = maker
         self.fields["study"].queryset = offered
 
-    def clean_scopes(self) -> list[str]:
-        """Nobody gives a program more than they may do themselves."""
-        asked = self.cleaned_data["scopes"]
-        for scope in asked:
-            if not self.maker.has_perm(tokens.PERMISSIONS[Scope(scope)]):
-                raise forms.ValidationError(
-                    _("You may not do this yourself: {scope}.").format(scope=Scope(scope).label)
-                )
-        return asked
+
+class TokenOfStudy(OfStudy):
+    lookup = "study"
 
 
 @admin.register(Token)
-class TokenAdmin(ModelAdmin):
+class TokenAdmin(PartAdmin):
+    sees = changes = Role.OWNER
     list_display = ["name", "study", "state", "opens", "created_by", "last_used_at", "expires_at"]
-    list_filter = ["study"]
+    list_filter = [TokenOfStudy]
     list_select_related = ["study", "created_by"]
     search_fields = ["name", "key", "study__title"]
     change_form_outer_before_template = "admin/api/token/standing.html"
@@ -86,7 +83,7 @@ class TokenAdmin(ModelAdmin):
         if obj is not None:
             return super().get_form(request, obj, change=change, **kwargs)
         made = super().get_form(request, obj, change=change, **{**kwargs, "form": TokenForm, "fields": None})
-        given = {"maker": request.user, "offered": offered(request)}
+        given = {"offered": parts.visible(request.user, Study.objects.order_by("title"), role=Role.OWNER)}
         return type(
             "TokenForm", (made,), {"__init__": lambda self, *a, **named: made.__init__(self, *a, **given, **named)}
         )
@@ -135,7 +132,7 @@ class TokenAdmin(ModelAdmin):
         token = self.get_object(request, object_id) if object_id else None
         context = {"show_save_and_add_another": False, "show_save_and_continue": False, **(extra_context or {})}
         if token is not None:
-            may = super().has_change_permission(request, token)
+            may = self._allowed(request, token, Role.OWNER)
             expired = token.revoked_at is None and token.expired()
             context |= {
                 "token": token,
@@ -150,7 +147,7 @@ class TokenAdmin(ModelAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        """Nothing of a token is edited; whoever has the permission may revoke it."""
+        """Nothing of a token is edited; owners may revoke it."""
         return obj is None and super().has_change_permission(request, obj)
 
     def get_urls(self) -> list[URLPattern]:
@@ -163,16 +160,10 @@ class TokenAdmin(ModelAdmin):
 
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let the token open nothing any more."""
-        if not super().has_change_permission(request):
-            raise PermissionDenied
-        token = get_object_or_404(self.get_queryset(request), pk=object_id)
-        tokens.revoke(token)
-        self.log_change(request, token, "Revoked.")
+        token = self.seen(request, object_id, role=Role.OWNER)
+        with transaction.atomic():
+            if tokens.revoke(token):
+                self.record_deed(request, token, Deed.REVOKED, "Revoked.")
         says = _("“{name}” is revoked: from now on it opens nothing.").format(name=token.name)
         self.message_user(request, says, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))
-
-
-def offered(request: HttpRequest) -> QuerySet[Study]:
-    """The studies that whoever asks may make tokens for."""
-    return Study.objects.all() if request.user.has_perm("studies.view_study") else Study.objects.none()

@@ -1,22 +1,31 @@
-"""Deeds done by tokens, written into the study's history beside those of people."""
+"""Deeds done by tokens, written into the study's history and the audit log beside those of people."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.contrib.admin.models import CHANGE, LogEntry
 
 from api.models import Token
+from audit import services as audit
+from audit.deeds import Deed
 
 
-def note(token: Token, deed: str) -> None:
+def note(token: Token, deed: Deed, says: str, **details: Any) -> None:
     """Remember what a program did to the study, in the name of whoever made its token.
 
+    Call it in the transaction of the deed.
+
     Args:
-        deed: in the past tense, as the history's other lines.
+        says: in the past tense, as the history's other lines.
+        details: for the audit log.
     """
     LogEntry.objects.log_actions(
         user_id=token.created_by_id,
         queryset=[token.study],
         action_flag=CHANGE,
-        change_message=f"{deed} By the API token “{token.name}” ({token.key}).",
+        change_message=f"{says} By the API token “{token.name}” ({token.key}).",
         single_object=True,
     )
+    program = f"{token.name} ({token.key})"
+    audit.record(deed=deed, who=token.created_by, target=token.study, details={"program": program, **details})

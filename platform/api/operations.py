@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
@@ -19,6 +20,7 @@ from api.history import note
 from api.models import Token
 from api.outcomes import outcome_for
 from api.standing import standing_of, summary_of
+from audit.deeds import Deed
 from exports import background
 from exports.errors import NothingToExport, UnknownFormat
 from exports.models import Dataset
@@ -102,13 +104,15 @@ def ask_for_dataset(
     """Begin to write the dataset (202). While one is being written, that one is returned (200)."""
     wanted = wanted or schemas.WantedDataset()
     try:
-        asked, new = background.ask_for(request.auth.study, wanted.formats)
+        with transaction.atomic():
+            asked, new = background.ask_for(request.auth.study, wanted.formats)
+            if new:
+                details = {"dataset": str(asked.uid), "formats": asked.formats}
+                note(request.auth, Deed.EXPORTED, "Asked for a dataset.", **details)
     except UnknownFormat as error:
         raise NotUnderstood(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
     except NothingToExport as error:
         raise NotNow(str(error)) from None
-    if new:
-        note(request.auth, "Asked for a dataset.")
     return Status(202 if new else 200, _dataset_out(asked))
 
 
@@ -157,7 +161,7 @@ def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
         pack = dataset.file.open("rb")
     except FileNotFoundError:
         raise NotNow(_("Its file is no longer there. Please ask for another dataset.")) from None
-    note(request.auth, "Downloaded a dataset.")
+    note(request.auth, Deed.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
     return sent(request, pack, str(dataset))
 
 
@@ -193,7 +197,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
 )
 def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Let nobody new in for now; whoever is in goes on. A paused study stays as it is."""
-    return _turned(request, pausing.pause, "Paused.")
+    return _turned(request, pausing.pause, Deed.PAUSED, "Paused.")
 
 
 @router.post(
@@ -204,14 +208,15 @@ def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
 )
 def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Let people in again. A study that is open stays as it is."""
-    return _turned(request, pausing.resume, "Resumed.")
+    return _turned(request, pausing.resume, Deed.RESUMED, "Resumed.")
 
 
-def _turned(request: CalledByToken, turn: Any, deed: str) -> schemas.StudySummary:
+def _turned(request: CalledByToken, turn: Any, deed: Deed, says: str) -> schemas.StudySummary:
     study = request.auth.study
     try:
-        if turn(study):
-            note(request.auth, deed)
+        with transaction.atomic():
+            if turn(study):
+                note(request.auth, deed, says)
     except pausing.NotRunning as error:
         raise NotNow(str(error)) from None
     return summary_of(study)

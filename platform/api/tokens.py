@@ -15,6 +15,8 @@ from django.views.decorators.debug import sensitive_variables
 
 from api.errors import NotRecognised
 from api.models import KEY_LENGTH, Scope, Token
+from rights.parts import may
+from rights.roles import Role
 from studies.models import Study
 
 _FORM = re.compile(rf"parley_([a-z0-9]{{{KEY_LENGTH}}})_[A-Za-z0-9_-]{{43}}")
@@ -22,12 +24,8 @@ _NOBODYS = hashlib.sha256(secrets.token_bytes()).hexdigest()
 """Compared with where there is no such token, so that the answer takes as long."""
 _REMEMBERED = timedelta(minutes=1)
 """The last use is written down at most this often."""
-PERMISSIONS = {
-    Scope.READ: "studies.view_study",
-    Scope.EXPORT: "studies.view_study",
-    Scope.MANAGE: "studies.change_study",
-}
-"""What the maker of a token must be allowed to, while it is used."""
+NEEDS = {Scope.READ: Role.VIEWER, Scope.EXPORT: Role.EDITOR, Scope.MANAGE: Role.EDITOR}
+"""Which part the maker of a token must have in its study, while it is used."""
 
 
 @sensitive_variables("secret")
@@ -66,12 +64,12 @@ def recognise(text: str) -> Token:
 
 def opens(token: Token, scope: str) -> bool:
     """Whether the token has this scope, and its maker may still do what it stands for."""
-    return scope in token.scopes and token.created_by.has_perm(PERMISSIONS[Scope(scope)])
+    return scope in token.scopes and may(token.created_by, token.study, role=NEEDS[Scope(scope)])
 
 
-def revoke(token: Token) -> None:
-    """From now on the token opens nothing; a second time changes nothing."""
-    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+def revoke(token: Token) -> bool:
+    """From now on the token opens nothing; a second time changes nothing. Returns whether this was the first."""
+    return bool(Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()))
 
 
 @sensitive_variables()

@@ -7,9 +7,8 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -17,35 +16,28 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from audit.deeds import Deed
 from matches.models import Match
 from monitoring import services
 from monitoring.people import WINDOWS, Window
 from monitoring.standing import standing_of
+from rights.roles import Role
 from studies.models import Study
 
 COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
 View = Callable[[HttpRequest, Study], HttpResponse]
 
 
-def of_study(*, changes: bool = False) -> Callable[[View], Callable[..., HttpResponse]]:
-    """Give a view the study whose key is in its address, if the visitor may see it, or change it.
+def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
+    """Give a view the study whose key is in its address, if the visitor has this part in it.
 
-    The study's own admin says what one may, so that both pages agree.
+    The study's own admin says so, so that both pages agree.
     """
 
     def decorate(view: View) -> Callable[..., HttpResponse]:
         @wraps(view)
         def found(request: HttpRequest, pk: int) -> HttpResponse:
-            owner = admin.site.get_model_admin(Study)
-            if not owner.has_view_permission(request):
-                raise PermissionDenied
-            study = owner.get_object(request, str(pk))
-            if study is None:
-                raise Http404
-            may = owner.has_change_permission if changes else owner.has_view_permission
-            if not may(request, study):
-                raise PermissionDenied
-            return view(request, study)
+            return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role))
 
         return admin.site.admin_view(found)
 
@@ -70,43 +62,44 @@ def now(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 @require_POST
-@of_study(changes=True)
+@of_study(role=Role.EDITOR)
 def pause(request: HttpRequest, study: Study) -> HttpResponse:
     """Let nobody new in for now."""
-    return _do(request, study, services.pause, _("Paused: nobody new comes in; whoever is in goes on."))
+    return _do(request, study, services.pause, Deed.PAUSED, _("Paused: nobody new comes in; whoever is in goes on."))
 
 
 @require_POST
-@of_study(changes=True)
+@of_study(role=Role.EDITOR)
 def resume(request: HttpRequest, study: Study) -> HttpResponse:
     """Let people in again."""
-    return _do(request, study, services.resume, _("It goes on: people can come in again."))
+    return _do(request, study, services.resume, Deed.RESUMED, _("It goes on: people can come in again."))
 
 
 @require_POST
-@of_study(changes=True)
+@of_study(role=Role.EDITOR)
 def end_match(request: HttpRequest, study: Study) -> HttpResponse:
     """End one stuck match with pay; its identifier and the reason are posted."""
     of_this = Match.objects.filter(seats__enrolment__placement__cell__version__study=study).distinct()
     match = get_object_or_404(of_this, pk=request.POST.get("match", "") if _is_key(request.POST.get("match")) else 0)
 
-    def end(_study: Study) -> None:
-        services.end_match(match=match, who=request.user, reason=request.POST.get("reason", ""))
+    def end(_study: Study) -> dict[str, Any]:
+        ending = services.end_match(match=match, who=request.user, reason=request.POST.get("reason", ""))
+        return {"match": str(match.uid), "reason": ending.reason}
 
     says = _("Match {uid} is ended; whoever played is paid.").format(uid=str(match.uid)[:8])
-    return _do(request, study, end, says)
+    return _do(request, study, end, Deed.MATCH_ENDED, says)
 
 
 def _is_key(given: str | None) -> bool:
     return bool(given) and str(given).isascii() and str(given).isdigit() and len(str(given)) < 19
 
 
-def _do(request: HttpRequest, study: Study, deed: Callable[[Study], Any], says: str) -> HttpResponse:
-    """Do it and log it together, or say why it was not done; then back to the monitor."""
+def _do(request: HttpRequest, study: Study, act: Callable[[Study], Any], deed: Deed, says: str) -> HttpResponse:
+    """Do it and log it together, with the details that it returns, or say why not; then back to the monitor."""
     try:
         with transaction.atomic():
-            deed(study)
-            admin.site.get_model_admin(Study).log_change(request, study, says)
+            details = act(study)
+            admin.site.get_model_admin(Study).record_deed(request, study, deed, says, details)
         messages.success(request, says)
     except services.NotDone as refused:
         messages.error(request, str(refused))
@@ -122,8 +115,6 @@ def _live(request: HttpRequest, study: Study) -> dict[str, Any]:
         "window": window.key,
         "windows": [("hours", _("3 hours")), ("day", _("a day")), ("weeks", _("3 weeks"))],
         "may_change": admin.site.get_model_admin(Study).has_change_permission(request, study),
-        "may_see_matches": request.user.has_perm("matches.view_match"),
-        "may_see_people": request.user.has_perm("participants.view_enrolment"),
         "most_characters": services.MOST_CHARACTERS,
     }
 

@@ -7,4 +7,6 @@ class PilotingConfig(AppConfig):
     verbose_name = _("pilots")
 
     def ready(self) -> None:
-        from piloting import earnings  # noqa: F401  (registers itself)
+        from piloting import earnings, parts  # noqa: F401  (earnings register themselves)
+
+        parts.declare()

@@ -14,13 +14,15 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from unfold.admin import ModelAdmin
 from unfold.decorators import display
-from unfold.widgets import UnfoldAdminPasswordWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget
 
 from participants.admin import ReadOnlyAdmin
 from recruiters import otree
 from recruiters.models import Delivery, Identity, OtreeServer
+from rights import parts
+from rights.admin import PartAdmin
+from rights.roles import Role
 
 
 @admin.register(Identity)
@@ -76,9 +78,10 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 
 @admin.register(OtreeServer)
-class OtreeServerAdmin(ModelAdmin):
+class OtreeServerAdmin(PartAdmin):
     """Which oTree experiment sends people into a study. Deleting it and adding it again gives a new key."""
 
+    sees = changes = deletes = Role.OWNER
     form = OtreeServerForm
     list_display = ["study", "addresses", "sends"]
     actions = None
@@ -99,6 +102,14 @@ class OtreeServerAdmin(ModelAdmin):
         if key := form.cleaned_data.get("new_rest_key"):
             obj.keep_rest_key(key)
         super().save_model(request, obj, form, change)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """One's own studies to choose from."""
+        if db_field.name != "study":
+            return super().formfield_for_dbfield(db_field, request, **kwargs)
+        own = parts.open_to(request.user, OtreeServer, role=Role.OWNER)
+        choices = [("", "–"), *((slug, f"{study} ({slug})") for slug, study in own)]
+        return forms.ChoiceField(label=gettext_lazy("Study"), choices=choices, widget=UnfoldAdminSelectWidget)
 
     def get_readonly_fields(self, request: HttpRequest, obj: OtreeServer | None = None) -> list[str]:
         """The key depends on the study."""

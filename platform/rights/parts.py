@@ -7,6 +7,7 @@ What belongs to none is for superusers alone; what somebody has no part in does 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model, Q, QuerySet
@@ -16,16 +17,30 @@ from rights.roles import Role
 Way = Callable[[QuerySet[Any]], Q]
 """From studies (or collections) to the condition that a row belongs to one of them."""
 
-_ways: dict[type[Model], list[tuple[type[Model], str | Way]]] = {}
+
+@dataclass(frozen=True)
+class _To:
+    """That rows lead to rows of `whole`: by a lookup whose value is their field `at`, or by a function."""
+
+    whole: type[Model]
+    by: str | Way
+    at: str
+
+    def condition(self, wholes: QuerySet[Any]) -> Q:
+        return self.by(wholes.values("pk")) if callable(self.by) else Q(**{f"{self.by}__in": wholes.values(self.at)})
 
 
-def belongs(model: type[Model], *, to: type[Model], by: str | Way) -> None:
+_ways: dict[type[Model], list[_To]] = {}
+
+
+def belongs(model: type[Model], *, to: type[Model], by: str | Way, at: str = "pk") -> None:
     """Rows of `model` belong to rows of `to`, a model with `members`.
 
     Args:
         by: the lookup that leads there ("pk" for `to` itself), or a function of a queryset of `to`.
+        at: the field of `to` that the lookup's value is, where it is not the primary key.
     """
-    _ways.setdefault(model, []).append((to, by))
+    _ways.setdefault(model, []).append(_To(to, by, at))
 
 
 def shared(model: type[Model]) -> bool:
@@ -35,7 +50,7 @@ def shared(model: type[Model]) -> bool:
 
 def wholes() -> list[type[Model]]:
     """The models that people have parts in."""
-    return [model for model, ways in _ways.items() if any(whole is model for whole, _by in ways)]
+    return [model for model, ways in _ways.items() if any(way.whole is model for way in ways)]
 
 
 def works_here(user: Any) -> bool:
@@ -51,10 +66,26 @@ def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> 
         return queryset
     model = queryset.model
     reached = Q(pk__in=[])
-    for whole, by in _ways.get(model, []):
-        mine = whole._base_manager.filter(members__user=user.pk, members__role__in=role.or_more)
-        reached |= by(mine.values("pk")) if callable(by) else Q(**{f"{by}__in": mine.values("pk")})
-    return queryset.filter(pk__in=model._base_manager.filter(reached).values("pk"))
+    for way in _ways.get(model, []):
+        # A subquery for each way: joined into one condition, no index would serve any of them.
+        found = model._base_manager.filter(way.condition(_mine(user, way.whole, role)))
+        reached |= Q(pk__in=found.order_by().values("pk"))
+    return queryset.filter(reached)
+
+
+def _mine(user: Any, whole: type[Model], role: Role) -> QuerySet[Any]:
+    return whole._base_manager.filter(members__user=user.pk, members__role__in=role.or_more)
+
+
+def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Model]]:
+    """Where a new row of `model` may belong: (value of its lookup, study or collection) for each that is `user`'s."""
+    if not works_here(user):
+        return []
+    found = []
+    for way in _ways.get(model, []):
+        wholes = way.whole._base_manager.all() if user.is_superuser else _mine(user, way.whole, role)
+        found += [(getattr(row, way.at), row) for row in wholes.order_by("pk")]
+    return found
 
 
 def may(user: Any, thing: Model, *, role: Role) -> bool:
@@ -65,10 +96,10 @@ def may(user: Any, thing: Model, *, role: Role) -> bool:
 def whole_of(thing: Model) -> Model | None:
     """The study or collection that `thing` belongs to by a lookup; itself where it is one."""
     rows = type(thing)._base_manager.filter(pk=thing.pk)
-    for whole, by in _ways.get(type(thing), []):
-        if isinstance(thing, whole):
+    for way in _ways.get(type(thing), []):
+        if isinstance(thing, way.whole):
             return thing
-        key = None if callable(by) else rows.values_list(by, flat=True).first()
+        key = None if callable(way.by) else rows.values_list(way.by, flat=True).first()
         if key is not None:
-            return whole._base_manager.filter(pk=key).first()
+            return way.whole._base_manager.filter(**{way.at: key}).first()
     return None

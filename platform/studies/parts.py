@@ -10,10 +10,11 @@ from matches.models import Match
 from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
 from payouts.models import LedgerRow
+from recruiters.models import Delivery, OtreeServer
 from rights.members import creators_own
 from rights.parts import belongs
 from rights.records import recorded_of
-from studies.models import Placement, Study, Version
+from studies.models import Cell, Placement, Study, Version
 from surveys.models import Response
 
 _OF_ENROLMENT = "placement__cell__version__study"
@@ -29,10 +30,12 @@ def declare() -> None:
     creators_own(Study)
     belongs(Study, to=Study, by="pk")
     belongs(Version, to=Study, by="study")
+    belongs(Cell, to=Study, by="version__study")
     belongs(Placement, to=Study, by="cell__version__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
-    for model in (ProblemReport, Verdict, LedgerRow, Response):
+    for model in (ProblemReport, Verdict, LedgerRow, Response, Delivery):
         belongs(model, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
     belongs(Match, to=Study, by=_OF_MATCH)
     belongs(Call, to=Study, by=_call_of)
+    belongs(OtreeServer, to=Study, by="study", at="slug")
     belongs(Record, to=Study, by=recorded_of(Study))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -17,19 +15,26 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
+from audit.deeds import Deed
 from participants.admin import ReadOnlyAdmin
 from piloting import services
 from piloting.admin.standing import COLOURS, page_of
 from piloting.errors import CannotPilot
 from piloting.models import Pilot
 from piloting.tasks import queue
+from rights.roles import Role
+from studies.admin.records import OfStudy
 from studies.models import Study
+
+
+class PilotOfStudy(OfStudy):
+    lookup = "study"
 
 
 @admin.register(Pilot)
 class PilotAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "standing", "people", "player", "created_at", "ended_at"]
-    list_filter = ["status", "study"]
+    list_filter = ["status", PilotOfStudy]
     list_select_related = ["study"]
     search_fields = ["study__title", "study__slug"]
 
@@ -37,54 +42,27 @@ class PilotAdmin(ReadOnlyAdmin):
     def standing(self, pilot: Pilot) -> tuple[str, str]:
         return pilot.status, pilot.get_status_display()
 
-    # ---- who may: whoever may do as much with the study ------------------------------------------------
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Pilot]:
-        seen = self._studies().get_queryset(request).order_by().values("pk")
-        return super().get_queryset(request).filter(study__in=seen)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self._studies().has_module_permission(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: Pilot | None = None) -> bool:
-        return self._studies().has_view_permission(request, obj.study if obj else None)
-
-    def _may_change(self, request: HttpRequest, study: Study) -> bool:
-        return self._studies().has_change_permission(request, study)
-
-    def _studies(self) -> Any:
-        return self.admin_site.get_model_admin(Study)
-
     # ---- pages -----------------------------------------------------------------------------------------
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        pilot = self._found(request, object_id)
+        pilot = self.seen(request, object_id)
         context = {
             **self.admin_site.each_context(request),
-            **self._page(request, pilot),
+            **page_of(pilot),
             "opts": self.opts,
             "title": str(pilot),
             "colour": COLOURS[pilot.status],
-            "may_change": self._may_change(request, pilot.study),
+            "may_change": self._allowed(request, pilot, Role.EDITOR),
             "failing": pilot.walkers.exclude(plan="finish").count(),
             "version": pilot.study.versions.filter(sha256=pilot.sha256).first(),
         }
         return TemplateResponse(request, "admin/piloting/pilot.html", context)
 
-    def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def progress(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """The part of the page that changes while the pilot runs."""
-        return render(request, "admin/piloting/report.html", self._page(request, self._found(request, object_id)))
-
-    def _page(self, request: HttpRequest, pilot: Pilot) -> dict[str, Any]:
-        return {**page_of(pilot), "may_see_matches": request.user.has_perm("matches.view_match")}
-
-    def _found(self, request: HttpRequest, object_id: str) -> Pilot:
-        pilot = get_object_or_404(self.get_queryset(request), pk=object_id)
-        if not self.has_view_permission(request, pilot):
-            raise PermissionDenied
-        return pilot
+        return render(request, "admin/piloting/report.html", page_of(self.seen(request, str(object_id))))
 
     # ---- deeds -----------------------------------------------------------------------------------------
 
@@ -103,12 +81,13 @@ class PilotAdmin(ReadOnlyAdmin):
 
     def begin(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """Let simulated people into a study as it is saved."""
-        study = get_object_or_404(self._studies().get_queryset(request), pk=study_id)
-        if not self._may_change(request, study):
-            raise PermissionDenied
+        study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=Role.EDITOR)
         try:
             numbers = {name: int(request.POST.get(name, "0")) for name in ("people", "failing")}
-            pilot = services.begin(study, player=request.POST.get("player", ""), by=request.user, **numbers)
+            with transaction.atomic():
+                pilot = services.begin(study, player=request.POST.get("player", ""), by=request.user, **numbers)
+                details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
+                self.record_deed(request, pilot, Deed.PILOTED, f"Begun with {pilot.people} people.", details)
         except ValueError:
             self.message_user(request, _("Please say in whole numbers how many people there are."), messages.ERROR)
             return _to_study(study)
@@ -116,40 +95,34 @@ class PilotAdmin(ReadOnlyAdmin):
             self.message_user(request, str(error), messages.ERROR)
             return _to_study(study)
         transaction.on_commit(lambda: queue(pilot.pk))
-        self.log_addition(request, pilot, f"Begun with {pilot.people} people.")
         return HttpResponseRedirect(pilot.get_absolute_url())
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Let nobody go on."""
-        pilot = self._changeable(request, object_id)
+        pilot = self.seen(request, str(object_id), role=Role.EDITOR)
         try:
-            services.stop(pilot)
+            with transaction.atomic():
+                services.stop(pilot)
+                self.record_deed(request, pilot, Deed.STOPPED, "Stopped.")
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(pilot.get_absolute_url())
-        self.log_change(request, pilot, "Stopped.")
         self.message_user(request, _("Stopped: nobody goes on."), messages.SUCCESS)
         return HttpResponseRedirect(pilot.get_absolute_url())
 
     def remove(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Delete a pilot with everything that it left."""
-        pilot = self._changeable(request, object_id)
-        study = pilot.study
-        said = str(pilot)
+        pilot = self.seen(request, str(object_id), role=Role.EDITOR)
+        study, said = pilot.study, str(pilot)
         try:
-            services.delete(pilot)
+            with transaction.atomic():
+                self.log_deletions(request, Pilot.objects.filter(pk=pilot.pk))
+                services.delete(pilot)
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(pilot.get_absolute_url())
-        self._studies().log_change(request, study, f"Deleted pilot {pilot.number}.")
         self.message_user(request, _("{pilot} is deleted.").format(pilot=said), messages.SUCCESS)
         return _to_study(study)
-
-    def _changeable(self, request: HttpRequest, object_id: int) -> Pilot:
-        pilot = self._found(request, str(object_id))
-        if not self._may_change(request, pilot.study):
-            raise PermissionDenied
-        return pilot
 
 
 def _to_study(study: Study) -> HttpResponseRedirect:

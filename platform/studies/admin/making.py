@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -13,8 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from audit.deeds import Deed
 from games.errors import GameError
+from rights import parts
 from rights.admin import MembersPage
+from rights.roles import Role
 from studies import presets
 from studies.comparing import compare
 from studies.copying import copy
@@ -48,7 +52,11 @@ class Making(MembersPage):
         """Which published systems can be set up with one click."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        offered = [(preset, made, made and _page_of(made)) for preset in presets.listed() for made in [preset.made()]]
+        offered = [
+            (preset, made, _page_of(made) if made and parts.may(request.user, made, role=Role.VIEWER) else "")
+            for preset in presets.listed()
+            for made in [preset.made()]
+        ]
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -65,12 +73,14 @@ class Making(MembersPage):
         if preset is None:
             raise Http404
         try:
-            made = preset.make(request.user)
+            with transaction.atomic():
+                made = preset.make(request.user)
+                for one in made:
+                    says = f"Made from the preset {preset.name}."
+                    self.record_deed(request, one, Deed.MADE, says, {"preset": preset.name})
         except presets.PresetRefused as refused:
             self.message_user(request, str(refused), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:studies_study_presets"))
-        for one in made:
-            self.log_addition(request, one, f"Made from the preset {preset.name}.")
         says = ngettext(
             "One is ready to be looked over: {titles}.", "{number} are ready to be looked over: {titles}.", len(made)
         )
@@ -86,8 +96,9 @@ class Making(MembersPage):
         study = self.seen(request, object_id)
         if not self.has_add_permission(request):
             raise PermissionDenied
-        made = copy(study, by=request.user)
-        self.log_addition(request, made, f"Copied from {study.slug}.")
+        with transaction.atomic():
+            made = copy(study, by=request.user)
+            self.record_deed(request, made, Deed.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         self.message_user(
             request,
             _("This is a copy of “{title}”, as a draft under a name of its own.").format(title=study.title),
@@ -105,9 +116,9 @@ class Making(MembersPage):
         try:
             for name in (before, after):
                 contents[name] = content_of(study) if name == DRAFT else versions[name].content
-            parts = compare(contents[before], contents[after])
+            changes = compare(contents[before], contents[after])
         except (GameError, ValueError) as error:
-            parts, problem = [], str(error)
+            changes, problem = [], str(error)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -119,7 +130,7 @@ class Making(MembersPage):
             "after": after,
             "versions": {name: versions.get(name) for name in (before, after)},
             "draft": DRAFT in (before, after),
-            "parts": parts,
+            "parts": changes,
             "problem": problem,
         }
         return TemplateResponse(request, "admin/studies/study/compare.html", context)

@@ -20,10 +20,10 @@ from games import registry
 from matches.models import Event, Match, Seat
 from matches.templatetags.play import assets
 from participants.admin import ReadOnlyAdmin
+from rights.roles import Role
 from studies.admin.records import OfStudy
 from studies.admin.steps import AFTER, BEFORE, NoScreen, answer_to, screen_of, step_of
 from studies.admin.transcript import Transcript, page_of, transcript_of
-from studies.models import Study
 
 ONLY_LOOKED_AT = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; "
@@ -120,7 +120,7 @@ class MatchAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """The transcript: what the match is, and one step of it."""
-        match = self._visible(request, object_id)
+        match = self.seen(request, object_id)
         transcript = transcript_of(match)
         context = {
             **self.admin_site.each_context(request),
@@ -130,13 +130,13 @@ class MatchAdmin(ReadOnlyAdmin):
             "title": _("Match {uid}").format(uid=str(match.uid)[:8]),
             "colour": COLOURS[match.status],
             "study": {"pk": match.study_pk, "title": match.study_title} if match.study_pk else None,
-            "may_end": match.status == Match.Status.LIVE and self._may_change_study(request, match),
+            "may_end": _endable(match) and self._allowed(request, match, Role.EDITOR),
         }
         return TemplateResponse(request, "admin/matches/match/transcript.html", context)
 
     def step(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
         """One step alone, for the page's script."""
-        match = self._visible(request, object_id)
+        match = self.seen(request, object_id)
         transcript = transcript_of(match)
         if not 1 <= number <= transcript.last:
             raise Http404
@@ -145,7 +145,7 @@ class MatchAdmin(ReadOnlyAdmin):
 
     def screen(self, request: HttpRequest, object_id: str, number: int, side: str, role: str) -> HttpResponse:
         """What a role saw, as a page of its own that runs no script and sends no form."""
-        match = self._visible(request, object_id)
+        match = self.seen(request, object_id)
         if side not in (BEFORE, AFTER) or not match.events.filter(number=number).exists():
             raise Http404
         try:
@@ -157,16 +157,9 @@ class MatchAdmin(ReadOnlyAdmin):
         response["X-Frame-Options"] = "SAMEORIGIN"
         return response
 
-    def _visible(self, request: HttpRequest, object_id: str) -> Any:
-        match = self.get_object(request, object_id)
-        if match is None or not self.has_view_permission(request, match):
-            raise Http404
-        return match
 
-    def _may_change_study(self, request: HttpRequest, match: Any) -> bool:
-        study = Study.objects.filter(pk=match.study_pk).first()
-        owner = self.admin_site.get_model_admin(Study)
-        return study is not None and owner.has_change_permission(request, study)
+def _endable(match: Any) -> bool:
+    return match.status == Match.Status.LIVE and match.study_pk is not None
 
 
 def _chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
