@@ -28,6 +28,7 @@ def until_done(stack, name: str, seconds: float) -> dict:
     return now
 
 
+@pytest.mark.slow
 def test_killed_every_few_seconds_it_ends_with_every_match_whole(stack):
     config = json.dumps({"rounds": 12})
     agents = "script:haggler,script:fair"

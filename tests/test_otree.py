@@ -19,7 +19,7 @@ from config.supervisor import ROOT
 from deploy.otree_demo.server import Otree
 from tests import walking
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 STACKS = ("sqlite",)
 """How oTree is spoken to does not depend on Parley's database."""

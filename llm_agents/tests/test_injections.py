@@ -189,7 +189,13 @@ def obedient() -> Iterator[BothTwin]:
         yield twin
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+QUICK = "openai, schema"
+"""The others, which take a quarter of a minute for each game, are slow tests."""
+
+
+@pytest.mark.parametrize(
+    "protocol", [name if name == QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PROTOCOLS]
+)
 @pytest.mark.parametrize("key", sorted(written()))
 async def test_a_model_that_obeys_still_plays_by_the_rules(obedient, key, protocol):
     spoken, structured = PROTOCOLS[protocol]
