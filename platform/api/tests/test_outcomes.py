@@ -228,7 +228,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor", ""])
-def test_only_owners_say_which_otree_server_sends_people(client, role):
+def test_only_owners_say_which_otree_server_sends_people(client, db, role):
     study = building.new_study()
     user = User.objects.create_user("staff", is_staff=True)
     if role:

@@ -93,7 +93,7 @@ def test_a_dataset_is_asked_for_written_and_downloaded(study, exporter, tmp_path
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
     assert {"Asked for a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
-    told = Record.objects.filter(of_key=study.pk, by="researcher").order_by("pk")
+    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk, by="researcher").order_by("pk")
     assert [(one.deed, one.details["dataset"]) for one in told] == [
         ("exported", asked.json()["uid"]), ("downloaded", asked.json()["uid"]),
     ]  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_dataset_whose_writer_died_has_failed_and_another_can_be_asked_for(stu
 
 
 def test_a_study_that_was_never_launched_has_nothing_to_export(maker):
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=maker)
     refused = post("/studies/draft/datasets", issued(draft, maker, "export"))
     assert refused.status_code == 409 and not Dataset.objects.exists()
 

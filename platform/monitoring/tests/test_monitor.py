@@ -230,7 +230,7 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
     client.post(url("resume", study))
     study.refresh_from_db()
     assert study.status == "launched"
-    told = Record.objects.filter(of_key=study.pk).order_by("pk")
+    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
     assert [(one.deed, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
