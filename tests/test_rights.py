@@ -11,6 +11,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
+from django.utils import timezone
 
+from api import tokens
 from audit.models import Record
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
@@ -29,10 +32,12 @@ from exports.tests import building
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from participants.models import ProblemReport
-from recruiters.models import Identity, LabCode
+from piloting import services as pilots
+from recruiters.models import Delivery, Identity, LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from surveys.models import Response
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -60,6 +65,8 @@ ANYBODY = dict.fromkeys(VISITORS, frozenset({SERVED}))
 STAFF = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], SERVED))
 NOBODY = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], frozenset({REFUSED, GONE})))
 BY_POST = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], WRONG_METHOD))
+ONLY_OTHERWISE = by(**dict.fromkeys(VISITORS, WRONG_METHOD))
+"""Of addresses that refuse the method before they ask who comes."""
 SUPERUSERS = from_on("superuser", REFUSED, outside=REFUSED)
 SUPERUSERS_THINGS = from_on("superuser", frozenset({REFUSED, GONE}), outside=frozenset({REFUSED, GONE}))
 UNKNOWN = by(anonymous=LOGIN, staff=frozenset({GONE, REFUSED, WRONG_METHOD}))
@@ -68,13 +75,19 @@ UNKNOWN = by(anonymous=LOGIN, staff=frozenset({GONE, REFUSED, WRONG_METHOD}))
 WHOLES = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
-    "checks_verdict", "payouts_ledgerrow", "opponents_call", "collecting_item",
+    "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
+    "recruiters_delivery",
 )  # fmt: skip
+FOR_OWNERS = ("audit_record", "api_token", "recruiters_otreeserver")
 FOR_SUPERUSERS = ("auth_user", "recruiters_identity", "opponents_endpoint")
 
 
 def deed(least: str) -> tuple[Expected, Expected]:
     return BY_POST, from_on(least, REFUSED)
+
+
+def shown(least: str) -> tuple[Expected, Expected]:
+    return from_on(least, GONE), BY_POST
 
 
 def look(least: str) -> tuple[Expected, Expected]:
@@ -106,14 +119,46 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_set_member": deed("owner"),
     "opponents_endpoint_try": (BY_POST, SUPERUSERS_THINGS),
     "auth_user_password_change": (SUPERUSERS_THINGS, SUPERUSERS_THINGS),
-    "exports:dataset": (by(**dict.fromkeys(VISITORS, WRONG_METHOD)), from_on("editor", REFUSED)),
-    "exports:dataset_of_collection": (by(**dict.fromkeys(VISITORS, WRONG_METHOD)), from_on("editor", REFUSED)),
+    "exports:dataset": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    "exports:dataset_of_collection": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
     "audit_record_changelist": (STAFF, STAFF),
     "audit_record_add": (NOBODY, NOBODY),
     "audit_record_change": (from_on("owner", GONE), NOBODY),
     "audit_record_delete": (NOBODY, NOBODY),
     "audit_record_history": (from_on("owner", GONE), from_on("owner", GONE)),
     "erasing:erase": look("owner"),
+    "studies_study_presets": (STAFF, BY_POST),
+    "studies_study_preset": (BY_POST, STAFF),
+    "studies_study_copy": deed("viewer"),
+    "studies_study_compare": shown("viewer"),
+    "studies_study_add_outlook": (BY_POST, STAFF),
+    "studies_study_outlook": deed("editor"),
+    "studies_study_add_prompts": (NOBODY, STAFF),
+    "studies_study_prompts": look("viewer"),
+    "collecting_collection_add_prompts": (BY_POST, STAFF),
+    "collecting_collection_prompts": shown("viewer"),
+    "matches_match_step": shown("viewer"),
+    "matches_match_screen": shown("viewer"),
+    "monitoring:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
+    "monitoring:now": (from_on("viewer", GONE), ONLY_OTHERWISE),
+    "monitoring:pause": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    "monitoring:resume": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    "monitoring:end_match": (ONLY_OTHERWISE, {**from_on("superuser", GONE), **by(viewer=REFUSED, superuser=GONE)}),
+    "piloting_pilot_begin": deed("editor"),
+    "piloting_pilot_progress": shown("viewer"),
+    "piloting_pilot_stop": deed("editor"),
+    "piloting_pilot_remove": deed("editor"),
+    "api_token_changelist": (STAFF, STAFF),
+    "api_token_add": (STAFF, STAFF),
+    "api_token_change": (from_on("owner", GONE), NOBODY),
+    "api_token_delete": (NOBODY, NOBODY),
+    "api_token_history": (from_on("owner", GONE), from_on("owner", GONE)),
+    "api_token_revoke": (BY_POST, from_on("owner", GONE)),
+    "recruiters_otreeserver_changelist": (STAFF, STAFF),
+    "recruiters_otreeserver_add": (STAFF, STAFF),
+    "recruiters_otreeserver_change": (from_on("owner", GONE), from_on("owner", GONE)),
+    "recruiters_otreeserver_delete": (from_on("owner", GONE), from_on("owner", GONE)),
+    "recruiters_otreeserver_history": (from_on("owner", GONE), from_on("owner", GONE)),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }
@@ -136,8 +181,8 @@ for _model in RECORDS:
         f"{_model}_delete": (NOBODY, NOBODY),
         f"{_model}_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
     }
-PAGES["matches_match_change"] = (from_on("viewer", GONE), from_on("viewer", GONE))  # a page of its own that only shows
-PAGES["collecting_collection_change"] = (from_on("viewer", GONE), from_on("viewer", GONE))
+for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # pages of their own that only show
+    PAGES[f"{_model}_change"] = (from_on("viewer", GONE), from_on("viewer", GONE))
 for _model in FOR_SUPERUSERS:
     _adds = NOBODY if _model == "recruiters_identity" else SUPERUSERS
     _changes = NOBODY if _model == "recruiters_identity" else SUPERUSERS_THINGS
@@ -181,6 +226,10 @@ NOT_OURS = {
 }
 
 
+OTHER_PARTS = {"number": "1", "side": "after", "role": "alice", "name": "glee-human"}
+"""What stands in addresses for the parts that name no row."""
+
+
 class House:
     """A study and a collection with everything that belongs to them, and the same that nobody has a part in."""
 
@@ -198,7 +247,8 @@ class House:
         person = self.hidden.versions.get().cells.get().placements.get().enrolment
         self.untold = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
-            "A1HIDDENWORKER", "hiddencode", "words that are hidden", str(building.match_of(person).uid)[:8],
+            "A1HIDDENWORKER", "hiddencode", "words that are hidden",
+            "hidden.example.org", "program that is hidden", str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
     def _furnish(self, word: str, worker: str) -> tuple[Study, Collection]:
@@ -206,6 +256,18 @@ class House:
         person = building.complete(study, worker=worker, messages=[f"words that are {word}"])
         ProblemReport.objects.create(enrolment=person, text=f"words that are {word}")
         LabCode.objects.create(study=study.slug, code=f"{word}code")
+        Response.objects.create(
+            enrolment=person,
+            survey="after",
+            questions=[{"key": "why", "prompt": "Why?"}],
+            answers={"why": f"words that are {word}"},
+        )
+        Delivery.objects.create(enrolment=person)
+        OtreeServer.objects.create(study=study.slug, addresses=f"https://{word}.example.org")
+        tomorrow = timezone.now() + timedelta(days=1)
+        maker = self.user["superuser"]
+        tokens.issue(study=study, name=f"program that is {word}", scopes=["read"], expires_at=tomorrow, by=maker)
+        pilots.begin(study, people=1)
         building.keep_call(building.match_of(person), messages=[{"role": "user", "content": f"words that are {word}"}])
         collection = make_collection(
             Plan(
@@ -233,6 +295,11 @@ class House:
             "checks_verdict": lambda: self._person.verdicts.first(),
             "payouts_ledgerrow": lambda: self._person.ledger.first(),
             "opponents_call": lambda: Call.objects.get(match_uid=building.match_of(self._person).uid),
+            "surveys_response": lambda: self._person.surveys.first(),
+            "recruiters_delivery": lambda: self._person.delivery,
+            "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "api_token": lambda: self.study.api_tokens.get(),
+            "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),
             "recruiters_identity": lambda: Identity.objects.get(enrolment=self._person),
             "auth_user": lambda: self.user["staff"],
@@ -258,8 +325,12 @@ class House:
                 return "seen-collection" if "collection" in address.name else "seen-slug"
             if name == "enrolment":
                 return str(self._person.pk)
+            if address.name.startswith("monitoring:") or name == "study_id":
+                return str(self.study.pk)
             if name in ("object_id", "id"):
                 return str(self.key(model))
+            if name in OTHER_PARTS:
+                return OTHER_PARTS[name]
             pytest.fail(f"What stands for <{name}> in {address.route}? Say it in House.path.")
 
         return "/" + re.sub(r"<([^>]+)>", filled, address.route)
@@ -328,13 +399,13 @@ def test_every_page_does_what_the_visitors_part_allows(house: House, visitor: st
 @pytest.mark.parametrize("visitor", VISITORS[1:])
 def test_lists_hold_what_the_visitor_has_a_part_in(house: House, visitor: str):
     client = house.client(visitor)
-    for model in (*WHOLES, *RECORDS, "audit_record"):
+    for model in (*WHOLES, *RECORDS, *FOR_OWNERS):
         cls = apps.get_model(*model.split("_", 1))
         listed = {row.pk for row in client.get(f"/admin/{model.replace('_', '/', 1)}/").context["cl"].result_list}
         if visitor == "superuser":
             assert listed == set(cls.objects.values_list("pk", flat=True)), model
-        elif visitor == "staff" or (model == "audit_record" and visitor != "owner"):
-            assert listed == set(), model
+        elif visitor == "staff" or (model in FOR_OWNERS and visitor != "owner"):
+            assert not listed, model
         else:
             assert house.key(model) in listed, model
             assert len(listed) < cls.objects.count(), model

@@ -2,8 +2,8 @@
 
 Who they were (recruiter's identifiers, name, link, code) is gone; what they wrote is replaced by a marker
 wherever it stands: their messages and answers, others' messages that quote or name them, and every prompt
-and answer of the models in their matches. Everything that is a figure stays: moves, payoffs, metrics,
-times, costs, what is owed.
+and answer of the models in their matches. Datasets of the study that are kept for download are deleted.
+Everything that is a figure stays: moves, payoffs, metrics, times, costs, what is owed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import games.play
 from audit import services as audit
 from audit.deeds import Deed
 from erasing.traces import Traces
-from exports import shape
+from exports import background, shape
 from exports.scrubbing import texts_in
 from games.errors import GameError
 from matches.models import Event, Match
@@ -31,6 +31,7 @@ from participants.words import kept_words, replaced
 from payouts.models import LedgerRow
 from recruiters.models import Identity, LabCode
 from rights.parts import whole_of
+from studies.models import Study
 
 ERASED = "[erased]"
 KEPT_OF_CALLS = frozenset(
@@ -50,12 +51,13 @@ class NotPossible(Exception):
 
 @dataclass
 class Erased:
-    """How many of each were rewritten."""
+    """How many of each were rewritten; of datasets kept for download, how many were deleted."""
 
     ways: int = 0
     messages: int = 0
     answers: int = 0
     calls: int = 0
+    datasets: int = 0
 
 
 def ways_of(enrolment: Enrolment) -> list[Enrolment]:
@@ -108,6 +110,8 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
         done.calls += _erase_calls(match, traces)
     for way in ways:
         _forget(way)
+    if isinstance(study, Study):
+        done.datasets = background.forget(study)
     details = {"reason": traces.scrub(reason, ERASED), **asdict(done)}
     for way in ways:
         audit.record(deed=Deed.ERASED, who=by, target=way, of=study, details=details)

@@ -81,6 +81,17 @@ def write(dataset_id: int) -> None:
         raise
 
 
+def forget(study: Study) -> int:
+    """Delete the study's kept datasets, and give up one that is being written: what they say may no longer be kept.
+
+    One that nobody has begun to write stays wanted. Returns how many there were.
+    """
+    found = Dataset.objects.filter(study=study).exclude(state=Dataset.State.QUEUED)
+    files = [dataset.file for dataset in found if dataset.file]
+    transaction.on_commit(lambda: [file.storage.delete(file.name) for file in files])
+    return found.delete()[1].get(Dataset._meta.label, 0)
+
+
 def _write(dataset: Dataset) -> None:
     name = str(dataset)
     pack, manifest = packed(dataset.study, name, dataset.formats)

@@ -7,11 +7,13 @@ from urllib.parse import urlsplit
 
 import jwt
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client, override_settings
 from django.urls import reverse
 
 from api.tests.calling import call
 from api.tests.test_access import OPERATIONS, SCHEMA, assert_declared
+from audit.models import Record
 from exports.tests import building
 from matches.models import Seat
 from participants import services as people
@@ -19,6 +21,8 @@ from participants.models import Enrolment
 from participants.states import State
 from recruiters import otree
 from recruiters.models import Identity, OtreeServer
+from rights.members import give
+from rights.roles import Role
 
 BACK = "https://otree.example/lab/InitializeParticipant/abc123xy"
 SUBJECT = "abc123xy/parley/1"
@@ -208,16 +212,34 @@ def test_no_other_operation_works_without_a_bearer_token():
 
 def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user):
     client.force_login(admin_user)
+    study = building.new_study()
     given = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
     page = client.post(reverse("admin:recruiters_otreeserver_add"), given)
     server = OtreeServer.objects.get()
     key = otree.link_key(server)
     assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
+    told = Record.objects.get(kind="recruiters.otreeserver")
+    assert (told.deed, told.of_kind, told.of_key) == ("made", "studies.study", str(study.pk))
     again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))
     assert key not in text(again) and "127.0.0.1:8001" in text(again)
     server.delete()
     client.post(reverse("admin:recruiters_otreeserver_add"), given)
     assert otree.link_key(OtreeServer.objects.get()) != key, "added again it has another key"
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", ""])
+def test_only_owners_say_which_otree_server_sends_people(client, db, role):
+    study = building.new_study()
+    user = User.objects.create_user("staff", is_staff=True)
+    if role:
+        give(study, user=user, role=Role(role), by=None)
+    client.force_login(user)
+    given = {"study": "splitting", "addresses": "http://127.0.0.1:8001"}
+    page = client.post(reverse("admin:recruiters_otreeserver_add"), given)
+    assert page.status_code == 200 and study.title not in text(page)
+    assert not OtreeServer.objects.exists()
+    server = OtreeServer.objects.create(**given)
+    assert client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk])).status_code == 404
 
 
 @pytest.mark.parametrize("address", ["", "otree.example", "ftp://otree.example", "https://a@b.example", "https://a/?x"])

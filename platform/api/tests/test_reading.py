@@ -51,7 +51,9 @@ def test_the_study_says_how_it_stands(study, talked, reader):
 
 
 def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(maker):
-    secret = issued(Study.objects.create(title="Draft", slug="draft", game="bargaining"), maker, "read")
+    secret = issued(
+        Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=maker), maker, "read"
+    )
     told = get("/studies/draft", secret)
     assert (told["state"], told["version"], told["cells"]) == ("draft", None, [])
     assert get("/studies/draft/matches", secret)["matches"] == []

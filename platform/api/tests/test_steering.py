@@ -11,6 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
 from api.tests.calling import call, issued
+from audit.models import Record
 from exports import background
 from exports.models import SILENT, Dataset
 from exports.tests import building
@@ -47,12 +48,17 @@ def test_a_paused_study_lets_nobody_new_in_until_it_is_resumed(study, manager, m
     history = list(LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message"))
     assert [(user, key) for user, key, _deed in history] == [(maker.pk, str(study.pk))] * 2
     assert "Paused." in history[0][2] and "night watch" in history[0][2] and "Resumed." in history[1][2]
+    told = Record.objects.filter(of_kind="studies.study", deed__in=["paused", "resumed"]).order_by("pk")
+    assert [(one.deed, one.by, one.of_key) for one in told] == [
+        ("paused", "researcher", str(study.pk)), ("resumed", "researcher", str(study.pk)),
+    ]  # fmt: skip
+    assert all(one.details["program"].startswith("night watch (") for one in told)
 
 
 def test_a_second_time_changes_nothing(study, manager):
     for _i in range(2):
         assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
-    assert LogEntry.objects.count() == 1
+    assert LogEntry.objects.count() == Record.objects.filter(deed="paused").count() == 1
 
 
 @pytest.mark.parametrize("status", ["draft", "closed"])
@@ -87,6 +93,10 @@ def test_a_dataset_is_asked_for_written_and_downloaded(study, exporter, tmp_path
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
     assert {"Asked for a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
+    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk, by="researcher").order_by("pk")
+    assert [(one.deed, one.details["dataset"]) for one in told] == [
+        ("exported", asked.json()["uid"]), ("downloaded", asked.json()["uid"]),
+    ]  # fmt: skip
 
 
 def test_only_the_newest_datasets_are_kept(study, exporter):
@@ -116,7 +126,7 @@ def test_a_dataset_whose_writer_died_has_failed_and_another_can_be_asked_for(stu
 
 
 def test_a_study_that_was_never_launched_has_nothing_to_export(maker):
-    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining", created_by=maker)
     refused = post("/studies/draft/datasets", issued(draft, maker, "export"))
     assert refused.status_code == 409 and not Dataset.objects.exists()
 

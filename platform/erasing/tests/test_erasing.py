@@ -17,7 +17,9 @@ from audit.models import Record
 from checks.models import Verdict
 from erasing import services
 from erasing.services import ERASED, NotPossible, erase
+from exports import background
 from exports.dataset import export
+from exports.models import Dataset
 from exports.tests import building
 from exports.verify import verify
 from games.play import replay_events
@@ -31,6 +33,8 @@ from recruiters.models import Identity, LabCode
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from surveys.models import Response
+from tests.visitors import Visitor, arriving, launched
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -168,6 +172,41 @@ def test_the_checks_keep_their_verdicts_without_what_was_answered():
     assert verdicts["quiz"].passed and set(verdicts["quiz"].answered.values()) == {ERASED}
 
 
+def test_survey_answers_go_and_the_questions_stay():
+    questions = [
+        {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
+        {"kind": "text", "prompt": "Where do you live?", "key": "home"},
+    ]
+    visitor = Visitor(arriving(launched(survey_before=questions)))
+    visitor.see()
+    visitor.send(agree="yes")
+    visitor.send(name="Robin")
+    visitor.send(question_age="44", question_home=ADDRESS)
+    people.withdraw(enrolment_id=visitor.enrolment.pk)
+    assert ADDRESS.casefold() in dump()
+    assert erase(enrolment=Enrolment.objects.get(), by=None, reason="asked").answers
+    assert ADDRESS.casefold() not in dump()
+    kept = Response.objects.get()
+    assert kept.answers == {"age": 44, "home": ERASED}
+    assert [question["prompt"] for question in kept.questions] == ["How old are you?", "Where do you live?"]
+
+
+def test_kept_datasets_with_the_persons_words_are_deleted(django_capture_on_commit_callbacks):
+    study, other = building.new_study(), building.new_study(slug="elsewhere")
+    person = zwiebel(study)
+    for each in (study, other):
+        background.write(background.ask_for(each)[0].pk)
+    written, kept = Dataset.objects.get(study=study), Dataset.objects.get(study=other)
+    assert written.state == kept.state == "ready"
+    with django_capture_on_commit_callbacks(execute=True):
+        done = erase(enrolment=person, by=None, reason="asked")
+    assert done.datasets == 1 and list(Dataset.objects.all()) == [kept]
+    assert not written.file.storage.exists(written.file.name) and kept.file.storage.exists(kept.file.name)
+    wanted, _new = background.ask_for(study)
+    background.write(wanted.pk)
+    assert Dataset.objects.get(pk=wanted.pk).state == "ready"
+
+
 def test_the_link_the_identity_and_the_lab_code_are_gone(client):
     study = building.new_study()
     code = LabCode.objects.create(study=study.slug).code
@@ -207,7 +246,10 @@ def test_all_ways_of_the_same_person_through_the_study_are_erased_together():
 
 def test_every_table_about_people_says_what_words_it_keeps():
     """A new model with a foreign key to people calls `keeps_words`, or is named here as holding none."""
-    without_words = {"matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement"}
+    without_words = {
+        "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
+        "piloting.Walker",
+    }  # fmt: skip
     removed = {"recruiters.Identity"}
     of_people = {
         relation.related_model

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from audit.models import Record
 from exports.tests import building
 from matches.models import Event, Match
 from monitoring.models import HandEnding, SpendTally
@@ -22,6 +23,8 @@ from opponents.models import Call, Circuit
 from participants.models import Enrolment
 from participants.states import ENDED, State
 from payouts.models import LedgerRow
+from rights.members import give
+from rights.roles import Role
 from studies.models import Placement, Study
 
 pytestmark = pytest.mark.django_db
@@ -227,6 +230,8 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
     client.post(url("resume", study))
     study.refresh_from_db()
     assert study.status == "launched"
+    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert [(one.deed, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
         "Paused: nobody new comes in; whoever is in goes on.", "It goes on: people can come in again.",
@@ -252,6 +257,9 @@ def test_a_stuck_match_is_ended_with_pay_and_a_reason_that_stays(client, boss):
     person = match.seats.get(role="alice").enrolment
     assert (match.status, match.ending, person.state) == ("abandoned", "opponent_failed", "opponent_failed")
     assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
+    told = Record.objects.get(deed="match_ended")
+    assert (told.by, told.of_key) == ("boss", str(study.pk))
+    assert told.details == {"match": str(match.uid), "reason": "the endpoint is down"}
     ending = HandEnding.objects.get()
     assert (ending.match, ending.who, ending.reason) == (match, boss, "the endpoint is down")
     with pytest.raises(TypeError):
@@ -301,21 +309,37 @@ def test_nothing_happens_on_a_get(client, boss, deed):
     assert client.get(url(deed, building.new_study())).status_code == 405
 
 
-@pytest.mark.parametrize("permissions", [[], ["view_study"]])
-def test_who_may_not_change_the_study_changes_nothing(client, permissions):
+@pytest.mark.parametrize(("role", "seen", "done"), [("", 404, 404), ("viewer", 200, 403)])
+def test_who_may_not_change_the_study_changes_nothing(client, role, seen, done):
     study = building.new_study()
     match = playing(study, "A1")
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    if role:
+        give(study, user=user, role=Role(role), by=None)
     client.force_login(user)
     page = client.get(url("page", study))
-    assert page.status_code == client.get(url("now", study)).status_code == (200 if permissions else 403)
+    assert page.status_code == client.get(url("now", study)).status_code == seen
     assert url("pause", study) not in page.content.decode() and "data-end" not in page.content.decode()
     for deed in DEEDS:
-        assert client.post(url(deed, study), {"match": match.pk, "reason": "x"}).status_code == 403
+        assert client.post(url(deed, study), {"match": match.pk, "reason": "x"}).status_code == done
     study.refresh_from_db()
     match.refresh_from_db()
     assert (study.status, match.status) == ("launched", "live")
+
+
+def test_an_editor_pauses_goes_on_and_ends_a_match_of_this_study_alone(client):
+    study, other = building.new_study(), building.new_study(slug="other")
+    match, elsewhere = playing(study, "A1"), playing(other, "A2")
+    user = User.objects.create_user("staff", is_staff=True)
+    give(study, user=user, role=Role.EDITOR, by=None)
+    client.force_login(user)
+    for deed, status in (("pause", "paused"), ("resume", "launched")):
+        client.post(url(deed, study))
+        assert Study.objects.get(pk=study.pk).status == status
+    for one in (elsewhere, match):
+        client.post(url("end_match", study), {"match": one.pk, "reason": "stuck"})
+        one.refresh_from_db()
+    assert (match.status, elsewhere.status) == ("abandoned", "live")
 
 
 def test_strangers_are_sent_to_the_login_and_what_is_not_there_is_not_found(client):

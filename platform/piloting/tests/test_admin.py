@@ -1,15 +1,17 @@
-"""Pilots in the admin: begun, read and deleted by whoever may change the study, seen by whoever may see it."""
+"""Pilots in the admin: begun, read and deleted by editors of the study, seen by its viewers."""
 
 from __future__ import annotations
 
 import pytest
-from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from audit.models import Record
 from piloting import driver, services
 from piloting.models import Pilot, Walker
+from rights.members import give
+from rights.roles import Role
 from studies.models import Study
 from tests.visitors import text_of
 
@@ -30,9 +32,10 @@ def boss(client: Client) -> User:
     return user
 
 
-def staff(client: Client, *permissions: str) -> None:
+def staff(client: Client, study: Study, role: str = "") -> None:
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    if role:
+        give(study, user=user, role=Role(role), by=None)
     client.force_login(user)
 
 
@@ -70,7 +73,11 @@ def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
     assert "Pilot 1 of Splitting" in text_of(client.get(reverse("admin:piloting_pilot_changelist")))
     assert client.post(page("remove", pilot))["Location"] == reverse("admin:studies_study_change", args=[study.pk])
     assert not Pilot.objects.exists()
-    assert LogEntry.objects.filter(change_message="Deleted pilot 1.").exists()
+    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert [(one.deed, one.by, one.title) for one in told] == [
+        ("piloted", "boss", "Pilot 1 of Splitting"), ("deleted", "boss", "Pilot 1 of Splitting"),
+    ]  # fmt: skip
+    assert told[0].details["people"] == 3 and told[0].details["player"] == "script:haggler"
 
 
 @pytest.mark.parametrize("asked", [{"people": "0"}, {"people": "many"}, {"failing": "9"}, {"player": "script:nobody"}])
@@ -89,25 +96,50 @@ def test_nothing_is_begun_stopped_or_deleted_by_looking(client, boss, study):
     assert Pilot.objects.get().running
 
 
-def test_who_may_see_studies_sees_pilots_and_does_nothing(client, study):
-    staff(client, "view_study")
+def test_a_viewer_of_the_study_sees_its_pilots_and_games_and_does_nothing(client, study):
+    staff(client, study, "viewer")
     pilot = services.begin(study, people=1)
     assert client.get(pilot.get_absolute_url()).status_code == 200
     assert client.get(page("progress", pilot)).status_code == 200
     assert b'name="people"' not in client.get(pilot.get_absolute_url()).content
+    driver.drive(pilot.pk)
+    person = Walker.objects.get().enrolment
+    game = reverse("admin:matches_match_change", args=[person.seats.get().match_id])
+    assert game in client.get(pilot.get_absolute_url()).content.decode()
+    assert client.get(game).status_code == 200
     assert begin(client, study).status_code == 403
     for deed in ("stop", "remove"):
         assert client.post(page(deed, pilot)).status_code == 403
-    assert Pilot.objects.get().running
+    assert Pilot.objects.get().status == Pilot.Status.DONE
 
 
-@pytest.mark.parametrize("permissions", [[], ["view_match", "view_pilot"]])
-def test_who_may_not_see_studies_sees_no_pilot(client, study, permissions):
-    staff(client, *permissions)
+def test_an_editor_begins_stops_and_removes(client, study):
+    staff(client, study, "editor")
+    begin(client, study)
+    pilot = Pilot.objects.get()
+    client.post(page("stop", pilot))
+    assert Pilot.objects.get().status == Pilot.Status.STOPPED
+    client.post(page("remove", pilot))
+    assert not Pilot.objects.exists()
+    told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
+    assert [one.deed for one in told if one.by == "staff"] == ["piloted", "stopped", "deleted"]
+
+
+def test_what_is_refused_is_in_no_record(client, boss, study):
     pilot = services.begin(study, people=1)
-    for address in (pilot.get_absolute_url(), page("progress", pilot), reverse("admin:piloting_pilot_changelist")):
-        assert client.get(address).status_code in (403, 404)
-    assert client.post(page("stop", pilot)).status_code in (403, 404)
+    client.post(page("remove", pilot))
+    begin(client, study)
+    assert Pilot.objects.get().running and not Record.objects.exclude(deed="signed_in").exists()
+
+
+def test_to_whoever_has_no_part_in_the_study_its_pilots_do_not_exist(client, study):
+    staff(client, study)
+    pilot = services.begin(study, people=1)
+    for address in (pilot.get_absolute_url(), page("progress", pilot)):
+        assert client.get(address).status_code == 404
+    assert "Splitting" not in client.get(reverse("admin:piloting_pilot_changelist")).content.decode()
+    assert client.post(page("stop", pilot)).status_code == 404
+    assert begin(client, study).status_code == 404
     assert Pilot.objects.get().running
 
 

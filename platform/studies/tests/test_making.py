@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.urls import reverse
 
+from audit.models import Record
 from collecting.models import Collection
+from rights.members import give
+from rights.roles import Role
 from studies.comparing import compare, difference
 from studies.copying import OWN, copy
 from studies.freezing import content_of, launch
@@ -128,17 +131,32 @@ def test_a_difference_shows_what_changed_with_a_little_around_it():
     assert difference("same\n", "same") == ()
 
 
-def test_who_may_only_look_can_compare_and_neither_copy_nor_load(client):
+def test_a_viewer_compares_and_may_copy_into_a_study_of_their_own(client):
     study = launched()
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
-    assert client.get(page("compare", study.pk)).status_code == 403
-    user.user_permissions.set(Permission.objects.filter(codename="view_study"))
+    assert client.get(page("compare", study.pk)).status_code == 404
+    assert client.post(page("copy", study.pk)).status_code == 404
+    give(study, user=user, role=Role.VIEWER, by=None)
     assert client.get(page("compare", study.pk)).status_code == 200
-    assert client.post(page("copy", study.pk)).status_code == 403
-    assert client.get(page("presets")).status_code == 403
-    assert client.post(page("preset", "glee-human")).status_code == 403
-    assert Study.objects.count() == 1
+    client.post(page("copy", study.pk))
+    made = Study.objects.exclude(pk=study.pk).get()
+    assert made.members.get().user == user and made.members.get().role == Role.OWNER
+    told = Record.objects.get(deed="made")
+    assert (told.by, told.of_key, told.details) == ("staff", str(made.pk), {"copied from": study.slug})
+
+
+def test_a_preset_that_somebody_else_made_is_neither_named_nor_made_again(client, boss):
+    client.post(page("preset", "glee-human"))
+    told = Record.objects.filter(deed="made").order_by("pk")
+    assert [(one.by, one.details) for one in told] == [("boss", {"preset": "glee-human"})] * 3
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    client.force_login(user)
+    shown = client.get(page("presets"))
+    assert "by somebody who can let you take part" in text_of(shown)
+    assert not any(page("change", study.pk) in shown.content.decode() for study in Study.objects.all())
+    client.post(page("preset", "glee-human"))
+    assert Study.objects.count() == 3
 
 
 def test_a_draft_that_cannot_be_launched_says_why_instead_of_being_compared(client, boss):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
+from audit import services as audit
+from audit.deeds import Deed
 from collecting.errors import CollectingError
 from collecting.models import Collection
 from collecting.presets import MODELS, PRESETS, load
@@ -29,7 +32,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         agents = [agent for agent in options["agents"].split(",") if agent]
         try:
-            made = load(options["name"], agents=agents, seed=options["seed"])
+            with transaction.atomic():
+                made = load(options["name"], agents=agents, seed=options["seed"])
+                for one in made:
+                    audit.record(deed=Deed.MADE, who=None, target=one, details={"preset": options["name"]})
         except CollectingError as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
         for one in made:

@@ -9,8 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection
+from django.db import connection, transaction
 
+from audit import services as audit
+from audit.deeds import Deed
 from matches.management.arguments import wrong
 from piloting import driver, services
 from piloting.errors import CannotPilot
@@ -39,9 +41,11 @@ class Command(BaseCommand):
         if study is None:
             raise wrong(f"There is no study “{options['study']}”.")
         try:
-            pilot = services.begin(
-                study, people=options["people"], failing=options["failing"], player=options["player"]
-            )
+            with transaction.atomic():
+                numbers = {name: options[name] for name in ("people", "failing")}
+                pilot = services.begin(study, player=options["player"], **numbers)
+                details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
+                audit.record(deed=Deed.PILOTED, who=None, target=pilot, of=study, details=details)
         except CannotPilot as error:
             raise wrong(error) from None
         self._run(pilot, quietly=options["json"])
