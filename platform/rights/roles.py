@@ -28,5 +28,5 @@ class Role(models.TextChoices):
 _MAY = {
     Role.VIEWER: _("sees everything about it but lab codes"),
     Role.EDITOR: _("sets it up, pilots, launches, pauses and exports"),
-    Role.OWNER: _("does all this, and closes, pays, deletes and says who takes part"),
+    Role.OWNER: _("does all this, and closes, pays, deletes and says which people and programs take part"),
 }

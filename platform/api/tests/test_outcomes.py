@@ -242,6 +242,24 @@ def test_only_owners_say_which_otree_server_sends_people(client, db, role):
     assert client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk])).status_code == 404
 
 
+def test_an_owner_chooses_among_their_own_studies(client, db):
+    own, other = building.new_study(), building.new_study(slug="elsewhere", title="Somebody else's")
+    user = User.objects.create_user("staff", is_staff=True)
+    give(own, user=user, role=Role.OWNER, by=None)
+    client.force_login(user)
+    add = reverse("admin:recruiters_otreeserver_add")
+    assert own.slug in text(client.get(add)) and other.slug not in text(client.get(add))
+    for slug in (other.slug, own.slug):
+        client.post(add, {"study": slug, "addresses": "http://127.0.0.1:8001"})
+    server = OtreeServer.objects.get()
+    assert server.study == own.slug
+    client.post(reverse("admin:recruiters_otreeserver_delete", args=[server.pk]), {"post": "yes"})
+    told = Record.objects.filter(kind="recruiters.otreeserver").order_by("pk")
+    assert [(one.deed, one.by, one.of_key) for one in told] == [
+        ("made", "staff", str(own.pk)), ("deleted", "staff", str(own.pk)),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("address", ["", "otree.example", "ftp://otree.example", "https://a@b.example", "https://a/?x"])
 def test_what_is_no_address_is_refused(client, admin_user, address):
     client.force_login(admin_user)
