@@ -8,7 +8,7 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -21,7 +21,10 @@ from matches.models import Event, Match
 from matches.screens import render_screen
 from opponents.endpoints import MEMORY
 from opponents.models import Call
+from rights.members import give
+from rights.roles import Role
 from studies.admin.steps import play_until
+from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
@@ -236,7 +239,7 @@ def test_it_is_for_those_who_may_see_matches(client, match):
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
     assert {client.get(address).status_code for address in addresses} == {404}
-    user.user_permissions.set(Permission.objects.filter(codename="view_match"))
+    give(Study.objects.get(), user=user, role=Role.VIEWER, by=None)
     assert {client.get(address).status_code for address in addresses} == {200}
     assert {client.post(address).status_code for address in addresses[1:]} == {405}
     client.logout()
