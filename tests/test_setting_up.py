@@ -1,93 +1,34 @@
-"""A researcher who never read a manual sets a study up in the browser and launches it."""
+"""A researcher who never read a manual sets a study up in the browser."""
 
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests import walking
+from tests.researching import PATIENCE, expect_size, several, sign_in, step
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-PATIENCE = 20_000
-"""Milliseconds that a busy machine may take to count cells or to open a page."""
-COUNTED = """
-    window.addEventListener("click", (event) => {
-      if (event.isTrusted && event.detail) sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1;
-    }, true)
-"""
 
 
 @pytest.fixture
 def desk(stack, page: Page) -> Page:
     """The list of studies, open for an administrator."""
-    name, password = stack.call("tests.deeds.administrator")
-    page.set_default_timeout(PATIENCE)
-    page.add_init_script(COUNTED)
-    page.goto(f"{stack.url}/admin/login/?next=/admin/studies/study/")
-    page.get_by_label("Username").fill(name)
-    page.locator("input[type=password]").fill(password)
-    page.keyboard.press("Enter")
+    sign_in(stack, page)
+    page.goto(f"{stack.url}/admin/studies/study/")
     page.locator("#changelist").wait_for()
-    page.evaluate("sessionStorage.clear()")
     return page
-
-
-def step(page: Page, title: str) -> None:
-    page.get_by_role("navigation", name="Steps").get_by_role("button", name=title).click()
-
-
-def several(page: Page, parameter: str, values: str) -> None:
-    page.get_by_role("button", name=f"Several values: {parameter}").click()
-    page.get_by_label(f"{parameter}: several values").fill(values)
-
-
-def expect_size(page: Page, *, cells: int, matches: int) -> None:
-    expect(page.locator("[data-cells]")).to_have_text(str(cells), timeout=PATIENCE)
-    expect(page.locator("[data-matches]")).to_have_text(str(matches), timeout=PATIENCE)
 
 
 def new_study(page: Page, game: str = "Negotiation") -> None:
     page.goto(page.url.split("/admin/")[0] + "/admin/studies/study/add/")
     page.get_by_role("heading", name=game).click()
     expect_size(page, cells=1, matches=20)
-
-
-def test_a_study_of_twelve_cells_is_created_and_launched(stack, desk: Page, record_property):
-    page, began = desk, time.monotonic()
-    page.locator("#content-main, header, main").locator("a[href$='/add/']").first.click()
-    page.get_by_role("heading", name="Negotiation").click()
-    page.get_by_label("Title").fill("Twelve prices")
-    several(page, "Rounds", "1, 10, none")
-    several(page, "Complete information", "yes, no")
-    several(page, "Price scale", "100, 10000")
-    expect_size(page, cells=12, matches=240)
-    step(page, "People")
-    page.get_by_label("People per role").fill("2")
-    expect_size(page, cells=12, matches=24)
-    step(page, "Entry")
-    page.get_by_label("Who may enter").select_option("open")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("button", name="Launch").wait_for()
-    page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Launch").click()
-    expect(page.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
-    seconds, clicks = time.monotonic() - began, int(page.evaluate("sessionStorage.clicks"))
-    record_property("seconds", round(seconds, 1))
-    record_property("clicks", clicks)
-    print(f"\na twelve-cell study: {clicks} clicks, {seconds:.0f} seconds")
-    assert clicks <= 12
-    frozen = stack.call("tests.deeds.frozen", "twelve-prices")
-    assert len(frozen["cells"]) == 12 and {cell["quota"] for cell in frozen["cells"]} == {2}
-    assert {config["rounds"] for config in frozen["configurations"]} == {1, 10, None}
-    link = page.locator("#join-link").input_value()
-    page.goto(link)
-    expect(page.get_by_role("button", name="Begin")).to_be_visible()
 
 
 def test_a_refused_value_is_named_at_its_field_and_its_step_is_marked(desk: Page):

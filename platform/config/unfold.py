@@ -29,6 +29,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "forum",
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_HISTORY": True,
+    "DASHBOARD_CALLBACK": "studies.admin.first_page.first_page",
     "COLORS": {
         "primary": {
             "50": "oklch(97.1% .013 195)",

@@ -10,18 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Any
 
 from django.db.models import Count, F, Sum, Value
 from django.utils import timezone
 
-from games import registry
-from games.errors import UnknownGame
-from matches.forms import fields_of
 from monitoring.models import CellTally, TimeTally
 from monitoring.tallies import STEP, step_of
 from participants.states import ENDED, State
+from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
 
 MOST_CELLS_LISTED = 16
@@ -124,47 +120,12 @@ def people_of(study: Study) -> People:
 
 
 def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStanding]:
-    titles = _titles(version, sha256)
+    titles = cell_titles(version, sha256)
     rows = Cell.objects.filter(version=version).order_by("number").values_list("pk", "number", "quota")
     return [
         CellStanding(number, titles.get(number, str(number)), quota, of_cell[pk, True], of_cell[pk, False])
         for pk, number, quota in rows
     ]
-
-
-@lru_cache(maxsize=200)
-def _titles(version: int, sha256: str) -> dict[int, str]:
-    """What sets each cell of the version with this hash apart, in words, by its number; a version never changes."""
-    content = Version.objects.values_list("content", flat=True).get(pk=version)
-    configurations = content["configurations"]
-    varied = [
-        name
-        for name in dict.fromkeys(name for configuration in configurations for name in configuration)
-        if len({repr(configuration.get(name)) for configuration in configurations}) > 1
-    ]
-    labels = _labels(content["game"])
-    titles = {}
-    cells = Cell.objects.filter(version=version).values_list("number", "configuration", "role")
-    for number, configuration, role in cells:
-        values = configurations[configuration]
-        words = [f"{labels.get(name, name)} {_shown(values.get(name))}" for name in varied]
-        titles[number] = " · ".join([role, *words])
-    return titles
-
-
-def _labels(game: str) -> dict[str, str]:
-    try:
-        return {blank.name: blank.label for blank in fields_of(registry.get(game).Config)}
-    except UnknownGame:
-        return {}
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "✓" if value else "✗"
-    if isinstance(value, int | float):
-        return f"{value:,.10g}"
-    return "–" if value is None else str(value)
 
 
 # ---- over time -----------------------------------------------------------------------------------------

@@ -17,10 +17,12 @@ from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
 from recruiters.models import Identity, LabCode
+from studies.cells import cell_titles
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
 
 CODES_SHOWN = 12
+CELLS_SHOWN = 24
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Standing:
         unlaunched: what is saved differs from what people meet.
         problem: why the study as saved could not be launched; empty when it could.
         spent_up: that a cap stops the models of the launched version, and what follows; empty where none does.
+        cells: the launched version's, the first CELLS_SHOWN of them.
+        cells_more: how many cells are not among them.
         other_endings: how many ended otherwise, as [(title, count)].
     """
 
@@ -57,6 +61,7 @@ class Standing:
     completed: int
     other_endings: list[tuple[str, int]]
     cells: list[CellFill]
+    cells_more: int
     codes: list[dict[str, Any]]
     codes_made: int
     codes_used: int
@@ -87,6 +92,7 @@ def standing_of(study: Study, request: HttpRequest) -> Standing:
             if state in counted and state in ENDED and state != State.COMPLETED
         ],
         cells=_cells(study, versions[0] if versions else None),
+        cells_more=max(0, Cell.objects.filter(version=versions[0]).count() - CELLS_SHOWN) if versions else 0,
         codes=codes_of(study, join_link, most=CODES_SHOWN),
         codes_made=codes.count(),
         codes_used=codes.filter(code__in=_used(study)).count(),
@@ -123,9 +129,10 @@ def _cells(study: Study, latest: Version | None) -> list[CellFill]:
         held=Count("placements", filter=Q(placements__released_at=None)),
         completed=Count("placements", filter=Q(placements__enrolment__state=State.COMPLETED)),
     )
+    titles = cell_titles(latest.pk, latest.sha256)
     return [
-        CellFill(cell=cell, title=cell.role, held=cell.held, completed=cell.completed)
-        for cell in cells.order_by("number")
+        CellFill(cell=cell, title=titles[cell.number], held=cell.held, completed=cell.completed)
+        for cell in cells.order_by("number")[:CELLS_SHOWN]
     ]
 
 

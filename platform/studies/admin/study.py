@@ -24,6 +24,7 @@ from participants.states import State
 from recruiters.models import LabCode
 from rights.roles import Role
 from studies.admin import preview
+from studies.admin.first_page import COLOURS
 from studies.admin.making import Making
 from studies.admin.outlook import Outlook
 from studies.admin.setup_form import STEPS, fieldsets, shown_where, study_form
@@ -33,7 +34,6 @@ from studies.models import Study
 from studies.previewing import subject_of
 
 MOST_CODES = 500
-COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
 _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
@@ -143,7 +143,9 @@ class StudyAdmin(Making, Outlook):
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Study, post_url_continue: str | None = None) -> HttpResponse:
-        self.message_user(request, _("Saved as a draft. Launch it when it is as you want it."), messages.SUCCESS)
+        self.message_user(
+            request, _("Saved as a draft. Pilot it, and launch it when it is as you want it."), messages.SUCCESS
+        )
         return _page_of(obj)
 
     def response_change(self, request: HttpRequest, obj: Study) -> HttpResponse:

@@ -1,0 +1,26 @@
+"""The admin's first page: where one left off, and what one can begin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from rights.parts import visible
+from studies.models import Study
+
+STUDIES_SHOWN = 8
+COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed": "danger"}
+
+
+def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """What the first page shows besides its frame: the newest studies in which somebody has a part."""
+    studies = visible(request.user, Study.objects.all()).order_by("-created_at", "-pk")
+    newest = [(study, COLOURS[study.status]) for study in studies[: STUDIES_SHOWN + 1]]
+    return {
+        **context,
+        "newest_studies": newest[:STUDIES_SHOWN],
+        "more_studies": len(newest) > STUDIES_SHOWN,
+        "may_add_study": admin.site.get_model_admin(Study).has_add_permission(request),
+    }

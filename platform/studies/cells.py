@@ -1,0 +1,48 @@
+"""What the cells of a version are called."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from games import registry
+from games.errors import UnknownGame
+from matches.forms import fields_of
+from studies.models import Cell, Version
+
+
+@lru_cache(maxsize=200)
+def cell_titles(version: int, sha256: str) -> dict[int, str]:
+    """What sets each cell of the version with this hash apart, in words, by its number; a version never changes."""
+    content = Version.objects.values_list("content", flat=True).get(pk=version)
+    configurations = content["configurations"]
+    varied = [
+        name
+        for name in dict.fromkeys(name for configuration in configurations for name in configuration)
+        if len({repr(configuration.get(name)) for configuration in configurations}) > 1
+    ]
+    labels = _labels(content["game"])
+    titles = {}
+    cells = Cell.objects.filter(version=version).values_list("number", "configuration", "role")
+    for number, configuration, role in cells:
+        values = configurations[configuration]
+        words = [f"{labels.get(name, name)} {_shown(values.get(name))}" for name in varied]
+        titles[number] = " · ".join([role, *words])
+    return titles
+
+
+def _labels(game: str) -> dict[str, str]:
+    try:
+        return {blank.name: blank.label for blank in fields_of(registry.get(game).Config)}
+    except UnknownGame:
+        return {}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "✓" if value else "✗"
+    if isinstance(value, int | float):
+        return f"{value:,.10g}"
+    return _("none") if value is None else str(value)

@@ -1,0 +1,49 @@
+"""How a browser sets studies up in the admin, for the journeys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 20_000
+"""Milliseconds that a busy machine may take to count cells or to open a page."""
+COUNTED = """
+    window.addEventListener("click", (event) => {
+      if (event.isTrusted && event.detail) sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1;
+    }, true)
+"""
+
+
+def sign_in(stack: Any, page: Page) -> None:
+    """Come to the admin's first page as an administrator, every click being counted from then on."""
+    name, password = stack.call("tests.deeds.administrator")
+    page.set_default_timeout(PATIENCE)
+    page.add_init_script(COUNTED)
+    page.goto(f"{stack.url}/admin/")
+    page.get_by_label("Username").fill(name)
+    page.locator("input[type=password]").fill(password)
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("heading", name="Newest studies").wait_for()
+
+
+def clicks(page: Page) -> int:
+    """How often the mouse was used in this window since the signing in."""
+    return int(page.evaluate("sessionStorage.clicks || 0"))
+
+
+def step(page: Page, title: str) -> None:
+    """Go to a step of the set-up."""
+    page.get_by_role("navigation", name="Steps").get_by_role("button", name=title).click()
+
+
+def several(page: Page, parameter: str, values: str) -> None:
+    """Let the study vary a parameter."""
+    page.get_by_role("button", name=f"Several values: {parameter}").click()
+    page.get_by_label(f"{parameter}: several values").fill(values)
+
+
+def expect_size(page: Page, *, cells: int, matches: int) -> None:
+    """Wait until the page says that the study as typed has so many cells and matches."""
+    expect(page.locator("[data-cells]")).to_have_text(str(cells), timeout=PATIENCE)
+    expect(page.locator("[data-matches]")).to_have_text(str(matches), timeout=PATIENCE)
