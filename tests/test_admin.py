@@ -25,7 +25,7 @@ from rights.members import give
 from rights.roles import Role
 from studies.models import Study
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 ADD = "/admin/studies/study/add/"
 READ_ONLY = [

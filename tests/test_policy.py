@@ -22,7 +22,7 @@ from participants.states import ENDINGS, State
 from recruiters.arrivals import PREVIEW
 from tests.visitors import WAY, Visitor, arriving, launched
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 SEATS = [(game, role) for game in registry.keys() for role in configure(registry.get(game), {}).people()]
 ROOT = Path(settings.BASE_DIR)

@@ -39,7 +39,7 @@ from rights.roles import Role
 from studies.models import Study
 from surveys.models import Response
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 VISITORS = ("anonymous", "staff", "viewer", "editor", "owner", "superuser")
 LOGIN, GONE, REFUSED, WRONG_METHOD, SERVED = "sent to the login", "not found", "refused", "wrong method", "served"

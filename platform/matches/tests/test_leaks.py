@@ -32,7 +32,7 @@ from participants.states import State
 
 __all__ = ["connections_closed"]
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 PERSONA = "You are a retired harbour pilot who never says so."
 DRAFTED = "These words were never meant."

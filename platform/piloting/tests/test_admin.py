@@ -15,7 +15,7 @@ from rights.roles import Role
 from studies.models import Study
 from tests.visitors import text_of
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from studies.freezing import launch
 from studies.models import Study
 from studies.previewing import Subject, Wish, first_wish, preview, subject_of
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 OWN = {
     "persona": "You are a retired judge called {{ role }}.",
