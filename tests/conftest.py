@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
@@ -27,6 +27,7 @@ CHROMIUM = [
 ]
 PATIENCE = 15_000
 """Milliseconds that a browser waits for something to appear."""
+expect.set_options(timeout=PATIENCE)
 LAST = 2000
 """Characters of each service's log that a failed test shows."""
 
