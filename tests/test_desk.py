@@ -108,7 +108,7 @@ def see_report(page: Page) -> None:
 
 def launch(page: Page) -> None:
     page.get_by_role("link", name="Twelve prices").first.click()
-    page.once("dialog", lambda dialog: dialog.accept())
+    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Launch").click()
     expect(page.get_by_text("Version 1 is launched")).to_be_visible()
 

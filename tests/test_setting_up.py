@@ -117,7 +117,7 @@ def test_a_survey_is_written_and_asked(stack, desk: Page):
     step(desk, "Entry")
     desk.get_by_label("Who may enter").select_option("open")
     desk.get_by_role("button", name="Save").click()
-    desk.once("dialog", lambda dialog: dialog.accept())
+    desk.on("dialog", lambda dialog: dialog.accept())
     desk.get_by_role("button", name="Launch").click()
     expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
     desk.goto(desk.locator("#join-link").input_value())
