@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from matches import services as matches
 from matches.models import Match
 from monitoring.models import HandEnding
 from participants.states import State
+from studies import pausing
 from studies.models import Study
 
 MOST_CHARACTERS = 500
@@ -27,8 +29,7 @@ def pause(study: Study) -> None:
     Raises:
         NotDone: it does not let people in.
     """
-    if not Study.objects.filter(pk=study.pk, status=Study.Status.LAUNCHED).update(status=Study.Status.PAUSED):
-        raise NotDone(_("Only a launched study can be paused."))
+    _turn(study, pausing.pause, otherwise=_("Only a launched study can be paused."))
 
 
 @transaction.atomic
@@ -38,8 +39,16 @@ def resume(study: Study) -> None:
     Raises:
         NotDone: it is not paused.
     """
-    if not Study.objects.filter(pk=study.pk, status=Study.Status.PAUSED).update(status=Study.Status.LAUNCHED):
-        raise NotDone(_("Only a paused study can go on."))
+    _turn(study, pausing.resume, otherwise=_("Only a paused study can go on."))
+
+
+def _turn(study: Study, turn: Callable[[Study], bool], *, otherwise: str) -> None:
+    try:
+        changed = turn(study)
+    except pausing.NotRunning:
+        changed = False
+    if not changed:
+        raise NotDone(otherwise)
 
 
 @transaction.atomic
