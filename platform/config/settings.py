@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.unfold import UNFOLD as UNFOLD
 from games import registry
+from marketplaces import kinds
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 env = environ.Env()
@@ -68,6 +69,8 @@ INSTALLED_APPS = [
     "surveys",
     "payouts",
     "studies",
+    "marketplaces",
+    *(f"marketplaces.{key}" for key in kinds.keys()),
     "piloting",
     "collecting",
     "monitoring",
@@ -157,6 +160,7 @@ CELERY_TASK_ROUTES = {
     "piloting.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
     "api.deliver": {"queue": "default"},
+    "marketplaces.sync": {"queue": "default"},
     "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
@@ -181,6 +185,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
     "deliver results": {"task": "api.deliver", "schedule": 5, "options": {"queue": "default", "expires": 5}},
+    "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 

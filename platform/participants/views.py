@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from participants import services
+from participants.farewells import farewell_of
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import ENDINGS
@@ -88,14 +90,21 @@ def _step(request: HttpRequest, enrolment: Enrolment, step: Step, errors: dict[s
 def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     ending = ENDINGS[enrolment.state]
     debriefing = (enrolment.earnings or {}).get("debriefing", "")
+    farewell = farewell_of(enrolment)
     context = {
         **_frame(enrolment),
         "title": ending.title,
         "ending": ending,
+        "farewell": farewell,
+        "completion_code": farewell.code if farewell is not None else enrolment.completion_code if ending.gives_code else "",
         "earnings": enrolment.earnings,
         "debriefing": to_html(debriefing) if debriefing else "",
     }
-    return render(request, "participants/ending.html", context)
+    response = render(request, "participants/ending.html", context)
+    if farewell is not None and farewell.posts is not None:
+        where = urlsplit(farewell.address)
+        response._csp_update = {"form-action": f"{where.scheme}://{where.netloc}"}
+    return response
 
 
 def _frame(enrolment: Enrolment) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
@@ -91,9 +92,31 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival(otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back)
 
 
-KINDS: dict[str, Callable[[str, Mapping[str, str]], Arrival]] = {
-    "codes": by_lab_code,
-    "mturk": by_mturk,
-    "open": openly,
-    "otree": by_otree,
+Reader = Callable[[str, Mapping[str, str]], Arrival]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way into a study: its title for researchers, and who comes by a link (study's short name, its fields)."""
+
+    title: str | Promise
+    arrive: Reader
+
+
+KINDS: dict[str, Kind] = {
+    "open": Kind(_("anybody with the link"), openly),
+    "codes": Kind(_("personal lab codes"), by_lab_code),
+    "mturk": Kind(_("Mechanical Turk"), by_mturk),
+    "otree": Kind(_("an oTree experiment"), by_otree),
 }
+"""Marketplaces add theirs (`register`)."""
+
+
+def register(kind: str, title: str | Promise, arrive: Reader) -> None:
+    """Make a way into studies known."""
+    KINDS[kind] = Kind(title, arrive)
+
+
+def choices() -> list[tuple[str, str | Promise]]:
+    """The ways into a study, for a form."""
+    return [(key, kind.title) for key, kind in KINDS.items()]
