@@ -13,6 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 
 import sealing
 from marketplaces import kinds
+from recruiters.models import Identity
 from rights.models import Membership
 from studies.models import Study
 
@@ -101,3 +102,8 @@ class Recruitment(models.Model):
 
     def __str__(self) -> str:
         return self.study.slug
+
+    @property
+    def began(self) -> bool:
+        """Whether somebody has come to the study by its present way in."""
+        return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
