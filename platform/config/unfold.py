@@ -80,6 +80,8 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _item(_("Audit log"), "policy", "audit_record"),
                     _item(_("Identities"), "badge", "recruiters_identity"),
+                    _item(_("Marketplaces"), "storefront", "marketplaces_account"),
+                    _item(_("Recruitments"), "diversity_3", "marketplaces_recruitment"),
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),

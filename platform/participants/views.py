@@ -91,12 +91,13 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     ending = ENDINGS[enrolment.state]
     debriefing = (enrolment.earnings or {}).get("debriefing", "")
     farewell = farewell_of(enrolment)
+    own_code = enrolment.completion_code if ending.gives_code else ""
     context = {
         **_frame(enrolment),
         "title": ending.title,
         "ending": ending,
         "farewell": farewell,
-        "completion_code": farewell.code if farewell is not None else enrolment.completion_code if ending.gives_code else "",
+        "completion_code": farewell.code if farewell is not None else own_code,
         "earnings": enrolment.earnings,
         "debriefing": to_html(debriefing) if debriefing else "",
     }
