@@ -90,7 +90,7 @@ def test_every_step_is_in_the_journal_with_who_and_why(twin: Twin, boss: User):
 
 
 def test_balances_follow_the_money(twin: Twin, boss: User):
-    base, bonus = finished("A1")
+    base, _bonus = finished("A1")
     approve(boss, base)
     settle()
     held = books.balances(STUDY)[STUDY, "USD"]
