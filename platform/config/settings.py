@@ -95,6 +95,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "marketplaces.mturk.framing.RehearsalFrames",
     "config.policy.AdminPolicyMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -112,3 +112,8 @@ class Recruitment(models.Model):
     def began(self) -> bool:
         """Whether somebody has come to the study by its present way in."""
         return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
+
+    @property
+    def desk(self) -> str:
+        """The name of the page on which the study recruits; empty where its marketplace has none."""
+        return kinds.get(self.account.kind).desk
