@@ -140,6 +140,14 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_prompts": shown("viewer"),
     "matches_match_step": shown("viewer"),
     "matches_match_screen": shown("viewer"),
+    "paydesk:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
+    "paydesk:row": (from_on("viewer", GONE), ONLY_OTHERWISE),
+    "paydesk:finance": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    "paydesk:ask": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
+    "paydesk:do": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
+    "paydesk:try": (ONLY_OTHERWISE, from_on("owner", REFUSED)),
+    "paydesk:limit": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
+    "paydesk:resolve": (ONLY_OTHERWISE, from_on("owner", REFUSED)),
     "monitoring:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
     "monitoring:now": (from_on("viewer", GONE), ONLY_OTHERWISE),
     "monitoring:pause": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
@@ -350,7 +358,9 @@ class House:
                 return "seen-collection" if "collection" in address.name else "seen-slug"
             if name == "enrolment":
                 return str(self._person.pk)
-            if address.name.startswith("monitoring:") or name == "study_id":
+            if name == "uid":
+                return str(self._person.ledger.first().uid)
+            if address.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
                 return str(self.study.pk)
             if name in ("object_id", "id"):
                 return str(self.key(model))

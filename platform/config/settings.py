@@ -77,6 +77,7 @@ INSTALLED_APPS = [
     "exports",
     "signin",
     "erasing",
+    "paydesk",
     "api",
     *(f"games.{key}" for key in registry.keys()),
 ]
