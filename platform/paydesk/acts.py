@@ -50,9 +50,7 @@ ACTS = {
             icon="check_circle",
             states=(State.DUE, State.FAILED),
             applies=lambda row: row.state in deciding.APPROVABLE,
-            warns=_(
-                "What is approved is paid through the recruiter at once. Until it is sent you can withdraw it."
-            ),
+            warns=_("What is approved is paid through the recruiter at once. Until it is sent you can withdraw it."),
             deed=Deed.PAY_APPROVED,
             run=_approve,
         ),
@@ -62,9 +60,7 @@ ACTS = {
             icon="undo",
             states=(State.APPROVED,),
             applies=lambda row: row.state == State.APPROVED,
-            warns=_(
-                "They are due again, and not paid until somebody approves them. What is sent by then stays sent."
-            ),
+            warns=_("They are due again, and not paid until somebody approves them. What is sent by then stays sent."),
             deed=Deed.PAY_WITHDRAWN,
             run=lambda study, rows, who, note: deciding.withdraw(study=study, rows=rows, who=who),
         ),
