@@ -126,7 +126,9 @@ class Matches(_Answer):
 class Owed(_Answer):
     amount: Decimal
     currency: str
-    state: str = Field(description="How far paying has come: due, approved, sent, confirmed or failed.")
+    state: str = Field(
+        description="How far it is: due, approved, sent, confirmed, failed, unclear, written_off or elsewhere."
+    )
 
 
 class WantedResults(_Answer):

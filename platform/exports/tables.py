@@ -560,6 +560,22 @@ def payments() -> Table:
                 unit="from 0 to 1",
             ),
             Column("created_at", "time", "When it became due.", lambda p: p.created_at, unit="UTC"),
+            Column("approved_at", "time", "When somebody last approved it.", lambda p: p.approved_at, unit="UTC"),
+            Column("sent_at", "time", "When the recruiter was last asked to pay it.", lambda p: p.sent_at, unit="UTC"),
+            Column(
+                "settled_at",
+                "time",
+                "When it was confirmed as paid, or written off.",
+                lambda p: p.settled_at,
+                unit="UTC",
+            ),
+            Column(
+                "paid_by_hand",
+                "boolean",
+                "Whether a person said that it was paid, and no recruiter did.",
+                lambda p: p.by_hand,
+                values="true, false",
+            ),
         ],
     )
 

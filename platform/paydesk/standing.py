@@ -15,7 +15,9 @@ from django.utils import timezone
 from paydesk import words
 from payouts import books, deciding
 from payouts.models import LedgerRow
-from payouts.payers import Payer, Unreachable, way_of
+from payouts.payers import Unreachable, way_of
+from payouts.rules import cents
+from recruiters import arrivals
 from studies.models import Study
 
 State = LedgerRow.State
@@ -104,7 +106,7 @@ def purses_of(study: Study) -> list[Purse]:
         label = str(State(state).label)
         held = found.setdefault(currency, {}).setdefault(state, Held(state, label, words.COLOURS[State(state)]))
         held.rows += number
-        held.amounts[reason] = amount
+        held.amounts[reason] = cents(amount)
     return [
         Purse(
             currency=currency,
@@ -147,8 +149,9 @@ def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
 
 
 def recruiter_title(kind: str) -> str:
-    way = way_of(kind)
-    return str(way.title) if way is not None else kind
+    """How a kind of recruiter is called."""
+    way, arrival = way_of(kind), arrivals.KINDS.get(kind)
+    return str(way.title) if way is not None else str(arrival.title) if arrival is not None else kind
 
 
 def ways_of(study: Study) -> list[tuple[str, str]]:
@@ -159,16 +162,6 @@ def ways_of(study: Study) -> list[tuple[str, str]]:
         how = "elsewhere" if way and way.elsewhere else "recruiter" if way and way.payer else "hand"
         found.append((kind, how))
     return sorted(found)
-
-
-def payers_of(study: Study, rows: Iterable[LedgerRow]) -> dict[str, Payer]:
-    """Who pays these rows, by the kind of recruiter. May raise Unreachable."""
-    found: dict[str, Payer] = {}
-    for kind in sorted({row.recruiter for row in rows}):
-        way = way_of(kind)
-        if way is not None and way.payer is not None:
-            found[kind] = way.payer(study.slug)
-    return found
 
 
 def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:

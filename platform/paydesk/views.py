@@ -98,7 +98,7 @@ def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     found = get_object_or_404(standing.rows_of(study).select_related("enrolment"), uid=uid)
     (one,) = standing.shown([found])
     context = {"one": one, "row": found, "postings": found.postings.all(), "unclear": found.state == State.UNCLEAR}
-    return _page(request, study, "row", found.enrolment.pseudonym, context)
+    return _page(request, study, "row", _("Payment"), context)
 
 
 @require_POST
