@@ -17,6 +17,7 @@ from api import tokens
 from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
 from games.play import replay_events, script_move
+from marketplaces.models import Account, Recruitment
 from matches import services
 from matches.models import Event, Match, Seat
 from opponents.endpoints import MEMORY
@@ -51,6 +52,14 @@ def hire(name: str, password: str) -> int:
 def pay_page_of(slug: str) -> str:
     """The path of the study's pay page."""
     return reverse("paydesk:page", args=[Study.objects.get(slug=slug).pk])
+
+
+def recruit_at_silent_mturk(slug: str) -> None:
+    """The study pays through an account at a Mechanical Turk that does not answer."""
+    account = Account(title=f"Silent for {slug}", kind="mturk", address="http://127.0.0.1:9")
+    account.keep_credentials({"access_key_id": "rehearsal", "secret_access_key": "rehearsal"})
+    account.save()
+    Recruitment.objects.create(study=Study.objects.get(slug=slug), account=account)
 
 
 def finish_way(slug: str, recruiter: str, worker: str) -> str:
