@@ -137,7 +137,7 @@ def _submitted_only(one: Assignment) -> Line:
     }
     advice = _(
         "Submitted at Mechanical Turk, and nothing of it is here. Mechanical Turk approves it by itself {when}, unless "
-        "an owner rejects it with a reason before. If the worker writes that they played, look for their way by its time."
+        "an owner rejects it with a reason before. If the worker writes that they played, look for them by the time."
     ).format(when=_moment(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
     return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one, None)
