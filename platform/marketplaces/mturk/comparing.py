@@ -15,6 +15,7 @@ from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.models import Assignment, Hit
 from participants.models import Enrolment
 from participants.states import State
+from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
 
@@ -88,7 +89,7 @@ def _came(identity: Identity, mine: Assignment | None, same: Assignment | None, 
 
 
 def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Assignment | None) -> str:
-    owed = {row.reason for row in enrolment.ledger.all()}
+    owed = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
     if same is not None and mine is None:
         return _(
             "Somebody else submitted this assignment: it was returned and taken again, or this is not the worker who "
