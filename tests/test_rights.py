@@ -30,6 +30,7 @@ from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
 from exports.tests import building
 from marketplaces.models import Account, Recruitment
+from marketplaces.mturk.models import Hit
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from participants.models import ProblemReport
@@ -77,7 +78,7 @@ WHOLES = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
-    "recruiters_delivery",
+    "recruiters_delivery", "mturk_hit", "mturk_assignment",
 )  # fmt: skip
 FOR_OWNERS = ("audit_record", "api_token", "recruiters_otreeserver")
 FOR_SUPERUSERS = ("auth_user", "recruiters_identity", "opponents_endpoint")
@@ -185,6 +186,16 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     ),
     "marketplaces_recruitment_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
     "marketplaces_recruitment_ask": deed("editor"),
+    "mturk_hit_of_study": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "mturk_hit_publish": look("editor"),
+    "mturk_hit_adopt": deed("editor"),
+    "mturk_hit_worker": deed("owner"),
+    "mturk_hit_again": (BY_POST, from_on("editor", REFUSED)),
+    "mturk_hit_extend": look("editor"),
+    "mturk_hit_prolong": look("editor"),
+    "mturk_hit_expire": look("editor"),
+    "mturk_hit_dispose": look("owner"),
+    "mturk_assignment_reject": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }
@@ -277,7 +288,8 @@ class House:
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
             "hidden.example.org", "program that is hidden",
-            "account that is hidden", "account of hidden", str(building.match_of(person).uid)[:8],
+            "account that is hidden", "account of hidden", "task that is hidden",
+            str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
     def _furnish(self, word: str, worker: str) -> tuple[Study, Collection]:
@@ -295,6 +307,17 @@ class House:
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{word}.example.org")
         account = Account.objects.create(title=f"account of {word}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
+        for role, user in self.user.items():
+            if word == "seen" and role in Role.values:
+                give(account, user=user, role=Role(role), by=None)
+        task = Hit.objects.create(
+            study=study, account=account, title=f"task that is {word}", hit_id=f"3{word}", reward=1, assignments=1,
+            lifetime=60, duration=60, auto_approval=60,
+        )  # fmt: skip
+        task.submitted.create(
+            assignment_id=f"3A{word}", status="Submitted", whose="ours", identity=person.identity,
+            submitted_at=timezone.now(),
+        )  # fmt: skip
         tomorrow = timezone.now() + timedelta(days=1)
         maker = self.user["superuser"]
         tokens.issue(study=study, name=f"program that is {word}", scopes=["read"], expires_at=tomorrow, by=maker)
@@ -331,6 +354,8 @@ class House:
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
+            "mturk_hit": lambda: self.study.hits.get(),
+            "mturk_assignment": lambda: self.study.hits.get().submitted.get(),
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),
