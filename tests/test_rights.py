@@ -30,6 +30,7 @@ from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
 from exports.tests import building
 from marketplaces.models import Account, Recruitment
+from marketplaces.prolific.models import Publication
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from participants.models import ProblemReport
@@ -177,6 +178,21 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     ),
     "marketplaces_recruitment_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
     "marketplaces_recruitment_ask": deed("editor"),
+    "prolific_publication_changelist": (STAFF, STAFF),
+    "prolific_publication_add": (NOBODY, NOBODY),
+    "prolific_publication_change": (from_on("viewer", GONE), from_on("nobody", REFUSED)),
+    "prolific_publication_delete": (NOBODY, NOBODY),
+    "prolific_publication_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "prolific_publication_of": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "prolific_publication_publish": look("editor"),
+    "prolific_publication_pause": deed("editor"),
+    "prolific_publication_resume": deed("editor"),
+    "prolific_publication_stop": deed("owner"),
+    "prolific_publication_places": deed("editor"),
+    "prolific_publication_find": deed("editor"),
+    "prolific_publication_refresh": deed("editor"),
+    "prolific_publication_forget": deed("owner"),
+    "prolific_publication_reject": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }
@@ -258,6 +274,8 @@ class House:
         self.hidden, self.hidden_collection = self._furnish("hidden", "A1HIDDENWORKER")
         self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
+        self._offer(self.study, self.account)
+        self._offer(self.hidden, self.account)
         self.draft = Study.objects.create(title="Seen draft", slug="seen-draft", game="bargaining")
         for role in Role:
             for thing in (self.study, self.collection, self.draft, self.account):
@@ -303,6 +321,14 @@ class House:
         Item.objects.filter(collection=collection).update(match=match)
         return study, collection
 
+    def _offer(self, study: Study, account: Account) -> None:
+        Publication.objects.create(
+            study=study, account=account, internal_name=f"name of {study.slug}", prolific_id=f"id-of-{study.slug}",
+            status="UNPUBLISHED", name=study.title, description=study.title, places=1, minutes=1, reward=1,
+            currency="USD", address="http://127.0.0.1:9/",
+            codes={"completed": "A", "screened_out": "B", "returned": "C"},
+        )  # fmt: skip
+
     def key(self, model: str) -> Any:
         """The primary key of a row of `model` (as in names of pages) that belongs to what is seen."""
         found: dict[str, Callable[[], Any]] = {
@@ -320,6 +346,7 @@ class House:
             "surveys_response": lambda: self._person.surveys.first(),
             "recruiters_delivery": lambda: self._person.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
             "api_token": lambda: self.study.api_tokens.get(),
