@@ -286,7 +286,8 @@ class House:
         self.untold = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
-            "hidden.example.org", "program that is hidden", "account that is hidden", "account of hidden", str(building.match_of(person).uid)[:8],
+            "hidden.example.org", "program that is hidden",
+            "account that is hidden", "account of hidden", str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
     def _furnish(self, word: str, worker: str) -> tuple[Study, Collection]:

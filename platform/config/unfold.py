@@ -61,6 +61,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Participants"), "group", "participants_enrolment"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
+                    _item(_("Tasks on mTurk"), "work", "mturk_hit"),
                 ],
             },
             {

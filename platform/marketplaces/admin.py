@@ -155,10 +155,11 @@ class AccountAdmin(MembersPage):
         """Ask the marketplace's interface once, without changing anything there."""
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
-            self.message_user(request, kinds.get(account.kind).check(account), messages.SUCCESS)
+            says, level = kinds.get(account.kind).check(account), messages.SUCCESS
         except Trouble as trouble:
-            self.message_user(request, str(trouble), messages.ERROR)
-        self.record_deed(request, account, Deed.TRIED)
+            says, level = str(trouble), messages.ERROR
+        self.record_deed(request, account, Deed.TRIED, says, {"answered": level == messages.SUCCESS})
+        self.message_user(request, says, level)
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[account.pk]))
 
 

@@ -46,6 +46,7 @@ class Kind:
             a rehearsal's is the twin's and typed by the researcher.
         check: asks the interface with this account; a sentence such as what the balance is. Raises Trouble.
         sync: brings what the marketplace says of one study's workers here. Raises Trouble.
+        desk: the name of the page on which one study recruits there, whose argument is the study's key; "": none.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Kind:
     addresses: Mapping[str, str]
     check: Callable[[Account], str]
     sync: Callable[[Recruitment], None]
+    desk: str = ""
 
 
 @cache

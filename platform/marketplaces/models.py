@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import URLValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -35,8 +36,12 @@ class Account(models.Model):
     title = models.CharField(_("name"), max_length=80, unique=True)
     kind = models.CharField(_("marketplace"), max_length=20, choices=kind_choices)
     place = models.CharField(_("place"), max_length=12, choices=Place.choices, default=Place.REHEARSAL)
-    address = models.URLField(
-        _("address"), max_length=200, blank=True, help_text=_("Of the stand-in's interface; for rehearsals only.")
+    address = models.CharField(
+        _("address"),
+        max_length=200,
+        blank=True,
+        validators=[URLValidator(schemes=["http", "https"])],
+        help_text=_("Of the stand-in's interface; for rehearsals only."),
     )
     sealed_credentials = models.TextField(editable=False, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
@@ -107,3 +112,8 @@ class Recruitment(models.Model):
     def began(self) -> bool:
         """Whether somebody has come to the study by its present way in."""
         return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
+
+    @property
+    def desk(self) -> str:
+        """The name of the page on which the study recruits; empty where its marketplace has none."""
+        return kinds.get(self.account.kind).desk

@@ -19,6 +19,7 @@ class Farewell:
         address: where the button leads; empty: there is none.
         label: the button's words.
         posts: fields of a form that is posted to `address`; None: a plain link.
+        leads_on: where the answer to the form may send the browser (sources of a content security policy).
         code: the code to copy into the recruiter's page; empty: none is shown.
     """
 
@@ -27,6 +28,7 @@ class Farewell:
     label: str | Promise = ""
     posts: Mapping[str, str] | None = None
     code: str = field(default="")
+    leads_on: tuple[str, ...] = ()
 
 
 Reader = Callable[[Enrolment], Farewell | None]

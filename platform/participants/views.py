@@ -104,7 +104,7 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     response = render(request, "participants/ending.html", context)
     if farewell is not None and farewell.posts is not None:
         where = urlsplit(farewell.address)
-        response._csp_update = {"form-action": f"{where.scheme}://{where.netloc}"}
+        response._csp_update = {"form-action": [f"{where.scheme}://{where.netloc}", *farewell.leads_on]}
     return response
 
 

@@ -136,3 +136,8 @@ def register(kind: str, way: Way) -> None:
 def way_of(kind: str) -> Way | None:
     """How they are paid; None where people are paid by hand (lab codes, open links)."""
     return _ways.get(kind)
+
+
+def kinds_that_pay() -> list[str]:
+    """The kinds of recruiters through which Parley pays."""
+    return [kind for kind, way in _ways.items() if way.payer is not None]

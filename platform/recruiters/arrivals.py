@@ -12,11 +12,6 @@ from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
 from recruiters.models import LabCode
 
-PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What mTurk sends as the assignment while a worker only looks."""
-LONGEST = 64
-"""Characters of one of mTurk's identifiers; theirs have about thirty."""
-
 
 @dataclass(frozen=True)
 class Arrival:
@@ -59,24 +54,6 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival("codes", worker=code, proof=code, lasting=True)
 
 
-def by_mturk(study: str, link: Mapping[str, str]) -> Arrival:
-    """`?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a HIT.
-
-    Raises:
-        IncompleteLink
-    """
-    assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
-    if assignment == PREVIEW:
-        return Arrival("mturk", worker="", proof="", preview=True)
-    if not all(0 < len(part) <= LONGEST and part.isprintable() for part in (assignment, worker, hit)):
-        raise IncompleteLink(
-            _("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
-        )
-    submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
-    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": submit_to}
-    return Arrival("mturk", worker=worker, proof=f"{assignment}/{worker}", details=details)
-
-
 def openly(study: str, link: Mapping[str, str]) -> Arrival:
     """A link that anybody may use (demonstrations, classes): each browser is a new person."""
     return Arrival("open", worker="", proof="")
@@ -106,7 +83,6 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "open": Kind(_("anybody with the link"), openly),
     "codes": Kind(_("personal lab codes"), by_lab_code),
-    "mturk": Kind(_("Mechanical Turk"), by_mturk),
     "otree": Kind(_("an oTree experiment"), by_otree),
 }
 """Marketplaces add theirs (`register`)."""
