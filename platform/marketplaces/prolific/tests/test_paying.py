@@ -90,6 +90,28 @@ def test_a_bonus_that_nobody_can_see_is_unclear_and_never_sent_again(desk, payer
     assert not paid(desk, done, "bonus")
 
 
+def test_a_bonus_that_a_person_looked_up_and_found_unpaid_is_set_up_anew(desk, payer, done):
+    bonus = done.order("bonus")
+    first = payer.prepare(bonus)
+    desk.twin.misbehave("drop", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    assert payer.prepare(bonus) != first
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+def test_a_bonus_that_was_paid_after_all_is_not_set_up_anew(desk, payer, done):
+    bonus = done.order("bonus")
+    first = payer.prepare(bonus)
+    desk.twin.misbehave("drop_after", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    assert payer.prepare(bonus) == first
+    assert payer.pay(bonus).outcome == Outcome.CONFIRMED
+    assert len(paid(desk, done, "bonus")) == 1
+
+
 def test_a_bonus_that_takes_its_time_is_sent_and_then_confirmed(desk, payer, done):
     desk.twin.market.pays_late = True
     bonus = done.order("bonus")
