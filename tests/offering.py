@@ -15,6 +15,7 @@ from participants.models import Enrolment
 from participants.states import State
 from payouts import books, deciding
 from payouts.models import LedgerRow
+from tests import deeds
 
 ENDED_BY_OTHERS = ("opponent_failed", "screened_out", "timed_out", "dropped_out")
 
@@ -49,7 +50,8 @@ def _walk(person: Enrolment, until: str) -> None:
         return
     if until in ("playing", "withdrew", "returned"):
         return
-    building.play(person)
+    while deeds.move(person.get_absolute_url(), "fair", patience=120):
+        pass
     if until == "quiz":
         building.answer(person)
         people.show_step(enrolment_id=person.pk)

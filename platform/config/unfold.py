@@ -62,6 +62,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
                     _item(_("Tasks on mTurk"), "work", "mturk_hit"),
+                    _item(_("Studies on Prolific"), "campaign", "prolific_publication"),
                 ],
             },
             {
@@ -83,7 +84,6 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Identities"), "badge", "recruiters_identity"),
                     _item(_("Marketplaces"), "storefront", "marketplaces_account"),
                     _item(_("Recruitments"), "diversity_3", "marketplaces_recruitment"),
-                    _item(_("Studies on Prolific"), "campaign", "prolific_publication"),
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),
