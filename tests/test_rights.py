@@ -31,6 +31,7 @@ from collecting.planning import Plan, make_collection
 from exports.tests import building
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Hit
+from marketplaces.prolific.models import Publication
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from participants.models import ProblemReport
@@ -196,6 +197,21 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "mturk_hit_expire": look("editor"),
     "mturk_hit_dispose": look("owner"),
     "mturk_assignment_reject": look("owner"),
+    "prolific_publication_changelist": (STAFF, STAFF),
+    "prolific_publication_add": (NOBODY, NOBODY),
+    "prolific_publication_change": (from_on("viewer", GONE), from_on("nobody", REFUSED)),
+    "prolific_publication_delete": (NOBODY, NOBODY),
+    "prolific_publication_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "prolific_publication_of": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "prolific_publication_publish": look("editor"),
+    "prolific_publication_pause": deed("editor"),
+    "prolific_publication_resume": deed("editor"),
+    "prolific_publication_stop": deed("owner"),
+    "prolific_publication_places": deed("editor"),
+    "prolific_publication_find": deed("editor"),
+    "prolific_publication_refresh": deed("editor"),
+    "prolific_publication_forget": deed("owner"),
+    "prolific_publication_reject": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }
@@ -277,6 +293,8 @@ class House:
         self.hidden, self.hidden_collection = self._furnish("hidden", "A1HIDDENWORKER")
         self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
+        self._offer(self.study, self.account)
+        self._offer(self.hidden, self.account)
         self.draft = Study.objects.create(title="Seen draft", slug="seen-draft", game="bargaining")
         for role in Role:
             for thing in (self.study, self.collection, self.draft, self.account):
@@ -335,6 +353,14 @@ class House:
         Item.objects.filter(collection=collection).update(match=match)
         return study, collection
 
+    def _offer(self, study: Study, account: Account) -> None:
+        Publication.objects.create(
+            study=study, account=account, internal_name=f"name of {study.slug}", prolific_id=f"id-of-{study.slug}",
+            status="UNPUBLISHED", name=study.title, description=study.title, places=1, minutes=1, reward=1,
+            currency="USD", address="http://127.0.0.1:9/",
+            codes={"completed": "A", "screened_out": "B", "returned": "C"},
+        )  # fmt: skip
+
     def key(self, model: str) -> Any:
         """The primary key of a row of `model` (as in names of pages) that belongs to what is seen."""
         found: dict[str, Callable[[], Any]] = {
@@ -352,6 +378,7 @@ class House:
             "surveys_response": lambda: self._person.surveys.first(),
             "recruiters_delivery": lambda: self._person.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
             "mturk_hit": lambda: self.study.hits.get(),

@@ -11,6 +11,8 @@ class NotLetIn(Exception):
 
     status = 403
     title: str | Promise = _("You cannot enter here")
+    try_again = False
+    """Whether the same link may do in a moment: nobody is asked to give their task back."""
 
     def __init__(self, reason: str | Promise):
         super().__init__(str(reason))
