@@ -83,6 +83,16 @@ def withdraw(*, enrolment_id: int) -> None:
     end(locked(enrolment_id), State.WITHDREW)
 
 
+@transaction.atomic
+def returned(*, enrolment_id: int) -> bool:
+    """The recruiter says that the assignment was given back; whether that ended the way, or it had ended before."""
+    enrolment = locked(enrolment_id)
+    if enrolment.ended:
+        return False
+    end(enrolment, State.RETURNED)
+    return True
+
+
 def touch(enrolment_id: int) -> None:
     """Remember that the participant's page was heard from."""
     Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now())

@@ -163,16 +163,21 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
     config = content["configurations"][cell.configuration]
     about = {"game": content["game"], "config": config, "role": cell.role, "texts": content["texts"]}
     reserved = [game.title, *game.own_words, *cell.agents, cell.role, "parley", "player", "opponent"]
-    surveys = content.get("surveys", {})
+    surveys, rule = content.get("surveys", {}), cell.pay()
+    met = texts.possible_endings(
+        code_word=content["checks"]["code_word"],
+        quiz=content["checks"]["quiz"],
+        screens=False,  # who reads the instructions has passed those questions
+    )
     steps: list[dict[str, Any]] = [
-        {"kind": "consent", "text": content["texts"]["consent"]},
+        {"kind": "consent", "text": content["texts"]["consent"], "leaving": texts.leaving_promise(rule)},
         {"kind": "name", "reserved": reserved},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
         {
             "kind": "instructions",
             **about,
             "code_word": content["checks"]["code_word"],
-            "pay": texts.pay_promise(cell.pay()),
+            "pay": f"{texts.pay_promise(rule)} {texts.endings_promise(rule, met)}",
         },
         {
             "kind": "match",
