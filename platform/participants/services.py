@@ -60,8 +60,7 @@ def show_step(*, enrolment_id: int) -> tuple[Enrolment, steps.Step | None]:
     if enrolment.ended:
         return enrolment, None
     enrolment.last_seen_at = timezone.now()
-    if enrolment.state not in (step.state, State.WAITING):
-        enrolment.state = step.state
+    enrolment.state = step.state_now()
     enrolment.save(update_fields=["last_seen_at", "state"])
     Visit.objects.get_or_create(enrolment=enrolment, position=enrolment.position, defaults={"kind": step.kind})
     return enrolment, step

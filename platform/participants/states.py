@@ -114,4 +114,7 @@ def ending_of(state: str, *, paid: bool, entry: str) -> Ending:
     ending = ENDINGS[state]
     if entry in WITHOUT_ASSIGNMENT:
         return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
-    return replace(ending, what_next=_GIVE_CODE, gives_code=True) if paid else ending
+    if paid:
+        return replace(ending, what_next=_GIVE_CODE, gives_code=True)
+    sends_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
+    return replace(ending, what_next=_RETURN_WITH_CODE) if sends_code else ending
