@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "rights",
     "participants",
     "recruiters",
+    "quality",
     "opponents",
     "matches",
     "checks",
