@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserType, Page, expect
 
 from tests import walking
 from tests.researching import PATIENCE, expect_size, sign_in, step
@@ -89,8 +89,17 @@ def test_a_tab_that_closes_has_told_what_it_counted(stack, browser: Browser, stu
     context.close()
 
 
-def test_it_works_in_a_frame_of_another_site_that_lets_no_cookie_in(stack, browser: Browser, study: str):
-    context = browser.new_context()
+@pytest.fixture
+def lenient(browser_type: BrowserType, browser_type_launch_args: dict[str, Any]) -> Iterator[Browser]:
+    """A browser that lets a page of the internet, as the test makes one, show a page of this machine in a frame."""
+    arguments = [*browser_type_launch_args["args"], "--disable-features=LocalNetworkAccessChecks"]
+    browser = browser_type.launch(**{**browser_type_launch_args, "args": arguments})
+    yield browser
+    browser.close()
+
+
+def test_it_works_in_a_frame_of_another_site_that_lets_no_cookie_in(stack, lenient: Browser, study: str):
+    context = lenient.new_context()
     page = context.new_page()
     path = begin(stack, page, study)
     context.clear_cookies()
