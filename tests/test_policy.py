@@ -15,11 +15,11 @@ from django.urls import reverse
 
 from games import registry
 from games.play import configure, script_move
+from marketplaces.mturk.arriving import PREVIEW
 from matches import services
 from matches.models import Match, Seat
 from participants import services as people
 from participants.states import ENDINGS, State
-from recruiters.arrivals import PREVIEW
 from tests.visitors import WAY, Visitor, arriving, launched
 
 pytestmark = pytest.mark.django_db

@@ -29,6 +29,7 @@ from audit.models import Record
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
 from exports.tests import building
+from marketplaces.models import Account, Recruitment
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from participants.models import ProblemReport
@@ -162,6 +163,23 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "recruiters_otreeserver_change": (from_on("owner", GONE), from_on("owner", GONE)),
     "recruiters_otreeserver_delete": (from_on("owner", GONE), from_on("owner", GONE)),
     "recruiters_otreeserver_history": (from_on("owner", GONE), from_on("owner", GONE)),
+    "marketplaces_account_changelist": (STAFF, STAFF),
+    "marketplaces_account_add": (STAFF, STAFF),
+    "marketplaces_account_change": (from_on("viewer", GONE), from_on("owner", REFUSED, outside=GONE)),
+    "marketplaces_account_delete": (from_on("owner", REFUSED, outside=GONE), from_on("owner", REFUSED, outside=GONE)),
+    "marketplaces_account_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "marketplaces_account_try": deed("editor"),
+    "marketplaces_account_members": look("viewer"),
+    "marketplaces_account_set_member": deed("owner"),
+    "marketplaces_recruitment_changelist": (STAFF, STAFF),
+    "marketplaces_recruitment_add": (STAFF, STAFF),
+    "marketplaces_recruitment_change": (from_on("viewer", GONE), from_on("owner", REFUSED, outside=GONE)),
+    "marketplaces_recruitment_delete": (
+        from_on("owner", REFUSED, outside=GONE),
+        from_on("owner", REFUSED, outside=GONE),
+    ),
+    "marketplaces_recruitment_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "marketplaces_recruitment_ask": deed("editor"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }
@@ -241,9 +259,11 @@ class House:
         self.user["superuser"] = User.objects.create_superuser("the-superuser")
         self.study, self.collection = self._furnish("seen", "A1SEENWORKER")
         self.hidden, self.hidden_collection = self._furnish("hidden", "A1HIDDENWORKER")
+        self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
+        Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
         self.draft = Study.objects.create(title="Seen draft", slug="seen-draft", game="bargaining")
         for role in Role:
-            for thing in (self.study, self.collection, self.draft):
+            for thing in (self.study, self.collection, self.draft, self.account):
                 give(thing, user=self.user[role], role=role, by=None)
         give(self.hidden, user=User.objects.create_user("somebody", is_staff=True), role=Role.OWNER, by=None)
         Endpoint.objects.create(name="kept", protocol="openai", base_url="http://127.0.0.1:9")
@@ -251,7 +271,8 @@ class House:
         self.untold = [
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
-            "hidden.example.org", "program that is hidden", str(building.match_of(person).uid)[:8],
+            "hidden.example.org", "program that is hidden",
+            "account that is hidden", "account of hidden", str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
     def _furnish(self, word: str, worker: str) -> tuple[Study, Collection]:
@@ -267,6 +288,8 @@ class House:
         )
         Delivery.objects.create(enrolment=person)
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{word}.example.org")
+        account = Account.objects.create(title=f"account of {word}", kind="mturk", address="http://127.0.0.1:9")
+        Recruitment.objects.create(study=study, account=account)
         tomorrow = timezone.now() + timedelta(days=1)
         maker = self.user["superuser"]
         tokens.issue(study=study, name=f"program that is {word}", scopes=["read"], expires_at=tomorrow, by=maker)
@@ -301,6 +324,8 @@ class House:
             "surveys_response": lambda: self._person.surveys.first(),
             "recruiters_delivery": lambda: self._person.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "marketplaces_account": lambda: self.account,
+            "marketplaces_recruitment": lambda: self.study.recruitment,
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),

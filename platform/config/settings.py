@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.unfold import UNFOLD as UNFOLD
 from games import registry
+from marketplaces import kinds
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 env = environ.Env()
@@ -69,6 +70,8 @@ INSTALLED_APPS = [
     "surveys",
     "payouts",
     "studies",
+    "marketplaces",
+    *(f"marketplaces.{key}" for key in kinds.keys()),
     "piloting",
     "collecting",
     "monitoring",
@@ -93,6 +96,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "marketplaces.mturk.framing.RehearsalFrames",
     "config.policy.AdminPolicyMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -158,6 +162,8 @@ CELERY_TASK_ROUTES = {
     "piloting.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
     "api.deliver": {"queue": "default"},
+    "marketplaces.sync": {"queue": "default"},
+    "payouts.pay": {"queue": "payouts"},
     "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
@@ -182,11 +188,20 @@ CELERY_BEAT_SCHEDULE = {
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
     "deliver results": {"task": "api.deliver", "schedule": 5, "options": {"queue": "default", "expires": 5}},
+    "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
+    "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="")
 """US dollars that models' calls may cost in a day, all studies together; empty: any amount."""
+
+PAY_LEASE_SECONDS = env.float("PAY_LEASE_SECONDS", default=300)
+"""How long one worker has a payment for itself; no call of a recruiter's interface may take half of it."""
+PAY_SETTLING_SECONDS = env.float("PAY_SETTLING_SECONDS", default=60)
+"""How long a payment without an answer rests before the recruiter is asked what became of it."""
+PAY_WAIT_SECONDS = env.float("PAY_WAIT_SECONDS", default=30)
+"""After how long a payment is tried again that could not be made; doubled each time, up to half an hour."""
 
 API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", default=240)
 """Calls of the API that one token may make in a minute."""

@@ -287,7 +287,7 @@ class Stack:
         uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]
         uvicorn += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3"]
         alone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
-        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default", *alone]
+        worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default,payouts", *alone]
         collector = ["-P", "threads", "-c", str(COLLECTIONS_AT_ONCE), "-Q", "collections", *alone]
         schedule = ["--schedule", str(self.data_dir / "beat-schedule"), "--pidfile", "", "--loglevel", "warning"]
         celery = [sys.executable, "-m", "celery", "-A", "config"]

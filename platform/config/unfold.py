@@ -61,6 +61,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Participants"), "group", "participants_enrolment"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
+                    _item(_("Tasks on mTurk"), "work", "mturk_hit"),
                 ],
             },
             {
@@ -80,6 +81,8 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _item(_("Audit log"), "policy", "audit_record"),
                     _item(_("Identities"), "badge", "recruiters_identity"),
+                    _item(_("Marketplaces"), "storefront", "marketplaces_account"),
+                    _item(_("Recruitments"), "diversity_3", "marketplaces_recruitment"),
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -19,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from participants import services
+from participants.farewells import farewell_of
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import ending_of
@@ -89,14 +91,22 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     earnings = enrolment.earnings or {}
     ending = ending_of(enrolment.state, paid=bool(earnings.get("amounts")), entry=earnings.get("entry", ""))
     debriefing = earnings.get("debriefing", "")
+    farewell = farewell_of(enrolment)
+    own_code = enrolment.completion_code if ending.gives_code else ""
     context = {
         **_frame(enrolment),
         "title": ending.title,
         "ending": ending,
+        "farewell": farewell,
+        "completion_code": farewell.code if farewell is not None else own_code,
         "earnings": enrolment.earnings,
         "debriefing": to_html(debriefing) if debriefing else "",
     }
-    return render(request, "participants/ending.html", context)
+    response = render(request, "participants/ending.html", context)
+    if farewell is not None and farewell.posts is not None:
+        where = urlsplit(farewell.address)
+        response._csp_update = {"form-action": [f"{where.scheme}://{where.netloc}", *farewell.leads_on]}
+    return response
 
 
 def _frame(enrolment: Enrolment) -> dict[str, Any]:

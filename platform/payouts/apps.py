@@ -1,7 +1,16 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
 class PayoutsConfig(AppConfig):
     name = "payouts"
     verbose_name = _("payouts")
+
+    def ready(self) -> None:
+        from audit.guard import register
+        from payouts import elsewhere, guard
+
+        register(put_up=guard.put_up, take_down=guard.take_down)
+        elsewhere.register()
+        post_migrate.connect(guard.put_up_after_migrating, sender=self)

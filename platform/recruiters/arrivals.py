@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
 from recruiters.models import Identity, LabCode
-
-PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What mTurk sends as the assignment while a worker only looks."""
-LONGEST = 64
-"""Characters of one of mTurk's identifiers; theirs have about thirty."""
 
 
 @dataclass(frozen=True)
@@ -64,24 +60,6 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, once=once)
 
 
-def by_mturk(study: str, link: Mapping[str, str]) -> Arrival:
-    """`?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a HIT.
-
-    Raises:
-        IncompleteLink
-    """
-    assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
-    if assignment == PREVIEW:
-        return Arrival("mturk", worker="", proof="", preview=True)
-    if not all(0 < len(part) <= LONGEST and part.isprintable() for part in (assignment, worker, hit)):
-        raise IncompleteLink(
-            _("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
-        )
-    submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
-    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": submit_to}
-    return Arrival("mturk", worker=worker, proof=f"{assignment}/{worker}", details=details)
-
-
 def openly(study: str, link: Mapping[str, str]) -> Arrival:
     """A link that anybody may use (demonstrations, classes): each browser is a new person."""
     return Arrival("open", worker="", proof="")
@@ -97,9 +75,30 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival(otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back)
 
 
-KINDS: dict[str, Callable[[str, Mapping[str, str]], Arrival]] = {
-    "codes": by_lab_code,
-    "mturk": by_mturk,
-    "open": openly,
-    "otree": by_otree,
+Reader = Callable[[str, Mapping[str, str]], Arrival]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way into a study: its title for researchers, and who comes by a link (study's short name, its fields)."""
+
+    title: str | Promise
+    arrive: Reader
+
+
+KINDS: dict[str, Kind] = {
+    "open": Kind(_("anybody with the link"), openly),
+    "codes": Kind(_("personal lab codes"), by_lab_code),
+    "otree": Kind(_("an oTree experiment"), by_otree),
 }
+"""Marketplaces add theirs (`register`)."""
+
+
+def register(kind: str, title: str | Promise, arrive: Reader) -> None:
+    """Make a way into studies known."""
+    KINDS[kind] = Kind(title, arrive)
+
+
+def choices() -> list[tuple[str, str | Promise]]:
+    """The ways into a study, for a form."""
+    return [(key, kind.title) for key, kind in KINDS.items()]

@@ -21,13 +21,14 @@ from studies.models import Placement
 @receiver(enrolment_ended)
 def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     """Write the ledger and the earnings of the last page; release the place of a way without valid data."""
-    placement = Placement.objects.select_related("cell__version").filter(enrolment=enrolment).first()
+    placement = Placement.objects.select_related("cell__version__study").filter(enrolment=enrolment).first()
     if placement is None:
         return
     rule, content = placement.cell.pay(), placement.cell.version.content
     payoff, share = result_of(enrolment)
     if content["purpose"] == Match.Purpose.STUDY:
-        owed = record_due(enrolment, rule, payoff=payoff, share=share)
+        slug = placement.cell.version.study.slug
+        owed = record_due(enrolment, rule, study=slug, payoff=payoff, share=share)
     else:
         owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
     show_earnings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, NoReturn
 
 from django.conf import settings
@@ -23,6 +24,7 @@ from matches.models import Match
 from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule, endings_with
+from recruiters import arrivals
 from rights.models import Membership
 from studies.design import WantedCell, cells_wanted
 from studies.frozen import FrozenRows, refuse
@@ -42,11 +44,13 @@ class Study(models.Model):
         PAUSED = "paused", _("paused")
         CLOSED = "closed", _("closed")
 
-    class Entry(models.TextChoices):
-        OPEN = "open", _("anybody with the link")
-        CODES = "codes", _("personal lab codes")
-        MTURK = "mturk", _("Mechanical Turk")
-        OTREE = "otree", _("an oTree experiment")
+    class Entry(StrEnum):
+        """The ways in that every installation has; marketplaces add theirs (`recruiters.arrivals`)."""
+
+        OPEN = "open"
+        CODES = "codes"
+        MTURK = "mturk"
+        OTREE = "otree"
 
     title = models.CharField(_("title"), max_length=120)
     slug = models.SlugField(
@@ -108,7 +112,7 @@ class Study(models.Model):
     asks_code_word = models.BooleanField(_("hide a code word in the instructions"), default=True)
     asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
 
-    entry = models.CharField(_("who may enter"), max_length=12, choices=Entry.choices, default=Entry.CODES)
+    entry = models.CharField(_("who may enter"), max_length=12, choices=arrivals.choices, default="codes")
     most_participations = models.PositiveSmallIntegerField(
         _("games per person"),
         null=True,

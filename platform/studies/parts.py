@@ -9,7 +9,7 @@ from checks.models import Verdict
 from matches.models import Match
 from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
-from payouts.models import LedgerRow
+from payouts.models import LedgerRow, Posting
 from quality.models import PageView
 from recruiters.models import Delivery, OtreeServer
 from rights.members import creators_own
@@ -36,6 +36,7 @@ def declare() -> None:
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
     for model in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView):
         belongs(model, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
+    belongs(Posting, to=Study, by=f"row__enrolment__{_OF_ENROLMENT}")
     belongs(Match, to=Study, by=_OF_MATCH)
     belongs(Call, to=Study, by=_call_of)
     belongs(OtreeServer, to=Study, by="study", at="slug")

@@ -32,7 +32,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     if study is None:
         return render(request, "studies/unknown.html", status=404)
     try:
-        arrival = arrivals.KINDS[study.entry](study.slug, {**request.GET.dict(), **request.POST.dict()})
+        arrival = arrivals.KINDS[study.entry].arrive(study.slug, {**request.GET.dict(), **request.POST.dict()})
         if arrival.preview:
             return render(request, "studies/preview.html", _about(study))
         if study.entry == Study.Entry.OPEN:

@@ -8,10 +8,12 @@ import time
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
 import games.play
+from audit.models import Record
 from collecting import driver, leases, playing, services, sweeps
 from collecting.errors import LeaseLost, WrongMoment
 from collecting.models import Collection, Driver, Item
@@ -295,3 +297,11 @@ def test_progress_counts_everything_once():
     assert now.seconds_left == 0
     assert now.decisions_per_second > 0
     assert not Driver.objects.filter(until__gt=timezone.now()).exists()
+
+
+def test_what_the_command_does_is_written_down():
+    call_command("collect", "noted", "--game", "bargaining", "--config", "{}", "--agents", "script:fair", "--no-wait")
+    call_command("collect", "noted", "--pause", "--no-wait")
+    assert list(Record.objects.order_by("pk").values_list("deed", "title")) == [
+        (deed, "noted") for deed in ("made", "started", "paused")
+    ]

@@ -156,7 +156,7 @@ class TestLedger:
         person = self.finish()
         before = list(LedgerRow.objects.order_by("pk").values())
         enrolment_ended.send(Enrolment, enrolment=person)
-        record_due(person, PayRule(base="9.00"), payoff=1, share=1)
+        record_due(person, PayRule(base="9.00"), study="splitting", payoff=1, share=1)
         assert list(LedgerRow.objects.order_by("pk").values()) == before
 
     def test_looking_at_pages_after_the_end_changes_no_pay(self):

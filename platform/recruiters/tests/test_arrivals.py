@@ -122,7 +122,7 @@ class TestMechanicalTurk:
         assert nothing_kept()
 
     def test_the_longest_link_that_is_let_in_fits_the_tables(self):
-        from recruiters.arrivals import LONGEST
+        from marketplaces.mturk.arriving import LONGEST
 
         assert join(workerId="w" * LONGEST, assignmentId="a" * LONGEST, hitId="h" * LONGEST).status_code == 302
         identity = Identity.objects.get()

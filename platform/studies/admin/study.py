@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -21,6 +22,7 @@ from games import registry
 from games.interface import Game
 from participants.states import State
 from rights.roles import Role
+from studies import pausing
 from studies.admin import preview
 from studies.admin.codes import LabCodes, making_choices
 from studies.admin.first_page import COLOURS
@@ -241,24 +243,23 @@ class StudyAdmin(Making, LabCodes, Outlook):
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in for now; whoever is in goes on."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        return self._set_status(request, study, Deed.PAUSED, _("Paused: nobody new comes in."))
+        return self._turn(request, study, pausing.pause, Deed.PAUSED, _("Paused: nobody new comes in."))
 
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in any more; whoever is in goes on."""
         study = self.seen(request, object_id, role=Role.OWNER)
-        return self._set_status(request, study, Deed.CLOSED, _("Closed: nobody new comes in any more."))
+        return self._turn(request, study, pausing.close, Deed.CLOSED, _("Closed: nobody new comes in any more."))
 
-    def _set_status(self, request: HttpRequest, study: Study, deed: Deed, says: str) -> HttpResponse:
-        if study.status == Study.Status.DRAFT:
-            self.message_user(request, _("A draft lets nobody in anyway."), messages.WARNING)
-            return _page_of(study)
-        if study.status == Study.Status.CLOSED and deed == Deed.PAUSED:
-            self.message_user(request, _("It is closed: nobody comes in anyway."), messages.WARNING)
-            return _page_of(study)
-        with transaction.atomic():
-            Study.objects.filter(pk=study.pk).update(status=str(deed))
-            self.record_deed(request, study, deed, says)
-        self.message_user(request, says, messages.SUCCESS)
+    def _turn(
+        self, request: HttpRequest, study: Study, act: Callable[[Study], bool], deed: Deed, says: str
+    ) -> HttpResponse:
+        try:
+            with transaction.atomic():
+                if act(study):
+                    self.record_deed(request, study, deed, says)
+            self.message_user(request, says, messages.SUCCESS)
+        except pausing.NotRunning as reason:
+            self.message_user(request, str(reason), messages.WARNING)
         return _page_of(study)
 
 

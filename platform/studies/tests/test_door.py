@@ -44,7 +44,7 @@ def test_an_unknown_study_has_a_clear_page(slug):
     assert "check the link" in text_of(answer)
 
 
-@pytest.mark.parametrize("entry", Study.Entry.values)
+@pytest.mark.parametrize("entry", list(Study.Entry))
 @pytest.mark.parametrize(
     ("status", "reason"),
     [("draft", "not begun yet"), ("paused", "paused at the moment"), ("closed", "has ended")],

@@ -1,4 +1,4 @@
-"""`manage.py flush`: emptying the whole database empties the audit log with it."""
+"""`manage.py flush`: emptying the whole database empties the audit log and the ledger's journal with it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from audit import guard
 
 class Command(flush.Command):
     def handle(self, **options: Any) -> None:
-        """Let SQLite, which empties tables row by row, past the guard for as long as it takes."""
+        """Let SQLite, which empties tables row by row, past the guards for as long as it takes."""
         connection = connections[options["database"]]
         if connection.vendor != "sqlite":
             super().handle(**options)
             return
-        guard.take_down(connection)
+        guard.take_down_all(connection)
         try:
             super().handle(**options)
         finally:
-            guard.put_up(connection)
+            guard.put_up_all(connection)

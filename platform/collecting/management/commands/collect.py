@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection
+from django.db import connection, transaction
 from pydantic import ValidationError
 
+from audit import services as audit
+from audit.deeds import Deed
 from collecting import driver, planning, services
 from collecting.errors import CollectingError
 from collecting.models import Collection
@@ -80,7 +82,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            collection = self._done(options)
+            with transaction.atomic():
+                collection = self._done(options)
         except (CollectingError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
         if options["here"]:
@@ -102,16 +105,24 @@ class Command(BaseCommand):
             if not planned:
                 known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
                 raise CollectingError(f"There is no collection “{options['name']}”; there are: {known}.")
-            return services.start(planning.make_collection(self._plan(options)))
+            collection = planning.make_collection(self._plan(options))
+            _note(collection, Deed.MADE)
+            return self._started(collection)
         if planned:
             raise CollectingError(f"There is a collection “{options['name']}” already; a plan is never changed.")
         if options["pause"]:
+            _note(collection, Deed.PAUSED)
             return services.pause(collection)
         if options["retry_failed"]:
             services.retry_failed(collection)
         if options["resume"] and options["budget"] is not None:
             services.raise_budget(collection, _dollars(options["budget"]))
-        return services.start(collection) if options["resume"] or options["retry_failed"] else collection
+            _note(collection, Deed.CHANGED, budget=options["budget"])
+        return self._started(collection) if options["resume"] or options["retry_failed"] else collection
+
+    def _started(self, collection: Collection) -> Collection:
+        _note(collection, Deed.STARTED)
+        return services.start(collection)
 
     def _plan(self, options: dict[str, Any]) -> planning.Plan:
         if not options["game"] or not options["agents"]:
@@ -162,6 +173,10 @@ def _play(collection: Collection) -> None:
         driver.drive(collection, slot=0)
     finally:
         connection.close()
+
+
+def _note(collection: Collection, deed: Deed, **details: Any) -> None:
+    audit.record(deed=deed, who=None, target=collection, details=details)
 
 
 def _json(text: str, what: str, kind: type) -> Any:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studies', '0008_surveys_and_debriefing'),
+        ('studies', '0009_entries'),
     ]
 
     operations = [

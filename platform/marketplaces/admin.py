@@ -1,0 +1,240 @@
+"""Accounts at marketplaces, and which study recruits through which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.validators import RegexValidator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminPasswordWidget
+
+from audit.deeds import Deed
+from marketplaces import kinds, syncing
+from marketplaces.kinds import Trouble
+from marketplaces.models import Account, Recruitment, credentials_of
+from rights import parts
+from rights.admin import MembersPage, PartAdmin
+from rights.roles import Role
+from studies.models import Study
+
+_CREDENTIAL = "credential_"
+_FIELDS = ["title", "kind", "place", "address"]
+
+
+class AccountForm(forms.ModelForm):
+    """Credentials go in and never come out again; which there are depends on the marketplace."""
+
+    class Meta:
+        model = Account
+        fields = _FIELDS
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        for credential in self._credentials():
+            self.fields[f"{_CREDENTIAL}{credential.name}"] = forms.CharField(
+                label=credential.label,
+                required=False,
+                max_length=400,
+                validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("It has no spaces and no letters beyond ASCII."))],
+                widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+                help_text=credential.help or _("Kept encrypted, never shown. Empty: what is kept stays."),
+            )
+
+    def _credentials(self) -> tuple[kinds.Credential, ...]:
+        return kinds.get(self.instance.kind).credentials if self.instance.pk else ()
+
+    @sensitive_variables()
+    def typed(self) -> dict[str, str]:
+        """The credentials that were typed now."""
+        given = {one.name: self.cleaned_data.get(f"{_CREDENTIAL}{one.name}", "") for one in self._credentials()}
+        return {name: value for name, value in given.items() if value}
+
+    @sensitive_variables()
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        rehearsal = cleaned.get("place") == Account.Place.REHEARSAL
+        if rehearsal and not cleaned.get("address"):
+            self.add_error("address", _("Where the stand-in's interface is, such as http://127.0.0.1:8100."))
+        if not rehearsal and cleaned.get("address"):
+            self.add_error("address", _("Only a rehearsal has an address of its own."))
+        kind = self.instance.kind if self.instance.pk else cleaned.get("kind")
+        place = cleaned.get("place")
+        if kind and place and not rehearsal and place not in kinds.get(kind).addresses:
+            self.add_error("place", _("This marketplace has no such place."))
+        moved = {"place", "address"} & set(self.changed_data)
+        if self.instance.pk and moved and self.instance.sealed_credentials:
+            missing = {one.name for one in self._credentials()} - set(self.typed())
+            for name in missing:
+                self.add_error(
+                    f"{_CREDENTIAL}{name}", _("What is kept belongs to the old place. Please type it again.")
+                )
+        return cleaned
+
+
+@admin.register(Account)
+class AccountAdmin(MembersPage):
+    """Accounts. A member with the part of an editor recruits and pays with it; only owners change it."""
+
+    sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
+    form = AccountForm
+    list_display = ["title", "kind", "where", "signs_in"]
+    actions = None
+    view_on_site = False
+    change_form_before_template = "admin/marketplaces/account/before.html"
+
+    @display(description=gettext_lazy("place"), label={"production": "danger", "sandbox": "info", "rehearsal": "info"})
+    def where(self, account: Account) -> tuple[str, str]:
+        return account.place, account.get_place_display()
+
+    @display(description=gettext_lazy("can sign in"), boolean=True)
+    def signs_in(self, account: Account) -> bool:
+        return credentials_of(account) is not None
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return parts.works_here(request.user)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Account | None = None) -> Any:
+        what = [(None, {"fields": _FIELDS})]
+        if obj is None or not self.has_change_permission(request, obj):
+            return what
+        names = [f"{_CREDENTIAL}{credential.name}" for credential in kinds.get(obj.kind).credentials]
+        return [*what, (gettext_lazy("Credentials"), {"fields": names})] if names else what
+
+    def get_form(self, request: HttpRequest, obj: Account | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """The credentials' fields are made by the form itself, for the account's marketplace."""
+        fields = (
+            None if kwargs.get("fields") is None else [f for f in kwargs["fields"] if not f.startswith(_CREDENTIAL)]
+        )
+        if fields is None:
+            fields = ["title", "kind", "place", "address"]
+        return super().get_form(request, obj, change=change, **{**kwargs, "fields": fields})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[str]:
+        """Credentials are one marketplace's; recruitments belong to one place."""
+        if obj is None:
+            return []
+        return ["kind", "place", "address"] if obj.recruitments.exists() else ["kind"]
+
+    @method_decorator(sensitive_post_parameters())
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        account = self.get_object(request, object_id) if object_id else None
+        about = {"account": account, "may_try": account is not None and self._allowed(request, account, Role.EDITOR)}
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **about})
+
+    @sensitive_variables()
+    def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
+        if not change:
+            obj.created_by = request.user
+        if typed := form.typed():
+            kept = {} if {"place", "address"} & set(form.changed_data) else credentials_of(obj) or {}
+            obj.keep_credentials({**kept, **typed})
+        super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: Account, post_url_continue: str | None = None) -> HttpResponse:
+        """On to the page where its credentials are typed."""
+        self.message_user(request, _("Now type what the account signs in with, and try it."), messages.INFO)
+        return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[obj.pk]))
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.try_it))
+        return [path("<path:object_id>/try/", view, name="marketplaces_account_try"), *super().get_urls()]
+
+    def try_it(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask the marketplace's interface once, without changing anything there."""
+        account = self.seen(request, object_id, role=Role.EDITOR)
+        try:
+            says, level = kinds.get(account.kind).check(account), messages.SUCCESS
+        except Trouble as trouble:
+            says, level = str(trouble), messages.ERROR
+        self.record_deed(request, account, Deed.TRIED, says, {"answered": level == messages.SUCCESS})
+        self.message_user(request, says, level)
+        return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[account.pk]))
+
+
+class RecruitmentForm(forms.ModelForm):
+    """A study and an account of the marketplace by which its people enter."""
+
+    class Meta:
+        model = Recruitment
+        fields = ("study", "account")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        study = cleaned.get("study") or (self.instance.study if self.instance.pk else None)
+        account = cleaned.get("account")
+        if study and account and study.entry != account.kind:
+            says = _("People enter this study by another way: change “who may enter” of the study, or choose another.")
+            self.add_error("account", says)
+        return cleaned
+
+
+@admin.register(Recruitment)
+class RecruitmentAdmin(PartAdmin):
+    """Through which account a study recruits and pays; what the marketplace last said."""
+
+    sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
+    form = RecruitmentForm
+    fields = ["study", "account"]
+    list_display = ["study", "account", "asked_at", "answered_at", "standing"]
+    list_select_related = ["study", "account"]
+    actions = None
+    view_on_site = False
+    change_form_before_template = "admin/marketplaces/recruitment/before.html"
+
+    @display(description=gettext_lazy("answers"), label={"no": "danger", "yes": "success", "new": "info"})
+    def standing(self, recruitment: Recruitment) -> tuple[str, str]:
+        if recruitment.problem:
+            return "no", recruitment.problem
+        return ("yes", _("yes")) if recruitment.answered_at else ("new", _("not asked yet"))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Recruitment | None = None) -> list[str]:
+        """Whom people came through is no matter of choice once somebody has come."""
+        if obj is None:
+            return []
+        return ["study", "account"] if obj.began else ["study"]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """One's own studies that recruit at a marketplace, and the accounts that one may use."""
+        choices: dict[str, QuerySet[Any]] = {
+            "study": parts.visible(
+                request.user,
+                Study.objects.filter(entry__in=kinds.keys(), recruitment=None),
+                role=Role.OWNER,
+            ),
+            "account": parts.visible(request.user, Account.objects.all(), role=Role.EDITOR),
+        }
+        return super().formfield_for_foreignkey(db_field, request, queryset=choices[db_field.name], **kwargs)
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        found = self.get_object(request, object_id) if object_id else None
+        about = {"recruitment": found, "may_ask": found is not None and self._allowed(request, found, Role.EDITOR)}
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **about})
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.ask))
+        return [path("<path:object_id>/ask/", view, name="marketplaces_recruitment_ask"), *super().get_urls()]
+
+    def ask(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask the marketplace about this study's people now."""
+        recruitment = self.seen(request, object_id, role=Role.EDITOR)
+        syncing.sync(recruitment)
+        recruitment.refresh_from_db()
+        if recruitment.problem:
+            self.message_user(request, recruitment.problem, messages.ERROR)
+        else:
+            self.message_user(request, _("The marketplace has answered; what it said is noted."), messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:marketplaces_recruitment_change", args=[recruitment.pk]))

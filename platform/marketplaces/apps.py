@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class MarketplacesConfig(AppConfig):
+    name = "marketplaces"
+    verbose_name = _("marketplaces")
+
+    def ready(self) -> None:
+        from marketplaces import parts
+
+        parts.declare()

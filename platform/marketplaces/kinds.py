@@ -1,0 +1,72 @@
+"""Which marketplaces there are: every folder of this package that has a `kind.py` with a `KIND` in it.
+
+Each folder is a Django app of its own: how its people arrive, what is asked of its interface, how they are
+paid, and a twin of the interface for tests and rehearsals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.utils.functional import Promise
+
+if TYPE_CHECKING:
+    from marketplaces.models import Account, Recruitment
+
+
+class Trouble(Exception):
+    """A marketplace's interface was down, slow, refused or answered nonsense; the text is for the researcher.
+
+    It names no key and no worker.
+    """
+
+
+@dataclass(frozen=True)
+class Credential:
+    """One secret that an account needs, typed once and never shown again."""
+
+    name: str
+    label: str | Promise
+    help: str | Promise = ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One marketplace.
+
+    Attributes:
+        key: the folder's name and `Identity.recruiter`.
+        credentials: what an account needs to sign in.
+        addresses: the interface's address for each place ("production", "sandbox") that the marketplace has;
+            a rehearsal's is the twin's and typed by the researcher.
+        check: asks the interface with this account; a sentence such as what the balance is. Raises Trouble.
+        sync: brings what the marketplace says of one study's workers here. Raises Trouble.
+        desk: the name of the page on which one study recruits there, whose argument is the study's key; "": none.
+    """
+
+    key: str
+    title: str | Promise
+    credentials: tuple[Credential, ...]
+    addresses: Mapping[str, str]
+    check: Callable[[Account], str]
+    sync: Callable[[Recruitment], None]
+    desk: str = ""
+
+
+@cache
+def keys() -> tuple[str, ...]:
+    """The marketplaces' names, in alphabetical order."""
+    return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/kind.py")))
+
+
+@cache
+def get(key: str) -> Kind:
+    """The marketplace called `key`; KeyError where there is none."""
+    if key not in keys():
+        raise KeyError(key)
+    return import_module(f"marketplaces.{key}.kind").KIND

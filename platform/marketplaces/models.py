@@ -1,0 +1,119 @@
+"""Accounts at marketplaces, and which study recruits through which."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import URLValidator
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
+
+import sealing
+from marketplaces import kinds
+from recruiters.models import Identity
+from rights.models import Membership
+from studies.models import Study
+
+_PURPOSE = b"parley: credentials of marketplaces"
+
+
+def kind_choices() -> list[tuple[str, Any]]:
+    return [(key, kinds.get(key).title) for key in kinds.keys()]
+
+
+class Account(models.Model):
+    """Somebody's account at a marketplace. Its members may use it: editors recruit and pay with it."""
+
+    class Place(models.TextChoices):
+        PRODUCTION = "production", _("production: real people and real money")
+        SANDBOX = "sandbox", _("the marketplace's own sandbox")
+        REHEARSAL = "rehearsal", _("a rehearsal with Parley's stand-in")
+
+    title = models.CharField(_("name"), max_length=80, unique=True)
+    kind = models.CharField(_("marketplace"), max_length=20, choices=kind_choices)
+    place = models.CharField(_("place"), max_length=12, choices=Place.choices, default=Place.REHEARSAL)
+    address = models.CharField(
+        _("address"),
+        max_length=200,
+        blank=True,
+        validators=[URLValidator(schemes=["http", "https"])],
+        help_text=_("Of the stand-in's interface; for rehearsals only."),
+    )
+    sealed_credentials = models.TextField(editable=False, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("account at a marketplace")
+        verbose_name_plural = _("accounts at marketplaces")
+        ordering = ["title"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def base_address(self) -> str:
+        """Where its interface is, without a last slash; empty where the marketplace has no such place."""
+        if self.place == self.Place.REHEARSAL:
+            return self.address.rstrip("/")
+        return kinds.get(self.kind).addresses.get(self.place, "").rstrip("/")
+
+    @sensitive_variables()
+    def keep_credentials(self, credentials: dict[str, str]) -> None:
+        """Keep them, encrypted, instead of those before."""
+        self.sealed_credentials = sealing.seal(json.dumps(credentials), purpose=_PURPOSE)
+
+
+@sensitive_variables()
+def credentials_of(account: Account) -> dict[str, str] | None:
+    """What the account signs in with; None where nothing is kept or it can no longer be read.
+
+    A function and no method: templates and lists call methods by name.
+    """
+    found = sealing.unseal(account.sealed_credentials, purpose=_PURPOSE) if account.sealed_credentials else None
+    return json.loads(found) if found is not None else None
+
+
+class Member(Membership):
+    """Somebody's part in an account."""
+
+    account = models.ForeignKey(Account, models.CASCADE, related_name="members")
+
+    class Meta:
+        verbose_name = _("member of an account")
+        verbose_name_plural = _("members of accounts")
+        constraints = [models.UniqueConstraint(fields=["account", "user"], name="one_part_per_account")]
+
+
+class Recruitment(models.Model):
+    """Which account a study recruits and pays through, and when the marketplace was last asked about it."""
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="recruitment")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="recruitments", verbose_name=_("account"))
+    asked_at = models.DateTimeField(_("last asked"), null=True, blank=True, editable=False)
+    answered_at = models.DateTimeField(_("last answered"), null=True, blank=True, editable=False)
+    next_at = models.DateTimeField(default=timezone.now, editable=False)
+    failures = models.PositiveIntegerField(_("failures in a row"), default=0, editable=False)
+    problem = models.CharField(_("problem"), max_length=300, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("recruitment")
+        verbose_name_plural = _("recruitments")
+        indexes = [models.Index(fields=["next_at"], name="recruitment_next")]
+
+    def __str__(self) -> str:
+        return self.study.slug
+
+    @property
+    def began(self) -> bool:
+        """Whether somebody has come to the study by its present way in."""
+        return Identity.objects.filter(study=self.study.slug, recruiter=self.account.kind).exists()
+
+    @property
+    def desk(self) -> str:
+        """The name of the page on which the study recruits; empty where its marketplace has none."""
+        return kinds.get(self.account.kind).desk

@@ -1,0 +1,205 @@
+"""What a researcher types about a task."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from marketplaces.mturk import publishing
+from marketplaces.mturk.publishing import Wish
+from studies.models import Study, Version
+
+MOST_ASSIGNMENTS = 10_000
+MINUTE, HOUR, DAY = 60, 3600, 24 * 3600
+
+
+def _number(label: Any, least: int, most: int, help_text: Any = "", *, required: bool = True) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        min_value=least,
+        max_value=most,
+        required=required,
+        help_text=help_text,
+        widget=UnfoldAdminIntegerFieldWidget(attrs={"min": least, "max": most}),
+    )
+
+
+class TaskForm(forms.Form):
+    """A task to be published; the reward is no field of it: it is the study's base pay."""
+
+    token = forms.UUIDField(widget=forms.HiddenInput)
+    title = forms.CharField(
+        label=gettext_lazy("Title"),
+        max_length=128,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=gettext_lazy("What workers see in their list. Say what is to be done and how long it takes."),
+    )
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text=gettext_lazy("Say that there is a bonus, and that the task is an experiment."),
+    )
+    keywords = forms.CharField(
+        label=gettext_lazy("Keywords"),
+        max_length=1000,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=gettext_lazy("Separated by commas."),
+    )
+    assignments = _number(
+        gettext_lazy("Assignments"),
+        1,
+        MOST_ASSIGNMENTS,
+        gettext_lazy(
+            "How many people may do it. With 10 or more Mechanical Turk takes 40 % of the rewards instead of 20 %."
+        ),
+    )
+    days = _number(gettext_lazy("Days for which it is offered"), 1, 30)
+    minutes = _number(
+        gettext_lazy("Minutes that a worker has"),
+        5,
+        24 * 60,
+        gettext_lazy("From accepting to submitting; not less than the study's own minutes in all."),
+    )
+    approval_days = _number(
+        gettext_lazy("Days until Mechanical Turk approves by itself"),
+        1,
+        30,
+        gettext_lazy("Counted from the submission. You pay or reject before."),
+    )
+    approved_percent = _number(
+        gettext_lazy("Least approval rate, in percent"), 0, 100, gettext_lazy("Empty: any."), required=False
+    )
+    approved_number = _number(
+        gettext_lazy("Least number of approved tasks"), 0, 100_000, gettext_lazy("Empty: any."), required=False
+    )
+    countries = forms.CharField(
+        label=gettext_lazy("Countries"),
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=gettext_lazy("Codes of two letters, separated by commas: US, GB. Empty: any."),
+    )
+    hides_from_unrested = forms.BooleanField(
+        label=gettext_lazy("Hide it from whoever has played a short while ago"),
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+    )
+    frame_height = _number(
+        gettext_lazy("Height of the frame, in pixels"),
+        0,
+        3000,
+        gettext_lazy("0: as high as the worker's window, which suits phones too."),
+    )
+
+    groups = (
+        (gettext_lazy("What workers see"), ("title", "description", "keywords")),
+        (gettext_lazy("How many, how long"), ("assignments", "days", "minutes", "approval_days")),
+        (
+            gettext_lazy("For whom"),
+            ("approved_percent", "approved_number", "countries", "hides_from_unrested", "frame_height"),
+        ),
+    )
+
+    def __init__(self, *args: Any, study: Study, version: Version, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._study = study
+        self._least_minutes = version.content["timers"]["minutes"]
+        self._rest_hours = version.content.get("participations", {}).get("rest_hours", 0)
+        if self._rest_hours:
+            self.fields["hides_from_unrested"].help_text = _(
+                "The study asks for {hours} hours between two games of this kind. Mechanical Turk then shows the task "
+                "only to those who have rested; the study's door refuses the others anyway."
+            ).format(hours=self._rest_hours)
+        else:
+            del self.fields["hides_from_unrested"]
+
+    @classmethod
+    def prefilled(cls, study: Study, version: Version) -> TaskForm:
+        """The form as it is first shown."""
+        minutes = version.content["timers"]["minutes"]
+        free = publishing.open_places(version) - publishing.offered_already(study)
+        initial = {
+            "token": uuid.uuid4(),
+            "title": study.title[:128],
+            "description": _("Play a short game by turns and answer a question about it. There is a bonus on top."),
+            "keywords": _("experiment, study, game, bonus"),
+            "assignments": max(1, free),
+            "days": 3,
+            "minutes": max(5, minutes),
+            "approval_days": 3,
+            "approved_percent": 95,
+            "approved_number": 100,
+            "hides_from_unrested": True,
+            "frame_height": 0,
+        }
+        return cls(study=study, version=version, initial=initial)
+
+    def grouped(self) -> list[tuple[Any, list[Any]]]:
+        """The fields that are shown, by group."""
+        return [(title, [self[name] for name in names if name in self.fields]) for title, names in self.groups]
+
+    def clean_countries(self) -> str:
+        codes = [code.strip().upper() for code in self.cleaned_data["countries"].split(",") if code.strip()]
+        wrong = [code for code in codes if not re.fullmatch(r"[A-Z]{2}", code)]
+        if wrong:
+            raise ValidationError(_("Country codes have two letters: {wrong}.").format(wrong=", ".join(wrong)))
+        return ", ".join(dict.fromkeys(codes))
+
+    def clean_minutes(self) -> int:
+        minutes: int = self.cleaned_data["minutes"]
+        if minutes < self._least_minutes:
+            raise ValidationError(
+                _("The study gives people {minutes} minutes; with less here they could not submit.").format(
+                    minutes=self._least_minutes
+                )
+            )
+        return minutes
+
+    def wish(self) -> Wish:
+        """The task that was typed."""
+        typed = self.cleaned_data
+        demands: dict[str, Any] = {
+            name: typed[name] for name in ("approved_percent", "approved_number") if typed.get(name)
+        }
+        if typed["countries"]:
+            demands["countries"] = typed["countries"].split(", ")
+        if typed.get("hides_from_unrested"):
+            demands["rest_hours"] = self._rest_hours
+        return Wish(
+            title=typed["title"],
+            description=typed["description"],
+            keywords=typed["keywords"],
+            assignments=typed["assignments"],
+            lifetime=typed["days"] * DAY,
+            duration=typed["minutes"] * MINUTE,
+            auto_approval=typed["approval_days"] * DAY,
+            frame_height=typed["frame_height"],
+            demands=demands,
+        )
+
+
+class ExtendForm(forms.Form):
+    """How many more people may do a task."""
+
+    token = forms.UUIDField(widget=forms.HiddenInput)
+    number = _number(gettext_lazy("Additional assignments"), 1, MOST_ASSIGNMENTS)
+
+
+class ProlongForm(forms.Form):
+    """How long a task is offered from now on."""
+
+    hours = _number(gettext_lazy("Hours from now"), 1, 30 * 24)

@@ -1,0 +1,350 @@
+"""A study's desk at Mechanical Turk: its tasks, publishing another, offering more of one, taking one off."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from audit import services as audit
+from audit.deeds import Deed
+from marketplaces.kinds import Trouble
+from marketplaces.models import Account, Recruitment
+from marketplaces.mturk import comparing, publishing
+from marketplaces.mturk.admin.forms import ExtendForm, ProlongForm, TaskForm
+from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.client import requester_of
+from marketplaces.mturk.errors import Unclear
+from marketplaces.mturk.models import Hit
+from marketplaces.mturk.publishing import NotPossible
+from participants.admin import ReadOnlyAdmin
+from recruiters.models import Identity
+from rights import parts
+from rights.roles import Role
+from studies.models import Study
+
+COLOURS = {
+    Hit.State.ORDERED: "warning",
+    Hit.State.REFUSED: "danger",
+    Hit.State.ASSIGNABLE: "success",
+    Hit.State.UNASSIGNABLE: "info",
+    Hit.State.REVIEWABLE: "info",
+    Hit.State.REVIEWING: "info",
+    Hit.State.DISPOSED: "default",
+}
+
+
+@admin.register(Hit)
+class HitAdmin(ReadOnlyAdmin):
+    """Tasks. They are changed by deeds alone, each on a page that asks first."""
+
+    list_display = ["title", "study", "standing", "reward", "assignments", "pending", "available", "expires_at"]
+    list_select_related = ["study"]
+    list_filter = ["state"]
+    fields = [
+        "study", "account", "title", "description", "keywords", "standing", "hit_id", "reward", "assignments",
+        "pending", "available", "completed", "expires_at", "problem", "created_at",
+    ]  # fmt: skip
+    readonly_fields = fields
+
+    @display(description=gettext_lazy("state"), ordering="state", label=COLOURS)
+    def standing(self, hit: Hit) -> tuple[str, str]:
+        return hit.state, hit.get_state_display()
+
+    def get_urls(self) -> list[URLPattern]:
+        of_study = {
+            "of_study": ("", self.of_study),
+            "publish": ("publish/", self.publish),
+            "adopt": ("adopt/", require_POST(self.adopt)),
+            "worker": ("worker/", require_POST(self.worker)),
+        }
+        of_hit = {
+            "again": require_POST(self.again),
+            "extend": self.extend,
+            "prolong": self.prolong,
+            "expire": self.expire,
+            "dispose": self.dispose,
+        }
+        view = self.admin_site.admin_view
+        return [
+            *(
+                path(f"of/<int:study_id>/{end}", view(page), name=f"mturk_hit_{n}")
+                for n, (end, page) in of_study.items()
+            ),
+            *(path(f"<int:object_id>/{n}/", view(page), name=f"mturk_hit_{n}") for n, page in of_hit.items()),
+            *super().get_urls(),
+        ]
+
+    # ---- a study's desk --------------------------------------------------------------------------------
+
+    def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """The study's tasks, and everybody who came from them."""
+        study = self._study(request, study_id)
+        recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
+        lines = comparing.lines_of(study)
+        context = {
+            "recruitment": recruitment if recruitment and recruitment.account.kind == KEY else None,
+            "hits": Hit.objects.filter(study=study).select_related("account"),
+            "lines": lines,
+            "to_do": comparing.to_be_seen_to(lines),
+            "may_change": parts.may(request.user, study, role=Role.EDITOR),
+            "may_decide": parts.may(request.user, study, role=Role.OWNER),
+            "colours": COLOURS,
+        }
+        return self._page(request, "desk.html", _("{study} on Mechanical Turk").format(study=study), study, context)
+
+    def publish(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """A new task: typed, shown with what it costs, and published when that is confirmed."""
+        study = self._study(request, study_id, role=Role.EDITOR)
+        title = _("Publish on Mechanical Turk")
+        try:
+            account = self._account(request, study)
+            version = publishing.launched_version(study)
+            address = request.build_absolute_uri(study.get_absolute_url())
+            publishing.refuse_address(address, account)
+        except NotPossible as reason:
+            return self._page(request, "publish.html", title, study, {"reason": str(reason)})
+        about = {"account": account, "reward": publishing.reward_of(version), "address": address}
+        if request.method != "POST":
+            return self._page(
+                request, "publish.html", title, study, {**about, "form": TaskForm.prefilled(study, version)}
+            )
+        form = TaskForm(request.POST, study=study, version=version)
+        if not form.is_valid() or "edit" in request.POST:
+            return self._page(request, "publish.html", title, study, {**about, "form": form})
+        wish = form.wish()
+        try:
+            cost = publishing.cost_of(version, assignments=wish.assignments, available=requester_of(account).balance())
+        except Trouble as trouble:
+            return self._page(request, "publish.html", title, study, {**about, "form": form, "trouble": str(trouble)})
+        if cost.missing or "confirmed" not in request.POST:
+            context = {**about, "form": form, "wish": wish, "cost": cost}
+            return self._page(request, "confirm.html", title, study, context)
+        return self._order(request, study, account, form.cleaned_data["token"], wish, address)
+
+    def _order(
+        self, request: HttpRequest, study: Study, account: Account, token: uuid.UUID, wish: Any, address: str
+    ) -> HttpResponse:
+        with transaction.atomic():
+            hit, new = publishing.order(study=study, account=account, token=token, wish=wish, by=request.user)
+            if hit.study_id != study.pk:
+                raise PermissionDenied
+            if new:
+                details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
+                self.record_deed(request, hit, Deed.PUBLISHED, "Ordered at Mechanical Turk.", details)
+        return self._send(request, hit, address)
+
+    def _send(self, request: HttpRequest, hit: Hit, address: str) -> HttpResponse:
+        try:
+            publishing.publish(hit, address=address)
+        except Unclear as trouble:
+            says = _(
+                "{reason} Whether the task exists is not known yet. It is looked for by itself; to order it again "
+                "makes no second one."
+            )
+            self.message_user(request, says.format(reason=trouble), messages.WARNING)
+        except Trouble as trouble:
+            self.message_user(request, _("Not published: {reason}").format(reason=trouble), messages.ERROR)
+        else:
+            self.message_user(request, _("Published: workers can find the task now."), messages.SUCCESS)
+        return _desk_of(hit.study)
+
+    def again(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Order a task again whose answer was lost; it is the same task."""
+        hit = self._hit(request, object_id)
+        if hit.state != Hit.State.ORDERED:
+            self.message_user(request, _("It is known by now how this task stands."), messages.INFO)
+            return _desk_of(hit.study)
+        self.record_deed(request, hit, Deed.PUBLISHED, "Ordered again at Mechanical Turk.")
+        return self._send(request, hit, request.build_absolute_uri(hit.study.get_absolute_url()))
+
+    def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """A task that was made elsewhere becomes one of the study's."""
+        study = self._study(request, study_id, role=Role.EDITOR)
+        asked = request.POST.get("hit_id", "").strip()
+        try:
+            account = self._account(request, study)
+            if not (asked.isascii() and asked.isalnum() and len(asked) <= 64):
+                raise NotPossible(_("A task's id consists of letters and digits."))
+            hit = publishing.adopt(study=study, account=account, hit_id=asked, by=request.user)
+        except (Trouble, NotPossible) as reason:
+            self.message_user(request, _("Not added: {reason}").format(reason=reason), messages.ERROR)
+        else:
+            self.record_deed(request, hit, Deed.MADE, "Added a task that was made elsewhere.")
+            self.message_user(request, _("Added: its workers can be paid here."), messages.SUCCESS)
+        return _desk_of(study)
+
+    def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """The worker's id of one participant, for an owner who has to make up for something; written down."""
+        study = self._study(request, study_id, role=Role.OWNER)
+        asked = request.POST.get("enrolment", "")
+        came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
+        identity = came.filter(enrolment__pk=asked).first() if asked.isascii() and asked.isdigit() else None
+        if identity is None:
+            self.message_user(request, _("There is no such participant (any more)."), messages.ERROR)
+            return _desk_of(study)
+        audit.record(deed=Deed.IDENTITY_SHOWN, who=request.user, target=identity.enrolment, of=study)
+        return self._page(request, "worker.html", _("Who this is at Mechanical Turk"), study, {"identity": identity})
+
+    # ---- one task --------------------------------------------------------------------------------------
+
+    def extend(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """More assignments."""
+        hit = self._hit(request, object_id)
+        form = ExtendForm(request.POST or None, initial={"token": uuid.uuid4()})
+        words = {
+            "says": _(
+                "Each assignment costs ${each} (reward and fee) when it is approved. A task made with fewer than 10 "
+                "assignments can never have 10 or more."
+            ).format(each=publishing.each(hit)),
+            "button": _("Add them"),
+        }
+        return self._deed(
+            request,
+            hit,
+            title=_("More assignments"),
+            words=words,
+            form=form,
+            deed=Deed.EXTENDED,
+            act=lambda: publishing.extend(hit, number=form.cleaned_data["number"], token=form.cleaned_data["token"]),
+            done=_("More people can do the task now."),
+        )
+
+    def prolong(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Another end."""
+        hit = self._hit(request, object_id)
+        form = ProlongForm(request.POST or None, initial={"hours": 72})
+        return self._deed(
+            request,
+            hit,
+            title=_("Offer it longer"),
+            words={"says": _("From now on it is offered for so many hours."), "button": _("Offer it so long")},
+            form=form,
+            deed=Deed.EXTENDED,
+            act=lambda: publishing.prolong(hit, hours=form.cleaned_data["hours"]),
+            done=_("Its new end is noted."),
+        )
+
+    def expire(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Off the list."""
+        hit = self._hit(request, object_id)
+        says = _("Nobody new finds or accepts it from then on. Whoever has accepted it goes on and can submit.")
+        return self._deed(
+            request,
+            hit,
+            title=_("Take the task off"),
+            words={"says": says, "button": _("Take it off")},
+            form=None,
+            deed=Deed.EXPIRED,
+            act=lambda: publishing.expire(hit),
+            done=_("It is offered to nobody any more."),
+        )
+
+    def dispose(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Away with it."""
+        hit = self._hit(request, object_id, role=Role.OWNER)
+        says = _(
+            "Mechanical Turk forgets the task: rejected assignments cannot be approved any more, and nothing more is "
+            "learnt about it. Only a task that is over and decided can be deleted; by itself it goes after 120 days."
+        )
+        return self._deed(
+            request,
+            hit,
+            title=_("Delete the task at Mechanical Turk"),
+            words={"says": says, "button": _("Delete it there")},
+            form=None,
+            deed=Deed.DELETED,
+            act=lambda: publishing.delete(hit),
+            done=_("It is deleted at Mechanical Turk; here it stays."),
+        )
+
+    def _deed(
+        self,
+        request: HttpRequest,
+        hit: Hit,
+        *,
+        title: str,
+        words: dict[str, str],
+        form: forms.Form | None,
+        deed: Deed,
+        act: Callable[[], None],
+        done: str,
+    ) -> HttpResponse:
+        """A page that asks, and the deed when it is confirmed."""
+        if request.method != "POST" or (form is not None and not form.is_valid()):
+            return self._page(request, "deed.html", title, hit.study, {"hit": hit, "words": words, "form": form})
+        if hit.hit_id is None:
+            self.message_user(request, _("Not done: it is not known whether the task exists."), messages.ERROR)
+            return _desk_of(hit.study)
+        self.record_deed(request, hit, deed, f"Asked Mechanical Turk: {title}.")
+        try:
+            act()
+        except Unclear as trouble:
+            says = _("{reason} It is not known whether it was done. To do it again does it no second time.")
+            self.message_user(request, says.format(reason=trouble), messages.WARNING)
+            return self._page(request, "deed.html", title, hit.study, {"hit": hit, "words": words, "form": form})
+        except (Trouble, NotPossible) as reason:
+            self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
+        else:
+            self.message_user(request, done, messages.SUCCESS)
+        return _desk_of(hit.study)
+
+    # ---- what they share -------------------------------------------------------------------------------
+
+    def _study(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
+        found: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
+        return found
+
+    def _hit(self, request: HttpRequest, object_id: int, *, role: Role = Role.EDITOR) -> Hit:
+        """A task of a study that one may change, through an account that one may use.
+
+        Raises:
+            Http404, PermissionDenied
+        """
+        hit: Hit = self.seen(request, str(object_id), role=role)
+        if not parts.may(request.user, hit.account, role=Role.EDITOR):
+            raise PermissionDenied
+        return hit
+
+    def _account(self, request: HttpRequest, study: Study) -> Account:
+        """The study's account, where one may recruit with it.
+
+        Raises:
+            NotPossible
+        """
+        recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
+        if recruitment is None or recruitment.account.kind != KEY:
+            raise NotPossible(_("Choose an account at Mechanical Turk for the study first (Recruitments)."))
+        if not parts.may(request.user, recruitment.account, role=Role.EDITOR):
+            raise NotPossible(_("Only editors and owners of the study's account may recruit with it. Ask one of them."))
+        return recruitment.account
+
+    def _page(
+        self, request: HttpRequest, template: str, title: str, study: Study, context: dict[str, Any]
+    ) -> HttpResponse:
+        whole = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": title,
+            "study": study,
+            "desk": reverse("admin:mturk_hit_of_study", args=[study.pk]),
+            **context,
+        }
+        headers = {"Cache-Control": "no-store"}
+        return TemplateResponse(request, f"admin/mturk/{template}", whole, headers=headers)
+
+
+def _desk_of(study: Study) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:mturk_hit_of_study", args=[study.pk]))

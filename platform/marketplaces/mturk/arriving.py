@@ -1,0 +1,103 @@
+"""Who comes from Mechanical Turk, read from the link that it opens our page with.
+
+mTurk cannot be asked about an assignment before it is submitted, so whoever has somebody's link could come with
+it: they would begin a way of their own, which nothing is paid for. Who it was is asked before anything is paid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.mturk.models import Assignment, Hit
+from participants.models import Enrolment
+from recruiters import arrivals
+from recruiters.arrivals import Arrival
+from recruiters.errors import IncompleteLink, NotLetIn
+from recruiters.models import Identity
+
+KEY = "mturk"
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""What mTurk sends as the assignment while a worker only looks."""
+LONGEST = 64
+"""Characters of an identifier: mTurk's have about thirty, those of workers about fourteen."""
+_ID = re.compile(rf"[A-Za-z0-9]{{1,{LONGEST}}}")
+
+
+class AnotherTask(NotLetIn):
+    title = gettext_lazy("This task does not belong to this study")
+
+
+class TaskOver(NotLetIn):
+    status = 410
+    title = gettext_lazy("This task has expired")
+
+
+class HandedIn(NotLetIn):
+    title = gettext_lazy("This assignment has been submitted already")
+
+
+class AtWork(NotLetIn):
+    title = gettext_lazy("Somebody else is at work on this assignment")
+
+
+def declare() -> None:
+    """Make this way into studies known."""
+    arrivals.register(KEY, gettext_lazy("Mechanical Turk"), arrive)
+
+
+def arrive(study: str, link: Mapping[str, str]) -> Arrival:
+    """`?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
+
+    Raises:
+        IncompleteLink, AnotherTask, TaskOver, HandedIn, AtWork
+    """
+    assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
+    if assignment == PREVIEW:
+        return Arrival(KEY, worker="", proof="", preview=True)
+    if not all(_ID.fullmatch(part) for part in (assignment, worker, hit)):
+        raise IncompleteLink(
+            _("Please open the study from the task's own page on Mechanical Turk, after accepting it.")
+        )
+    submit_to = link.get("turkSubmitTo", "").replace("\x00", "")[:200]
+    details = {"hitId": hit, "assignmentId": assignment, "turkSubmitTo": submit_to}
+    arrival = Arrival(KEY, worker=worker, proof=f"{assignment}/{worker}", details=details)
+    if not _came(study).filter(proof=arrival.proof).exists():
+        _refuse(study, assignment=assignment, hit=hit)
+    return arrival
+
+
+def _came(study: str) -> Any:
+    return Identity.objects.filter(study=study, recruiter=KEY)
+
+
+def _refuse(study: str, *, assignment: str, hit: str) -> None:
+    """Refuse whoever comes with what mTurk would not have opened the page with."""
+    published = Hit.objects.filter(study__slug=study)
+    task = published.filter(hit_id=hit).first()
+    unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
+    if task is None and published.exclude(hit_id=None).exists() and not unconfirmed:
+        raise AnotherTask(_("Please open the study from the task's own page on Mechanical Turk, after accepting it."))
+    if task is not None and task.over_at is not None and task.over_at < timezone.now():
+        raise TaskOver(
+            _("The time in which it could be done is over. Please return it; that does not count against you.")
+        )
+    if task is None:
+        return
+    if Assignment.objects.filter(assignment_id=assignment).exists():
+        raise HandedIn(_("There is nothing left to be done for it. Its requester will decide about it soon."))
+    others = Enrolment.objects.filter(
+        identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment}/", ended_at=None
+    )
+    if any(other.recently_seen() for other in others):
+        raise AtWork(
+            _(
+                "If you have just accepted this task, please wait two minutes and reload this page. If you did the "
+                "task under another account, please return it."
+            )
+        )

@@ -1,0 +1,403 @@
+"""Mechanical Turk's interface for requesters (API version 2017-01-17), through boto3.
+
+Nothing is tried again here: whoever asks knows whether asking twice is safe. Answers are read into plain
+records at once, so that whatever does not make sense is noticed here and is `Unclear`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError, ParamValidationError
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from marketplaces.models import Account, credentials_of
+from marketplaces.mturk.errors import Refused, Unclear
+
+KEY_ID, SECRET = "access_key_id", "secret_access_key"
+"""The names of what an account signs in with."""
+REGION = "us-east-1"
+CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
+PAGE = 100
+MOST_PAGES = 1000
+_CLIENT_ERRORS = range(400, 500)
+
+
+@dataclass(frozen=True)
+class HitNow:
+    """A task as mTurk shows it; `status` is its HITStatus, `pending` counts those who work on it or look at it."""
+
+    hit_id: str
+    status: str
+    reward: Decimal
+    assignments: int
+    expires_at: datetime
+    pending: int
+    available: int
+    completed: int
+    annotation: str
+    duration: int
+    title: str
+
+
+@dataclass(frozen=True)
+class AssignmentNow:
+    """An assignment that was submitted; `status` is Submitted, Approved or Rejected."""
+
+    assignment_id: str
+    hit_id: str
+    worker: str = field(repr=False)
+    status: str
+    submitted_at: datetime
+    auto_approval_at: datetime | None
+
+
+@dataclass(frozen=True)
+class BonusNow:
+    """A bonus that was paid for an assignment."""
+
+    worker: str = field(repr=False)
+    amount: Decimal
+    reason: str
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A worker who holds one of our qualifications."""
+
+    worker: str = field(repr=False)
+    value: int
+
+
+class Requester:
+    """One account. Every method may raise Refused (nothing took effect) or Unclear (nobody knows)."""
+
+    def __init__(self, client: Any):
+        self._client = client
+
+    def balance(self) -> Decimal:
+        """US dollars that can be spent."""
+        answer = self._ask("get_account_balance")
+        with _sensible():
+            return _money(answer["AvailableBalance"])
+
+    # ---- tasks -----------------------------------------------------------------------------------------
+
+    def create_hit(
+        self,
+        *,
+        token: UUID,
+        title: str,
+        description: str,
+        keywords: str,
+        reward: Decimal,
+        assignments: int,
+        lifetime: int,
+        duration: int,
+        auto_approval: int,
+        question: str,
+        qualifications: Sequence[Mapping[str, Any]],
+    ) -> str:
+        """Publish a task; its id. The same token again within a day is the same task.
+
+        Args:
+            lifetime, duration, auto_approval: seconds.
+            qualifications: QualificationRequirements as mTurk's reference has them.
+        """
+        try:
+            answer = self._ask(
+                "create_hit",
+                UniqueRequestToken=str(token),
+                RequesterAnnotation=str(token),
+                Title=title,
+                Description=description,
+                Keywords=keywords,
+                Reward=f"{reward:.2f}",
+                MaxAssignments=assignments,
+                LifetimeInSeconds=lifetime,
+                AssignmentDurationInSeconds=duration,
+                AutoApprovalDelayInSeconds=auto_approval,
+                Question=question,
+                QualificationRequirements=list(qualifications),
+            )
+        except Refused as refusal:
+            if refusal.code == "hitalreadyexists" and (known := self.hit_by_annotation(str(token))):
+                return known
+            raise
+        with _sensible():
+            return _text(answer["HIT"]["HITId"])
+
+    def hit_by_annotation(self, annotation: str) -> str:
+        """The id of the task that was made with this annotation; empty where there is none."""
+        for page in self._pages("list_hits"):
+            with _sensible():
+                for hit in page["HITs"]:
+                    if hit.get("RequesterAnnotation") == annotation:
+                        return _text(hit["HITId"])
+        return ""
+
+    def hit(self, hit_id: str) -> HitNow:
+        """How a task stands."""
+        return _read_hit(self._ask("get_hit", HITId=hit_id))
+
+    def add_assignments(self, hit_id: str, number: int, *, token: UUID) -> None:
+        """Let more people do a task. The same token again is the same addition."""
+        try:
+            self._ask(
+                "create_additional_assignments_for_hit",
+                HITId=hit_id,
+                NumberOfAdditionalAssignments=number,
+                UniqueRequestToken=str(token),
+            )
+        except Refused as refusal:
+            if refusal.code != "duplicaterequest":
+                raise
+
+    def expire(self, hit_id: str, at: datetime) -> None:
+        """Offer a task until then; a moment that is over takes it off the list at once."""
+        self._ask("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
+
+    def delete(self, hit_id: str) -> None:
+        """Delete a task that nobody works on and that is decided."""
+        self._ask("delete_hit", HITId=hit_id)
+
+    # ---- assignments -----------------------------------------------------------------------------------
+
+    def assignments(self, hit_id: str) -> list[AssignmentNow]:
+        """Every assignment of a task that was submitted."""
+        found: list[AssignmentNow] = []
+        for page in self._pages("list_assignments_for_hit", HITId=hit_id):
+            with _sensible():
+                found += [_assignment(one) for one in page["Assignments"]]
+        return found
+
+    def assignment(self, assignment_id: str) -> AssignmentNow | None:
+        """An assignment; None where it was not submitted: somebody works on it, or returned or abandoned it."""
+        try:
+            answer = self._ask("get_assignment", AssignmentId=assignment_id)
+        except Refused as refusal:
+            if refusal.code == "invalidassignmentstate":
+                return None
+            raise
+        with _sensible():
+            return _assignment(answer["Assignment"])
+
+    def approve(self, assignment_id: str, *, feedback: str = "") -> None:
+        """Pay the reward."""
+        told = {"RequesterFeedback": feedback} if feedback else {}
+        self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=False, **told)
+
+    def reject(self, assignment_id: str, *, reason: str) -> None:
+        """Refuse the reward; the worker reads why."""
+        self._ask("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
+
+    @sensitive_variables("worker")
+    def send_bonus(self, *, worker: str, assignment_id: str, amount: Decimal, reason: str, token: UUID) -> None:
+        """Pay a bonus. The same token again pays nothing more and raises nothing."""
+        try:
+            self._ask(
+                "send_bonus",
+                WorkerId=worker,
+                AssignmentId=assignment_id,
+                BonusAmount=f"{amount:.2f}",
+                Reason=reason,
+                UniqueRequestToken=str(token),
+            )
+        except Refused as refusal:
+            if refusal.code != "duplicaterequest":
+                raise
+
+    def bonuses(self, assignment_id: str) -> list[BonusNow]:
+        """The bonuses that were paid for an assignment."""
+        found: list[BonusNow] = []
+        for page in self._pages("list_bonus_payments", AssignmentId=assignment_id):
+            with _sensible():
+                found += [
+                    BonusNow(_text(one["WorkerId"]), _money(one["BonusAmount"]), str(one.get("Reason", "")))
+                    for one in page["BonusPayments"]
+                ]
+        return found
+
+    # ---- qualifications --------------------------------------------------------------------------------
+
+    def qualification(self, name: str, description: str) -> str:
+        """The id of our qualification of this name, made where there is none."""
+        try:
+            answer = self._ask(
+                "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
+            )
+        except Refused as refusal:
+            if refusal.code != "qualificationtypealreadyexists":
+                raise
+            return self._qualification_named(name)
+        with _sensible():
+            return _text(answer["QualificationType"]["QualificationTypeId"])
+
+    def _qualification_named(self, name: str) -> str:
+        own = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for page in self._pages("list_qualification_types", **own):
+            with _sensible():
+                for one in page["QualificationTypes"]:
+                    if one["Name"] == name:
+                        return _text(one["QualificationTypeId"])
+        raise Unclear(_("Mechanical Turk says that a qualification exists, and does not show it."))
+
+    @sensitive_variables("worker")
+    def grant(self, qualification_id: str, *, worker: str, value: int) -> None:
+        """Give a worker a qualification, without telling them."""
+        self._ask(
+            "associate_qualification_with_worker",
+            QualificationTypeId=qualification_id,
+            WorkerId=worker,
+            IntegerValue=value,
+            SendNotification=False,
+        )
+
+    @sensitive_variables("worker")
+    def take(self, qualification_id: str, *, worker: str) -> None:
+        """Take a qualification away again."""
+        self._ask("disassociate_qualification_from_worker", QualificationTypeId=qualification_id, WorkerId=worker)
+
+    def holders(self, qualification_id: str) -> list[Holder]:
+        """Who holds a qualification."""
+        found: list[Holder] = []
+        asked = {"QualificationTypeId": qualification_id, "Status": "Granted"}
+        for page in self._pages("list_workers_with_qualification_type", **asked):
+            with _sensible():
+                found += [Holder(_text(one["WorkerId"]), int(one["IntegerValue"])) for one in page["Qualifications"]]
+        return found
+
+    # ---- asking ----------------------------------------------------------------------------------------
+
+    def _pages(self, operation: str, **asked: Any) -> Iterator[dict[str, Any]]:
+        token: dict[str, str] = {}
+        for _page in range(MOST_PAGES):
+            answer = self._ask(operation, MaxResults=PAGE, **asked, **token)
+            yield answer
+            following = answer.get("NextToken")
+            if not following or following == token.get("NextToken"):
+                return
+            token = {"NextToken": following}
+
+    @sensitive_variables()
+    def _ask(self, operation: str, **asked: Any) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = getattr(self._client, operation)(**asked)
+        except ClientError as error:
+            raise _trouble(error) from None
+        except ParamValidationError:
+            raise Refused("ParameterValidationError") from None
+        except Exception:  # noqa: BLE001  (whatever comes of what a service sends, it is one thing: no sensible answer)
+            raise _no_answer() from None
+        return found
+
+
+@sensitive_variables()
+def requester_of(account: Account) -> Requester:
+    """The interface, signed in to with an account.
+
+    Raises:
+        Refused: the account has no complete credentials.
+    """
+    kept = credentials_of(account) or {}
+    if not kept.get(KEY_ID) or not kept.get(SECRET) or not account.base_address:
+        raise NotSignedIn
+    return Requester(_client(account.base_address, kept[KEY_ID], kept[SECRET]))
+
+
+class NotSignedIn(Refused):
+    """The account's credentials are missing."""
+
+    def __init__(self) -> None:
+        super().__init__("NotSignedIn")
+        self.args = (
+            _("The account has no access key yet, or it can no longer be read. Type it on the account's page."),
+        )
+
+
+@lru_cache(maxsize=32)
+@sensitive_variables()
+def _client(address: str, key_id: str, secret: str) -> Any:
+    config = Config(
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=ANSWER_SECONDS,
+        retries={"total_max_attempts": 1, "mode": "standard"},
+        max_pool_connections=20,
+        user_agent_extra="parley",
+    )
+    session = boto3.session.Session(aws_access_key_id=key_id, aws_secret_access_key=secret, region_name=REGION)
+    return session.client("mturk", endpoint_url=address, config=config)
+
+
+def _trouble(error: ClientError) -> Refused | Unclear:
+    answer: Mapping[str, Any] = error.response
+    found = answer.get("Error", {})
+    code = str(answer.get("TurkErrorCode") or found.get("Code") or "")
+    if answer.get("ResponseMetadata", {}).get("HTTPStatusCode") not in _CLIENT_ERRORS:
+        return _no_answer()
+    return Refused(code, str(found.get("Message", "")))
+
+
+def _no_answer() -> Unclear:
+    return Unclear(_("Mechanical Turk does not answer sensibly at the moment."))
+
+
+@contextlib.contextmanager
+def _sensible() -> Iterator[None]:
+    """Raises Unclear for an answer in which something is not what it should be."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation):
+        raise _no_answer() from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError
+    return value
+
+
+def _money(value: Any) -> Decimal:
+    amount = Decimal(_text(value))
+    if not amount.is_finite():
+        raise ValueError
+    return amount
+
+
+def _read_hit(answer: Mapping[str, Any]) -> HitNow:
+    with _sensible():
+        hit = answer["HIT"]
+        return HitNow(
+            hit_id=_text(hit["HITId"]),
+            status=_text(hit["HITStatus"]),
+            reward=_money(hit["Reward"]),
+            assignments=int(hit["MaxAssignments"]),
+            expires_at=hit["Expiration"],
+            pending=int(hit["NumberOfAssignmentsPending"]),
+            available=int(hit["NumberOfAssignmentsAvailable"]),
+            completed=int(hit["NumberOfAssignmentsCompleted"]),
+            annotation=str(hit.get("RequesterAnnotation", "")),
+            duration=int(hit["AssignmentDurationInSeconds"]),
+            title=str(hit.get("Title", "")),
+        )
+
+
+def _assignment(one: Mapping[str, Any]) -> AssignmentNow:
+    return AssignmentNow(
+        assignment_id=_text(one["AssignmentId"]),
+        hit_id=_text(one["HITId"]),
+        worker=_text(one["WorkerId"]),
+        status=_text(one["AssignmentStatus"]),
+        submitted_at=one["SubmitTime"],
+        auto_approval_at=one.get("AutoApprovalTime"),
+    )

@@ -1,0 +1,147 @@
+"""Each worker of a study as Mechanical Turk has them and as they stand here, and what to do where that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.formats import date_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.models import Assignment, Hit
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import Identity
+from studies.models import Study
+
+NOT_SUBMITTED = "none"
+UNKNOWN_TASK = "unknown"
+_THERE: dict[str, str | Promise] = {
+    Assignment.Status.SUBMITTED: gettext_lazy("submitted"),
+    Assignment.Status.APPROVED: gettext_lazy("approved"),
+    Assignment.Status.REJECTED: gettext_lazy("rejected"),
+    NOT_SUBMITTED: gettext_lazy("not submitted"),
+    UNKNOWN_TASK: gettext_lazy("not one of these tasks"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One worker.
+
+    Attributes:
+        enrolment: None where nobody came here with the assignment, or they have been erased.
+        there, here: how they stand at mTurk and here, in words.
+        advice: what differs and what to do; empty where both agree.
+        assignment: as mTurk shows it; None where it was not submitted.
+    """
+
+    enrolment: Enrolment | None
+    there: str
+    here: str
+    advice: str
+    assignment: Assignment | None
+    identity: Identity | None
+
+    @property
+    def may_reject(self) -> bool:
+        return self.assignment is not None and self.assignment.status == Assignment.Status.SUBMITTED
+
+
+def lines_of(study: Study) -> list[Line]:
+    """Everybody who came from mTurk or submitted something there, those with something to be done first."""
+    submitted = list(
+        Assignment.objects.filter(hit__study=study).select_related("identity__enrolment").order_by("-submitted_at")
+    )
+    by_identity = {one.identity_id: one for one in submitted if one.identity_id is not None}
+    by_assignment = {one.assignment_id: one for one in submitted}
+    tasks = {hit.hit_id: hit for hit in Hit.objects.filter(study=study).exclude(hit_id=None)}
+    came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment").order_by("-pk")
+    found = [
+        _came(
+            identity,
+            by_identity.get(identity.pk),
+            by_assignment.get(identity.details.get("assignmentId", "")),
+            tasks.get(identity.details.get("hitId")),
+        )
+        for identity in came.prefetch_related("enrolment__ledger")
+    ]
+    found += [_submitted_only(one) for one in submitted if one.identity_id is None]
+    return sorted(found, key=lambda line: not line.advice)
+
+
+def to_be_seen_to(lines: Iterable[Line]) -> int:
+    """How many of them need something done."""
+    return sum(bool(line.advice) for line in lines)
+
+
+def _came(identity: Identity, mine: Assignment | None, same: Assignment | None, task: Hit | None) -> Line:
+    enrolment = identity.enrolment
+    there = mine.status if mine is not None else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
+    here = str(State(enrolment.state).label)
+    advice = _advice(enrolment, there, mine, same)
+    return Line(enrolment, str(_THERE[there]), here, advice, mine, identity)
+
+
+def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Assignment | None) -> str:
+    owed = {row.reason for row in enrolment.ledger.all()}
+    if same is not None and mine is None:
+        return _(
+            "Somebody else submitted this assignment: it was returned and taken again, or this is not the worker who "
+            "accepted it. Nothing is paid to whoever came here with it."
+        )
+    if mine is None:
+        return _advice_on_missing(enrolment, owed, there)
+    if not enrolment.ended:
+        return _(
+            "Submitted at Mechanical Turk, and still under way here. They may go on here until their time is over; "
+            "nothing is lost."
+        )
+    if there == Assignment.Status.SUBMITTED and "base" not in owed:
+        return _(
+            "Submitted although this ending pays no reward. Mechanical Turk approves it by itself {when}, unless an "
+            "owner rejects it with a reason before."
+        ).format(when=_moment(mine.auto_approval_at))
+    if there == Assignment.Status.APPROVED and "base" not in owed:
+        return _("Approved at Mechanical Turk although this ending pays none: it was paid, and is not in the ledger.")
+    if there == Assignment.Status.REJECTED and owed:
+        return _("Rejected at Mechanical Turk although something is owed here. Look at the row in the ledger.")
+    return ""
+
+
+def _advice_on_missing(enrolment: Enrolment, owed: set[str], there: str) -> str:
+    if not enrolment.ended or not owed:
+        return ""
+    if there == UNKNOWN_TASK:
+        return _(
+            "They came with a task that is none of these. If it is yours, add it below; else somebody made the link "
+            "up, and nothing is paid."
+        )
+    return _(
+        "Their game is over here and something is owed, but they have not submitted the task. They can still do so "
+        "with the button on their last page. When the task's time is over, Mechanical Turk pays neither reward nor "
+        "bonus for it: publish a small task that only they are told of, and pay them with that."
+    )
+
+
+def _submitted_only(one: Assignment) -> Line:
+    if one.whose == Assignment.Whose.OURS:
+        return Line(None, str(_THERE[one.status]), _("erased"), "", one, None)
+    words = {
+        Assignment.Whose.OTHER: _("came as somebody else"),
+        Assignment.Whose.NOBODY: _("nobody came with it"),
+    }
+    advice = _(
+        "Submitted at Mechanical Turk, and nothing of it is here. Mechanical Turk approves it by itself {when}, unless "
+        "an owner rejects it with a reason before. If the worker writes that they played, look for their way by its time."
+    ).format(when=_moment(one.auto_approval_at))
+    waiting = one.status == Assignment.Status.SUBMITTED
+    return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one, None)
+
+
+def _moment(at: datetime | None) -> str:
+    return date_format(at, "Y-m-d H:i") + " UTC" if at else _("some day")

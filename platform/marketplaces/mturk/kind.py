@@ -1,0 +1,48 @@
+"""Mechanical Turk, as one of the marketplaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.kinds import Credential, Kind
+
+if TYPE_CHECKING:
+    from marketplaces.models import Account, Recruitment
+
+
+def check(account: Account) -> str:
+    """What the balance is."""
+    from marketplaces.mturk.client import requester_of  # models import this file before there are any
+
+    return _("It answers. There are ${balance} to be spent.").format(balance=f"{requester_of(account).balance():,.2f}")
+
+
+def sync(recruitment: Recruitment) -> None:
+    """Bring here what became of a study's tasks and assignments."""
+    from marketplaces.mturk.syncing import sync_study
+
+    sync_study(recruitment)
+
+
+KIND = Kind(
+    key="mturk",
+    title=gettext_lazy("Mechanical Turk"),
+    credentials=(
+        Credential(
+            "access_key_id",
+            gettext_lazy("Access key ID"),
+            gettext_lazy("Of an AWS user with the right AmazonMechanicalTurkFullAccess. Empty: what is kept stays."),
+        ),
+        Credential("secret_access_key", gettext_lazy("Secret access key")),
+    ),
+    addresses={
+        "production": "https://mturk-requester.us-east-1.amazonaws.com",
+        "sandbox": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
+    },
+    check=check,
+    sync=sync,
+    desk="admin:mturk_hit_of_study",
+)

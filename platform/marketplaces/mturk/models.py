@@ -1,0 +1,132 @@
+"""Tasks on Mechanical Turk, what became of their assignments, and our own qualifications.
+
+No worker's id is kept here: those are in `recruiters.models.Identity` alone.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from marketplaces.models import Account
+from participants.models import Enrolment
+from recruiters.models import Identity
+from studies.models import Study
+
+
+class Hit(models.Model):
+    """One task that a study offers: what was ordered, and how mTurk last said that it stands."""
+
+    class State(models.TextChoices):
+        """mTurk's HITStatus, and what is before it."""
+
+        ORDERED = "ordered", _("not confirmed yet")
+        REFUSED = "refused", _("refused")
+        ASSIGNABLE = "Assignable", _("offered")
+        UNASSIGNABLE = "Unassignable", _("all taken")
+        REVIEWABLE = "Reviewable", _("over")
+        REVIEWING = "Reviewing", _("being reviewed")
+        DISPOSED = "Disposed", _("deleted")
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="hits")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="hits")
+    token = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    hit_id = models.CharField(_("HIT id"), max_length=64, unique=True, null=True)
+    state = models.CharField(_("state"), max_length=14, choices=State.choices, default=State.ORDERED)
+    title = models.CharField(_("title"), max_length=128)
+    description = models.TextField(_("description"), max_length=2000)
+    keywords = models.CharField(_("keywords"), max_length=1000, blank=True)
+    reward = models.DecimalField(_("reward"), max_digits=8, decimal_places=2)
+    assignments = models.PositiveIntegerField(_("assignments"))
+    lifetime = models.PositiveIntegerField(help_text=_("seconds for which it is offered"))
+    duration = models.PositiveIntegerField(help_text=_("seconds that a worker has"))
+    auto_approval = models.PositiveIntegerField(help_text=_("seconds after which mTurk approves by itself"))
+    frame_height = models.PositiveIntegerField(default=0, help_text=_("pixels; 0: as high as the window"))
+    demands = models.JSONField(default=dict, help_text=_("approved_percent, approved_number, countries, rest_hours"))
+    expires_at = models.DateTimeField(_("offered until"), null=True)
+    pending = models.PositiveIntegerField(_("at work"), default=0)
+    available = models.PositiveIntegerField(_("free"), default=0)
+    completed = models.PositiveIntegerField(_("decided"), default=0)
+    problem = models.CharField(_("problem"), max_length=300, blank=True)
+    created_at = models.DateTimeField(_("published"), default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+
+    class Meta:
+        verbose_name = _("task on Mechanical Turk")
+        verbose_name_plural = _("tasks on Mechanical Turk")
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def over_at(self) -> datetime | None:
+        """The last moment at which somebody who accepted it can hand it in."""
+        return self.expires_at + timedelta(seconds=self.duration) if self.expires_at else None
+
+
+class Assignment(models.Model):
+    """An assignment that somebody submitted at mTurk, and who came here with it."""
+
+    class Status(models.TextChoices):
+        SUBMITTED = "Submitted", _("submitted")
+        APPROVED = "Approved", _("approved")
+        REJECTED = "Rejected", _("rejected")
+
+    class Whose(models.TextChoices):
+        OURS = "ours", _("who came here with it submitted it")
+        OTHER = "other", _("somebody else submitted it than came here with it")
+        NOBODY = "nobody", _("nobody came here with it")
+
+    hit = models.ForeignKey(Hit, models.CASCADE, related_name="submitted")
+    assignment_id = models.CharField(max_length=64, unique=True)
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices)
+    whose = models.CharField(_("whose"), max_length=8, choices=Whose.choices)
+    identity = models.ForeignKey(Identity, models.SET_NULL, null=True, related_name="+")
+    submitted_at = models.DateTimeField(_("submitted"))
+    auto_approval_at = models.DateTimeField(_("approved by itself"), null=True)
+
+    class Meta:
+        verbose_name = _("submitted assignment")
+        verbose_name_plural = _("submitted assignments")
+        ordering = ["-submitted_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.identity.enrolment.pseudonym if self.identity else self.get_whose_display()
+
+
+class Qualification(models.Model):
+    """Our own qualification of everybody who has begun a game of one kind within so many hours."""
+
+    account = models.ForeignKey(Account, models.CASCADE, related_name="qualifications")
+    game = models.CharField(max_length=40)
+    hours = models.PositiveSmallIntegerField()
+    qualification_id = models.CharField(max_length=64)
+
+    class Meta:
+        verbose_name = _("qualification")
+        verbose_name_plural = _("qualifications")
+        constraints = [models.UniqueConstraint(fields=["account", "game", "hours"], name="one_qualification_of_a_kind")]
+
+    def __str__(self) -> str:
+        return f"{self.game}, {self.hours} h"
+
+
+class Granted(models.Model):
+    """That a qualification was given for a way which somebody began."""
+
+    qualification = models.ForeignKey(Qualification, models.CASCADE, related_name="granted")
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name = _("granted qualification")
+        verbose_name_plural = _("granted qualifications")
+        constraints = [models.UniqueConstraint(fields=["qualification", "enrolment"], name="granted_once")]
+
+    def __str__(self) -> str:
+        return f"{self.qualification}: {self.enrolment}"

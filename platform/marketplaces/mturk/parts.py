@@ -1,0 +1,16 @@
+"""Which rows belong to a study, so that only its members see them."""
+
+from __future__ import annotations
+
+from marketplaces.models import Account
+from marketplaces.mturk.models import Assignment, Granted, Hit, Qualification
+from rights.parts import belongs
+from studies.models import Study
+
+
+def declare() -> None:
+    """Say what belongs to studies and accounts."""
+    belongs(Hit, to=Study, by="study")
+    belongs(Assignment, to=Study, by="hit__study")
+    belongs(Qualification, to=Account, by="account")
+    belongs(Granted, to=Account, by="qualification__account")

@@ -1,0 +1,200 @@
+"""Paying workers: the base is approving their assignment, a bonus is a bonus; always as the ledger orders.
+
+Whose assignment it is and which task it belongs to is asked of mTurk before anything is paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.kinds import Trouble
+from marketplaces.models import Recruitment
+from marketplaces.mturk import fees
+from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
+from marketplaces.mturk.errors import NOT_NOW, Refused, Unclear
+from marketplaces.mturk.models import Hit
+from payouts import payers
+from payouts.payers import Answer, Order, Outcome, Standing, Unreachable, Way
+
+CURRENCY = "USD"
+MOST_FEEDBACK = 1000
+"""Characters of a message to a worker."""
+
+
+def declare() -> None:
+    """Say how mTurk's people are paid."""
+    payers.register(KEY, Way(gettext_lazy("Mechanical Turk"), payer=payer_of))
+
+
+def payer_of(study: str) -> MturkPayer:
+    """The payer of the study with this short name.
+
+    Raises:
+        Unreachable: no account of Mechanical Turk was chosen for it, or it cannot sign in.
+    """
+    recruitment = Recruitment.objects.select_related("account").filter(study__slug=study).first()
+    if recruitment is None or recruitment.account.kind != KEY:
+        raise Unreachable(_("Choose an account at Mechanical Turk for the study first (Recruitments)."))
+    try:
+        return MturkPayer(study, requester_of(recruitment.account))
+    except Trouble as trouble:
+        raise Unreachable(str(trouble)) from None
+
+
+class MturkPayer:
+    """Pays the people of one study (`payouts.payers.Payer`)."""
+
+    may_repeat = True
+
+    def __init__(self, study: str, requester: Requester):
+        self._study, self._requester = study, requester
+
+    def balance(self) -> tuple[Decimal, str]:
+        """The US dollars that can be spent beside what is held for published tasks."""
+        with _reachable():
+            return self._requester.balance(), CURRENCY
+
+    def fee(self, order: Order) -> Decimal:
+        """20 %, or 40 % of the reward of a task with ten assignments or more."""
+        if order.reason != "base":
+            return fees.of_bonus(order.amount)
+        task = self._task(order)
+        return fees.of_reward(order.amount, assignments=task.assignments if task else 1)
+
+    def standing(self, order: Order) -> Standing:
+        """Whether this worker did this assignment of this study, and how it stands."""
+        try:
+            with _reachable():
+                found = self._requester.assignment(_assignment_of(order))
+                if found is None:
+                    return self._unsubmitted(order)
+        except Refused as refusal:
+            if refusal.code == "assignmentdoesnotexist":
+                return Standing.UNKNOWN
+            raise Unreachable(str(refusal)) from None
+        if not self._is_theirs(found, order):
+            return Standing.SOMEBODY_ELSE
+        return {"Submitted": Standing.SUBMITTED, "Approved": Standing.APPROVED, "Rejected": Standing.REJECTED}.get(
+            found.status, Standing.UNKNOWN
+        )
+
+    def prepare(self, order: Order) -> str:
+        """Nothing: mTurk pays with one call."""
+        return ""
+
+    def pay(self, order: Order) -> Answer:
+        """Approve the assignment, or send the bonus."""
+        if order.currency != CURRENCY:
+            return Answer(Outcome.REFUSED, _("Mechanical Turk pays US dollars only."))
+        try:
+            with _reachable():
+                return self._pay_base(order) if order.reason == "base" else self._pay_bonus(order)
+        except Refused as refusal:
+            return Answer(Outcome.REFUSED, str(refusal))
+
+    def look_up(self, order: Order) -> Answer:
+        """What became of an order: by the assignment's status, or the bonuses paid for it."""
+        try:
+            with _reachable():
+                return self._look_up_base(order) if order.reason == "base" else self._look_up_bonus(order)
+        except Refused as refusal:
+            if refusal.code == "assignmentdoesnotexist":
+                return Answer(Outcome.NOT_FOUND, str(refusal))
+            raise Unreachable(str(refusal)) from None
+
+    # ---- the two kinds of payment --------------------------------------------------------------------------
+
+    def _pay_base(self, order: Order) -> Answer:
+        found = self._requester.assignment(_assignment_of(order))
+        task = self._task(order)
+        if found is None:
+            return Answer(Outcome.REFUSED, _("The worker has not submitted the assignment: it cannot be approved."))
+        if not self._is_theirs(found, order) or task is None:
+            return Answer(Outcome.REFUSED, _("It is not this worker's assignment of this study."))
+        if found.status == "Approved":
+            return Answer(Outcome.CONFIRMED)
+        if found.status == "Rejected":
+            return Answer(Outcome.REFUSED, _("The assignment was rejected."))
+        if task.reward != order.amount:
+            return Answer(
+                Outcome.REFUSED,
+                _("The task's reward is {reward}, and the ledger says {amount}. Decide by hand which is right.").format(
+                    reward=task.reward, amount=order.amount
+                ),
+            )
+        self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK])
+        return Answer(Outcome.CONFIRMED)
+
+    def _pay_bonus(self, order: Order) -> Answer:
+        found = self._requester.assignment(_assignment_of(order))
+        if found is None:
+            return Answer(
+                Outcome.REFUSED, _("The worker has not submitted the assignment: Mechanical Turk pays no bonus for it.")
+            )
+        if not self._is_theirs(found, order):
+            return Answer(Outcome.REFUSED, _("It is not this worker's assignment of this study."))
+        self._requester.send_bonus(
+            worker=order.worker,
+            assignment_id=found.assignment_id,
+            amount=order.amount,
+            reason=f"{order.message or _('Bonus')} ({reference_of(order)})"[-MOST_FEEDBACK:],
+            token=order.uid,
+        )
+        return Answer(Outcome.CONFIRMED)
+
+    def _look_up_base(self, order: Order) -> Answer:
+        found = self._requester.assignment(_assignment_of(order))
+        if found is None or found.status == "Submitted":
+            return Answer(Outcome.NOT_FOUND)
+        if found.status == "Approved" and self._is_theirs(found, order):
+            return Answer(Outcome.CONFIRMED)
+        return Answer(Outcome.REFUSED, _("The assignment was rejected, or is not this worker's."))
+
+    def _look_up_bonus(self, order: Order) -> Answer:
+        mark = f"({reference_of(order)})"
+        for bonus in self._requester.bonuses(_assignment_of(order)):
+            if bonus.reason.endswith(mark):
+                return Answer(Outcome.CONFIRMED)
+        return Answer(Outcome.NOT_FOUND)
+
+    def _is_theirs(self, found: AssignmentNow, order: Order) -> bool:
+        of_study = Hit.objects.filter(study__slug=self._study, hit_id=found.hit_id).exists()
+        return of_study and found.worker == order.worker
+
+    def _task(self, order: Order) -> Hit | None:
+        return Hit.objects.filter(study__slug=self._study, hit_id=order.details.get("hitId", "")).first()
+
+    def _unsubmitted(self, order: Order) -> Standing:
+        """At work, or gone: mTurk tells only how many are at work on a task."""
+        task = self._task(order)
+        if task is None or task.hit_id is None:
+            return Standing.UNKNOWN
+        return Standing.RETURNED if self._requester.hit(task.hit_id).pending == 0 else Standing.WORKING
+
+
+def reference_of(order: Order) -> str:
+    """By what a bonus is found again among those paid: the ledger row's own id, which names nobody."""
+    return f"ref. {order.uid.hex}"
+
+
+def _assignment_of(order: Order) -> str:
+    return order.details.get("assignmentId", "") or "-"
+
+
+@contextmanager
+def _reachable() -> Iterator[None]:
+    """Raises Unreachable where it is not known what took effect, or where trying later may help."""
+    try:
+        yield
+    except Unclear as trouble:
+        raise Unreachable(str(trouble)) from None
+    except Refused as refusal:
+        if refusal.code in NOT_NOW:
+            raise Unreachable(str(refusal)) from None
+        raise

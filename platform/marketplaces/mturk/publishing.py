@@ -1,0 +1,347 @@
+"""Tasks made from a study: what they would cost, publishing them once, offering more of them, taking them off.
+
+Each deed is asked of mTurk after it has been written down here; an answer that is lost is found out later
+(`find_ordered`), and the same order given again is the same task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from marketplaces.kinds import Trouble
+from marketplaces.models import Account
+from marketplaces.mturk import fees, resting
+from marketplaces.mturk.client import HitNow, Requester, requester_of
+from marketplaces.mturk.errors import Refused, Unclear
+from marketplaces.mturk.models import Hit
+from marketplaces.mturk.question import external_question
+from payouts.rules import PayRule
+from studies.models import Cell, Study, Version
+
+NUMBER_APPROVED = "00000000000000000040"
+PERCENT_APPROVED = "000000000000000000L0"
+LOCALE = "00000000000000000071"
+"""mTurk's own qualifications (API reference, "QualificationRequirement")."""
+TOKEN_LASTS = timedelta(hours=23)
+"""How long the same order is certain to be the same task: mTurk says a day."""
+CURRENCY = "USD"
+
+
+class NotPossible(Exception):
+    """What was asked for cannot be done; the text says why and what to do. Nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A task as a researcher wants it; times in seconds, `demands` as in `models.Hit`."""
+
+    title: str
+    description: str
+    keywords: str
+    assignments: int
+    lifetime: int
+    duration: int
+    auto_approval: int
+    frame_height: int
+    demands: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a task costs, in US dollars: rewards with their fee now, the announced bonuses with theirs later."""
+
+    assignments: int
+    reward: Decimal
+    rewards: Decimal
+    share: Decimal
+    reward_fees: Decimal
+    bonuses: Decimal
+    bonus_fees: Decimal
+    available: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        return self.rewards + self.reward_fees + self.bonuses + self.bonus_fees
+
+    @property
+    def percent(self) -> int:
+        return int(self.share * 100)
+
+    @property
+    def missing(self) -> Decimal:
+        return max(Decimal(0), self.total - self.available)
+
+
+def launched_version(study: Study) -> Version:
+    """The version that people meet.
+
+    Raises:
+        NotPossible: there is none, or it cannot be offered at mTurk.
+    """
+    version = study.versions.order_by("-number").first()
+    if version is None or study.status == Study.Status.CLOSED:
+        raise NotPossible(_("Launch the study first: people who follow the task must be let in."))
+    pay = PayRule.model_validate(version.content["pay"])
+    if pay.currency != CURRENCY:
+        raise NotPossible(
+            _("Mechanical Turk pays US dollars only. Set the study's currency to USD and launch it again.")
+        )
+    if pay.base <= 0:
+        raise NotPossible(
+            _("A task's reward is the study's base pay, and this study has none. Set one and launch the study again.")
+        )
+    return version
+
+
+def reward_of(version: Version) -> Decimal:
+    """The reward of a task: the base pay of the launched version."""
+    return PayRule.model_validate(version.content["pay"]).base
+
+
+def open_places(version: Version) -> int:
+    """Places of the launched version that nobody holds."""
+    cells = Cell.objects.filter(version=version).annotate(
+        held=Count("placements", filter=Q(placements__released_at=None))
+    )
+    return sum(max(0, cell.quota - cell.held) for cell in cells)
+
+
+def offered_already(study: Study) -> int:
+    """Assignments of the study's tasks that are still free."""
+    found = Hit.objects.filter(study=study).exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED])
+    return int(found.aggregate(free=Sum("available"))["free"] or 0)
+
+
+def refuse_address(address: str, account: Account) -> None:
+    """Raises NotPossible where workers' browsers would not show our page inside mTurk's."""
+    if account.place != Account.Place.REHEARSAL and urlsplit(address).scheme != "https":
+        raise NotPossible(
+            _("Mechanical Turk shows only pages whose address begins with https://; this server has none.")
+        )
+
+
+def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
+    """What so many assignments cost altogether."""
+    pay = PayRule.model_validate(version.content["pay"])
+    average = min(pay.announced_average, pay.cap)
+    return Cost(
+        assignments=assignments,
+        reward=pay.base,
+        rewards=assignments * pay.base,
+        share=fees.share_of(assignments),
+        reward_fees=assignments * fees.of_reward(pay.base, assignments=assignments),
+        bonuses=assignments * average,
+        bonus_fees=assignments * fees.of_bonus(average) if average else Decimal(0),
+        available=available,
+    )
+
+
+def each(hit: Hit) -> Decimal:
+    """What one approved assignment of a task costs, with the fee."""
+    return hit.reward + fees.of_reward(hit.reward, assignments=hit.assignments)
+
+
+def order(*, study: Study, account: Account, token: UUID, wish: Wish, by: Any) -> tuple[Hit, bool]:
+    """Write down a task that is wanted; the same token again is the same task. Returns it and whether it is new."""
+    version = launched_version(study)
+    return Hit.objects.get_or_create(
+        token=token,
+        defaults={
+            "study": study,
+            "account": account,
+            "title": wish.title,
+            "description": wish.description,
+            "keywords": wish.keywords,
+            "reward": reward_of(version),
+            "assignments": wish.assignments,
+            "lifetime": wish.lifetime,
+            "duration": wish.duration,
+            "auto_approval": wish.auto_approval,
+            "frame_height": wish.frame_height,
+            "demands": wish.demands,
+            "created_by": by,
+        },
+    )
+
+
+def publish(hit: Hit, *, address: str) -> Hit:
+    """Ask mTurk for an ordered task, and note what it says.
+
+    Raises:
+        Trouble: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
+    """
+    if hit.state != Hit.State.ORDERED:
+        return hit
+    if hit.created_at < timezone.now() - TOKEN_LASTS:
+        raise Trouble(
+            _("It was ordered too long ago to be ordered again without the risk of a second one. Publish a new task.")
+        )
+    requester = requester_of(hit.account)
+    try:
+        hit_id = requester.create_hit(
+            token=hit.token,
+            title=hit.title,
+            description=hit.description,
+            keywords=hit.keywords,
+            reward=hit.reward,
+            assignments=hit.assignments,
+            lifetime=hit.lifetime,
+            duration=hit.duration,
+            auto_approval=hit.auto_approval,
+            question=external_question(address, frame_height=hit.frame_height),
+            qualifications=requirements(hit, requester),
+        )
+    except Refused as refusal:
+        _write(hit, state=Hit.State.REFUSED, problem=str(refusal)[:300])
+        raise
+    except Unclear as trouble:
+        _write(hit, problem=str(trouble)[:300])
+        raise
+    _write(
+        hit,
+        hit_id=hit_id,
+        state=Hit.State.ASSIGNABLE,
+        problem="",
+        available=hit.assignments,
+        expires_at=timezone.now() + timedelta(seconds=hit.lifetime),
+    )
+    return hit
+
+
+def requirements(hit: Hit, requester: Requester) -> list[dict[str, Any]]:
+    """Who is shown the task, as mTurk's QualificationRequirements. Ours is made where it is missing."""
+    guarded = {"ActionsGuarded": "DiscoverPreviewAndAccept"}
+    found: list[dict[str, Any]] = []
+    demands = hit.demands
+    for key, name in ((PERCENT_APPROVED, "approved_percent"), (NUMBER_APPROVED, "approved_number")):
+        if demands.get(name):
+            at_least = {"Comparator": "GreaterThanOrEqualTo", "IntegerValues": [demands[name]]}
+            found.append({"QualificationTypeId": key, **at_least, **guarded})
+    if demands.get("countries"):
+        among = {"Comparator": "In", "LocaleValues": [{"Country": country} for country in demands["countries"]]}
+        found.append({"QualificationTypeId": LOCALE, **among, **guarded})
+    if demands.get("rest_hours"):
+        ours = resting.qualification_of(hit.account, hit.study.game, demands["rest_hours"], requester)
+        found.append({"QualificationTypeId": ours.qualification_id, "Comparator": "DoesNotExist", **guarded})
+    return found
+
+
+def find_ordered(hit: Hit, requester: Requester) -> None:
+    """Whether a task whose answer was lost exists; one that mTurk no longer lists after a day does not."""
+    if hit_id := requester.hit_by_annotation(str(hit.token)):
+        _write(hit, hit_id=hit_id, state=Hit.State.ASSIGNABLE, problem="")
+        bring(hit, requester.hit(hit_id))
+    elif hit.created_at < timezone.now() - TOKEN_LASTS:
+        _write(hit, state=Hit.State.REFUSED, problem=_("Mechanical Turk never got the order."))
+
+
+def bring(hit: Hit, now: HitNow) -> None:
+    """Note how mTurk says that a task stands."""
+    known = {"state": now.status} if now.status in Hit.State.values else {}
+    _write(
+        hit,
+        **known,
+        assignments=now.assignments,
+        expires_at=now.expires_at,
+        duration=now.duration,
+        pending=now.pending,
+        available=now.available,
+        completed=now.completed,
+        problem="",
+    )
+
+
+def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
+    """Take a task that was made elsewhere for one of the study's, so that its people can be paid here.
+
+    Raises:
+        Trouble, NotPossible
+    """
+    if known := Hit.objects.filter(hit_id=hit_id).first():
+        if known.study_id == study.pk:
+            return known
+        raise NotPossible(_("This task belongs to another study."))
+    now = requester_of(account).hit(hit_id)
+    with transaction.atomic():
+        hit = Hit.objects.create(
+            study=study,
+            account=account,
+            hit_id=hit_id,
+            title=now.title[:128],
+            reward=now.reward,
+            assignments=now.assignments,
+            lifetime=0,
+            duration=now.duration,
+            auto_approval=0,
+            created_by=by,
+        )
+        bring(hit, now)
+    return hit
+
+
+def extend(hit: Hit, *, number: int, token: UUID) -> None:
+    """Let so many more people do a task.
+
+    Raises:
+        Trouble, NotPossible
+    """
+    if hit.hit_id is None:
+        raise NotPossible(_("It is not confirmed yet."))
+    if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+        raise NotPossible(str(Refused("InvalidMaximumAssignmentsIncrease")))
+    requester = requester_of(hit.account)
+    requester.add_assignments(hit.hit_id, number, token=token)
+    bring(hit, requester.hit(hit.hit_id))
+
+
+def expire(hit: Hit) -> None:
+    """Offer a task to nobody any more; whoever has accepted it goes on.
+
+    Raises:
+        Trouble
+    """
+    requester = requester_of(hit.account)
+    requester.expire(str(hit.hit_id), timezone.now() - timedelta(minutes=1))
+    bring(hit, requester.hit(str(hit.hit_id)))
+
+
+def prolong(hit: Hit, *, hours: int) -> None:
+    """Offer a task for so many hours from now on.
+
+    Raises:
+        Trouble
+    """
+    requester = requester_of(hit.account)
+    requester.expire(str(hit.hit_id), timezone.now() + timedelta(hours=hours))
+    bring(hit, requester.hit(str(hit.hit_id)))
+
+
+def delete(hit: Hit) -> None:
+    """Delete a task at mTurk that is over and decided; here it stays, marked.
+
+    Raises:
+        Trouble
+    """
+    try:
+        requester_of(hit.account).delete(str(hit.hit_id))
+    except Refused as refusal:
+        if refusal.code != "hitdoesnotexist":
+            raise
+    _write(hit, state=Hit.State.DISPOSED, available=0, pending=0)
+
+
+def _write(hit: Hit, **values: Any) -> None:
+    """Keep these values, and no others that somebody else may have written meanwhile."""
+    for name, value in values.items():
+        setattr(hit, name, value)
+    hit.save(update_fields=list(values))

@@ -1,0 +1,96 @@
+"""Our own qualification, by which mTurk hides a task from whoever has begun such a game a short while ago.
+
+Its value is the minute, since 1970, in which the game began. It is given when somebody begins and taken away when
+the rest is over; in between the door (`studies.participations`) refuses them anyway.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from games import registry
+from games.errors import UnknownGame
+from marketplaces.models import Account
+from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.client import Requester
+from marketplaces.mturk.errors import Refused
+from marketplaces.mturk.models import Granted, Qualification
+from matches.models import Match
+from participants.models import Enrolment
+from recruiters.models import Identity
+
+
+def qualification_of(account: Account, game: str, hours: int, requester: Requester) -> Qualification:
+    """The qualification of whoever began this game within so many hours; made at mTurk where it is missing.
+
+    Raises:
+        Trouble
+    """
+    known = Qualification.objects.filter(account=account, game=game, hours=hours).first()
+    if known is not None:
+        return known
+    title = _title(game)
+    # What workers read is in mTurk's own language.
+    made = requester.qualification(
+        f"Parley: played {title} within {hours} hours",
+        f"You have played a game of the kind “{title}” within the last {hours} hours. It goes away by itself.",
+    )
+    found, _new = Qualification.objects.get_or_create(
+        account=account, game=game, hours=hours, defaults={"qualification_id": made}
+    )
+    return found
+
+
+def keep(account: Account, game: str, requester: Requester) -> None:
+    """Give the qualifications of this game to whoever has begun one, and take them from whoever has rested.
+
+    Raises:
+        Trouble
+    """
+    for qualification in Qualification.objects.filter(account=account, game=game):
+        _give(qualification, requester)
+        _take(qualification, requester)
+
+
+def _give(qualification: Qualification, requester: Requester) -> None:
+    since = timezone.now() - timedelta(hours=qualification.hours)
+    begun = Enrolment.objects.filter(
+        arrived_at__gt=since,
+        identity__recruiter=KEY,
+        placement__cell__version__study__game=qualification.game,
+        placement__cell__version__study__recruitment__account=qualification.account,
+        placement__cell__version__content__purpose=Match.Purpose.STUDY,
+    ).exclude(pk__in=qualification.granted.values("enrolment"))
+    for enrolment in begun.order_by("arrived_at"):
+        worker = Identity.objects.values_list("worker", flat=True).get(enrolment=enrolment)
+        try:
+            requester.grant(qualification.qualification_id, worker=worker, value=minute(enrolment.arrived_at))
+        except Refused as refusal:
+            if refusal.code != "workerdoesnotexist":
+                raise
+        Granted.objects.get_or_create(qualification=qualification, enrolment=enrolment)
+
+
+def _take(qualification: Qualification, requester: Requester) -> None:
+    now = minute(timezone.now())
+    for holder in requester.holders(qualification.qualification_id):
+        if holder.value + qualification.hours * 60 <= now:
+            try:
+                requester.take(qualification.qualification_id, worker=holder.worker)
+            except Refused as refusal:
+                if refusal.code != "invalidqualificationstate":
+                    raise
+
+
+def minute(at: datetime) -> int:
+    """Whole minutes since 1970."""
+    return int(at.timestamp() // 60)
+
+
+def _title(game: str) -> str:
+    try:
+        return registry.get(game).title
+    except UnknownGame:
+        return game

@@ -1,0 +1,65 @@
+"""How workers go back to Mechanical Turk: their browser posts the assignment to its externalSubmit page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext_lazy as _
+
+from marketplaces.models import Account, Recruitment
+from marketplaces.mturk.arriving import KEY
+from participants import farewells
+from participants.farewells import Farewell
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import Identity
+
+SITES = {
+    Account.Place.PRODUCTION.value: "https://www.mturk.com",
+    Account.Place.SANDBOX.value: "https://workersandbox.mturk.com",
+}
+SUBMIT = "/mturk/externalSubmit"
+LEADS_ON = ("https://*.mturk.com",)
+"""Where its answer may send the browser."""
+
+
+@farewells.register
+def to_mturk(enrolment: Enrolment) -> Farewell | None:
+    """The button that submits the assignment; None where it is to be returned, or the code is to be copied."""
+    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KEY).first()
+    submits = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
+    if identity is None or not submits:
+        return None
+    site = submit_site(identity)
+    if not site:
+        return None
+    posted = {"assignmentId": identity.details["assignmentId"], "completionCode": enrolment.completion_code}
+    return Farewell(
+        _("One thing is left: submit the task with this button, so that your work is recorded and paid."),
+        address=f"{site}{SUBMIT}",
+        label=_("Submit the task"),
+        posts=posted,
+        leads_on=LEADS_ON if site in SITES.values() else (),
+    )
+
+
+def submit_site(identity: Identity) -> str:
+    """Where this worker's assignment is submitted; empty where the link named no place that it can be.
+
+    The link is typed by whoever likes to, so only mTurk's own two sites are believed, or in a rehearsal the
+    stand-in's; and where the study's account is known, only the one that belongs to it.
+    """
+    found = urlsplit(str(identity.details.get("turkSubmitTo", "")))
+    asked = f"{found.scheme}://{found.netloc}"
+    recruitment = Recruitment.objects.select_related("account").filter(study__slug=identity.study).first()
+    if recruitment is None or recruitment.account.kind != KEY:
+        return asked if asked in SITES.values() else ""
+    return asked if asked == site_of(recruitment.account) else ""
+
+
+def site_of(account: Account) -> str:
+    """The site on which the workers of an account are."""
+    if account.place == Account.Place.REHEARSAL:
+        stand_in = urlsplit(account.address)
+        return f"{stand_in.scheme}://{stand_in.netloc}"
+    return SITES[account.place]

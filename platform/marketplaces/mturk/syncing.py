@@ -1,0 +1,107 @@
+"""What mTurk says of a study's tasks and assignments, brought here.
+
+mTurk shows no assignment before it is submitted, and none that was returned. So somebody is taken for gone when
+another worker has submitted their assignment, when its time is over, or when mTurk counts nobody at work on the
+task and their page has been silent for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from marketplaces.models import Recruitment
+from marketplaces.mturk import publishing, resting
+from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
+from marketplaces.mturk.errors import Refused
+from marketplaces.mturk.models import Assignment, Hit
+from participants import services
+from participants.states import State
+from recruiters.models import Identity
+
+SILENT = timedelta(minutes=2)
+"""How long somebody's page has said nothing when they may be taken for gone."""
+GRACE = timedelta(minutes=5)
+"""After an assignment's time, before it is taken for abandoned: clocks differ."""
+
+
+def sync_study(recruitment: Recruitment) -> None:
+    """Bring everything about one study's tasks here.
+
+    Raises:
+        Trouble: what was brought before it came stays.
+    """
+    requester = requester_of(recruitment.account)
+    hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)
+    for hit in hits.exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED]).order_by("pk"):
+        if hit.hit_id is None:
+            publishing.find_ordered(hit, requester)
+        if hit.hit_id is not None:
+            _sync_hit(hit, requester)
+    resting.keep(recruitment.account, recruitment.study.game, requester)
+
+
+def _sync_hit(hit: Hit, requester: Requester) -> None:
+    asked_at = timezone.now()
+    try:
+        now = requester.hit(str(hit.hit_id))
+        submitted = {one.assignment_id: one for one in requester.assignments(str(hit.hit_id))}
+    except Refused as refusal:
+        if refusal.code != "hitdoesnotexist":
+            raise
+        hit.state, hit.available, hit.pending, hit.problem = Hit.State.DISPOSED, 0, 0, str(refusal)
+        hit.save(update_fields=["state", "available", "pending", "problem"])
+        return
+    publishing.bring(hit, now)
+    for one in submitted.values():
+        keep(hit, one)
+    _end_absent(hit, submitted, asked_at)
+
+
+def keep(hit: Hit, one: AssignmentNow) -> Assignment:
+    """Note a submitted assignment, and who came here with it."""
+    whose, identity = _whose(hit, one)
+    before = Assignment.objects.filter(assignment_id=one.assignment_id).first()
+    if before is not None and before.whose == Assignment.Whose.OURS and identity is None:
+        whose = Assignment.Whose.OURS  # they came, and have been erased since
+    found, _new = Assignment.objects.update_or_create(
+        assignment_id=one.assignment_id,
+        defaults={
+            "hit": hit,
+            "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
+            "whose": whose,
+            "identity": identity,
+            "submitted_at": one.submitted_at,
+            "auto_approval_at": one.auto_approval_at,
+        },
+    )
+    return found
+
+
+def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
+    came = Identity.objects.filter(study=hit.study.slug, recruiter=KEY, proof__startswith=f"{one.assignment_id}/")
+    mine = came.filter(worker=one.worker).first()
+    if mine is not None:
+        return Assignment.Whose.OURS, mine
+    return (Assignment.Whose.OTHER if came.exists() else Assignment.Whose.NOBODY), None
+
+
+def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
+    """End the ways of those who have given their assignment back, so that their places are free."""
+    under_way = Identity.objects.filter(
+        study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
+    )
+    for identity in under_way.select_related("enrolment"):
+        theirs = submitted.get(identity.details.get("assignmentId", ""))
+        if theirs is not None and theirs.worker == identity.worker:
+            continue
+        with transaction.atomic():
+            enrolment = services.locked(identity.enrolment_id)
+            over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
+            silent = enrolment.last_seen_at < asked_at - SILENT
+            if theirs is not None or over or (hit.pending == 0 and silent):
+                services.end(enrolment, State.RETURNED)

@@ -1,0 +1,386 @@
+"""What Mechanical Turk does with tasks, assignments, qualifications and money, in memory.
+
+States are those of its API reference (version 2017-01-17). Time can be let pass (`pass_time`), money is in US
+dollars. The caller holds `lock` around everything.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from marketplaces.mturk import fees
+
+APPROVED_NUMBER = "00000000000000000040"
+APPROVED_PERCENT = "000000000000000000L0"
+LOCALE = "00000000000000000071"
+NAMESPACE = "AWS.MechanicalTurk"
+DAY = 24 * 3600.0
+
+
+class RequestError(Exception):
+    """A refusal as the interface words it; `code` is its TurkErrorCode without the namespace."""
+
+    def __init__(self, code: str, message: str):
+        super().__init__(message)
+        self.code = f"{NAMESPACE}.{code}"
+
+
+@dataclass
+class Worker:
+    """Somebody who looks for tasks, with what mTurk knows of everybody."""
+
+    id: str
+    country: str = "US"
+    approved_number: int = 5000
+    approved_percent: int = 99
+
+
+@dataclass
+class Hit:
+    """One task; times are seconds since 1970."""
+
+    id: str
+    type_id: str
+    group_id: str
+    title: str
+    description: str
+    keywords: str
+    question: str
+    annotation: str
+    reward: Decimal
+    assignments: int
+    duration: float
+    auto_approval: float
+    created: float
+    expires: float
+    requirements: list[Mapping[str, Any]]
+    disposed: bool = False
+
+    @property
+    def each(self) -> Decimal:
+        """What one approved assignment costs."""
+        return self.reward + fees.of_reward(self.reward, assignments=self.assignments)
+
+    @property
+    def address(self) -> str:
+        """Where the external question is."""
+        found = re.search(r"<ExternalURL>(.*?)</ExternalURL>", self.question)
+        return found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") if found else ""
+
+    @property
+    def frame_height(self) -> int:
+        found = re.search(r"<FrameHeight>(\d+)</FrameHeight>", self.question)
+        return int(found[1]) if found else 0
+
+
+@dataclass
+class Assignment:
+    """One worker's acceptance of a task: Accepted, then Returned, Abandoned or Submitted, then Approved or Rejected."""
+
+    id: str
+    hit: Hit
+    worker: str
+    accepted: float
+    status: str = "Accepted"
+    submitted: float = 0
+    decided: float = 0
+    answer: str = ""
+    feedback: str = ""
+
+    @property
+    def deadline(self) -> float:
+        return self.accepted + self.hit.duration
+
+    @property
+    def reviewed(self) -> bool:
+        return self.status in ("Approved", "Rejected")
+
+
+@dataclass
+class Qualification:
+    """A type of qualification made by the requester, and who holds it: worker → (value, since)."""
+
+    id: str
+    name: str
+    description: str
+    created: float
+    holders: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bonus:
+    """A bonus that was paid."""
+
+    worker: str
+    assignment: str
+    amount: Decimal
+    reason: str
+    at: float
+
+
+class Market:
+    """All of it. Attributes are for tests to look at."""
+
+    def __init__(self, balance: Decimal = Decimal("10000.00")):
+        self.lock = threading.RLock()
+        self.total = balance
+        self.hits: dict[str, Hit] = {}
+        self.assignments: dict[str, Assignment] = {}
+        self.qualifications: dict[str, Qualification] = {}
+        self.workers: dict[str, Worker] = {}
+        self.bonuses: list[Bonus] = []
+        self._tokens: dict[tuple[str, str], tuple[float, str]] = {}
+        self._shift = 0.0
+
+    # ---- time and money ------------------------------------------------------------------------------
+
+    def now(self) -> float:
+        return time.time() + self._shift
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass: deadlines, lifetimes and automatic approvals with it."""
+        with self.lock:
+            self._shift += seconds
+            self.settle()
+
+    def settle(self) -> None:
+        """What time alone has brought about."""
+        now = self.now()
+        for one in self.assignments.values():
+            if one.status == "Accepted" and now > one.deadline:
+                one.status = "Abandoned"
+            if one.status == "Submitted" and now >= one.submitted + one.hit.auto_approval:
+                one.status, one.decided = "Approved", now
+
+    @property
+    def spent(self) -> Decimal:
+        """Rewards and bonuses with their fees."""
+        rewards = sum((one.hit.each for one in self.assignments.values() if one.status == "Approved"), Decimal(0))
+        return rewards + sum((bonus.amount + fees.of_bonus(bonus.amount) for bonus in self.bonuses), Decimal(0))
+
+    @property
+    def held(self) -> Decimal:
+        """What is kept back for tasks that may still be approved."""
+        return sum((hit.each * self._open(hit) for hit in self.hits.values() if not hit.disposed), Decimal(0))
+
+    @property
+    def available(self) -> Decimal:
+        return self.total - self.spent - self.held
+
+    def _open(self, hit: Hit) -> int:
+        mine = self.of(hit)
+        if hit.expires > self.now():
+            return hit.assignments - sum(one.reviewed for one in mine)
+        return sum(one.status in ("Accepted", "Submitted") for one in mine)
+
+    # ---- tasks -----------------------------------------------------------------------------------------
+
+    def of(self, hit: Hit) -> list[Assignment]:
+        return [one for one in self.assignments.values() if one.hit is hit]
+
+    def hit(self, key: str) -> Hit:
+        """Raises RequestError where there is no such task."""
+        found = self.hits.get(key)
+        if found is None or found.disposed:
+            raise RequestError("HITDoesNotExist", f"Hit {key} does not exist.")
+        return found
+
+    def counts(self, hit: Hit) -> tuple[int, int, int]:
+        """Assignments pending, available and completed."""
+        mine = self.of(hit)
+        taken = sum(one.status in ("Accepted", "Submitted", "Approved", "Rejected") for one in mine)
+        pending = sum(one.status == "Accepted" for one in mine)
+        return pending, max(0, hit.assignments - taken), sum(one.reviewed for one in mine)
+
+    def status(self, hit: Hit) -> str:
+        """The task's HITStatus."""
+        if hit.disposed:
+            return "Disposed"
+        pending, available, _completed = self.counts(hit)
+        if hit.expires > self.now() and available:
+            return "Assignable"
+        return "Unassignable" if pending else "Reviewable"
+
+    def create_hit(self, hit: Hit, token: str) -> Hit:
+        def create() -> str:
+            if hit.each * hit.assignments > self.available:
+                raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
+            self.hits[hit.id] = hit
+            return hit.id
+
+        self._once("CreateHIT", token, create, code="HitAlreadyExists", lasts=DAY)
+        return hit
+
+    def add_assignments(self, hit: Hit, number: int, token: str) -> None:
+        def add() -> str:
+            if hit.assignments < fees.LARGE_FROM <= hit.assignments + number:
+                raise RequestError("InvalidMaximumAssignmentsIncrease", "It would become a task of 10 or more.")
+            if hit.each * number > self.available:
+                raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
+            hit.assignments += number
+            return new_id()
+
+        self._once("CreateAdditionalAssignmentsForHIT", token, add, code="DuplicateRequest")
+
+    def dispose(self, hit: Hit) -> None:
+        waiting = any(one.status == "Submitted" for one in self.of(hit))
+        if self.status(hit) != "Reviewable" or waiting:
+            raise RequestError("InvalidHITState", "This HIT is not in a state in which it can be deleted.")
+        hit.disposed = True
+
+    def _once(self, deed: str, token: str, act: Callable[[], str], *, code: str, lasts: float = float("inf")) -> None:
+        """Act, unless a request with this token has acted before."""
+        known = self._tokens.get((deed, token))
+        if token and known is not None and self.now() - known[0] <= lasts:
+            raise RequestError(code, f"The request was made before: {known[1]}")
+        made = act()
+        if token:
+            self._tokens[deed, token] = (self.now(), made)
+
+    # ---- workers ---------------------------------------------------------------------------------------
+
+    def worker(self, key: str) -> Worker:
+        """The worker of this id, who exists from the first look on."""
+        return self.workers.setdefault(key, Worker(key))
+
+    def allowed(self, worker: Worker, hit: Hit) -> bool:
+        """Whether the worker has the qualifications that the task asks for."""
+        return all(self._meets(worker, requirement) for requirement in hit.requirements)
+
+    def _meets(self, worker: Worker, requirement: Mapping[str, Any]) -> bool:
+        key, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+        integers = requirement.get("IntegerValues", [])
+        value: Any
+        if key == LOCALE:
+            places = [place["Country"] for place in requirement.get("LocaleValues", [])]
+            return (worker.country in places) == (comparator in ("EqualTo", "In"))
+        if key == APPROVED_NUMBER:
+            value = worker.approved_number
+        elif key == APPROVED_PERCENT:
+            value = worker.approved_percent
+        else:
+            value = self.qualification(key).holders.get(worker.id, (None, 0.0))[0]
+        if comparator in ("Exists", "DoesNotExist"):
+            return (value is not None) == (comparator == "Exists")
+        if value is None:
+            return False
+        compare: dict[str, Callable[[], bool]] = {
+            "GreaterThan": lambda: value > integers[0],
+            "GreaterThanOrEqualTo": lambda: value >= integers[0],
+            "LessThan": lambda: value < integers[0],
+            "LessThanOrEqualTo": lambda: value <= integers[0],
+            "EqualTo": lambda: value == integers[0],
+            "NotEqualTo": lambda: value != integers[0],
+            "In": lambda: value in integers,
+            "NotIn": lambda: value not in integers,
+        }
+        return compare[comparator]()
+
+    def offered(self, worker: Worker) -> list[Hit]:
+        """The tasks that this worker's list shows."""
+        return [hit for hit in self.hits.values() if self.may_accept(worker, hit)]
+
+    def may_accept(self, worker: Worker, hit: Hit) -> bool:
+        had = any(one.worker == worker.id and one.status not in ("Returned", "Abandoned") for one in self.of(hit))
+        return not hit.disposed and self.status(hit) == "Assignable" and not had and self.allowed(worker, hit)
+
+    def accept(self, worker: Worker, hit: Hit, *, reuse: str = "") -> Assignment:
+        """Accept a task; `reuse` gives a returned assignment's id to the new one, as mTurk sometimes does."""
+        if not self.may_accept(worker, hit):
+            raise RequestError("InvalidHITState", "There are no more of these tasks for this worker.")
+        made = Assignment(reuse or new_id(), hit, worker.id, self.now())
+        self.assignments[made.id] = made
+        return made
+
+    def leave(self, assignment: Assignment) -> None:
+        """Return the task."""
+        if assignment.status == "Accepted":
+            assignment.status = "Returned"
+
+    def submit(self, assignment: Assignment, fields: Mapping[str, str]) -> None:
+        """Hand in the answer that was posted to externalSubmit."""
+        self.settle()
+        if assignment.status != "Accepted":
+            raise RequestError("InvalidAssignmentState", "This assignment cannot be submitted any more.")
+        if not {name for name in fields if name != "assignmentId"}:
+            raise RequestError("ParameterValidationError", "The form has no field beside assignmentId.")
+        assignment.status, assignment.submitted = "Submitted", self.now()
+        assignment.answer = "".join(
+            f"<Answer><QuestionIdentifier>{_xml(name)}</QuestionIdentifier><FreeText>{_xml(value)}</FreeText></Answer>"
+            for name, value in fields.items()
+            if name != "assignmentId"
+        )
+
+    # ---- deciding and paying ---------------------------------------------------------------------------
+
+    def assignment(self, key: str) -> Assignment:
+        """One that was handed in.
+
+        Raises:
+            RequestError: there is none, or its worker has not submitted it (any more).
+        """
+        found = self.assignments.get(key)
+        if found is None:
+            raise RequestError("AssignmentDoesNotExist", f"Assignment {key} does not exist.")
+        if found.status not in ("Submitted", "Approved", "Rejected"):
+            raise RequestError(
+                "InvalidAssignmentState",
+                f"This operation can be called with a status of: Reviewable,Approved,Rejected ({found.worker})",
+            )
+        return found
+
+    def approve(self, assignment: Assignment, feedback: str, *, override: bool) -> None:
+        if assignment.status == "Approved" or (assignment.status == "Rejected" and not override):
+            raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
+        assignment.status, assignment.decided, assignment.feedback = "Approved", self.now(), feedback
+
+    def reject(self, assignment: Assignment, feedback: str) -> None:
+        if assignment.status != "Submitted":
+            raise RequestError("InvalidAssignmentState", "This operation can be called with a status of: Submitted")
+        assignment.status, assignment.decided, assignment.feedback = "Rejected", self.now(), feedback
+
+    def pay_bonus(self, bonus: Bonus, token: str) -> None:
+        def pay() -> str:
+            assignment = self.assignment(bonus.assignment)
+            if assignment.worker != bonus.worker:
+                raise RequestError("WorkerDoesNotExist", f"Worker {bonus.worker} did not do this assignment.")
+            if bonus.amount + fees.of_bonus(bonus.amount) > self.available:
+                raise RequestError("InsufficientFunds", "This Requester has insufficient funds in their account.")
+            self.bonuses.append(bonus)
+            return new_id()
+
+        self._once("SendBonus", token, pay, code="DuplicateRequest")
+
+    # ---- qualifications --------------------------------------------------------------------------------
+
+    def qualification(self, key: str) -> Qualification:
+        found = self.qualifications.get(key)
+        if found is None:
+            raise RequestError("QualificationTypeDoesNotExist", f"QualificationType {key} does not exist.")
+        return found
+
+    def create_qualification(self, name: str, description: str) -> Qualification:
+        if any(one.name == name for one in self.qualifications.values()):
+            raise RequestError(
+                "QualificationTypeAlreadyExists", "You have already created a QualificationType so named."
+            )
+        made = Qualification(new_id(), name, description, self.now())
+        self.qualifications[made.id] = made
+        return made
+
+
+def new_id() -> str:
+    """An id as mTurk gives them: 30 capital letters and digits that begin with a 3."""
+    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return "3" + "".join(secrets.choice(letters) for _ in range(29))
+
+
+def _xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

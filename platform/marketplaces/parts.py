@@ -1,0 +1,18 @@
+"""Which rows belong to an account or a study, so that only their members see them."""
+
+from __future__ import annotations
+
+from audit.models import Record
+from marketplaces.models import Account, Recruitment
+from rights.members import creators_own
+from rights.parts import belongs
+from rights.records import recorded_of
+from studies.models import Study
+
+
+def declare() -> None:
+    """Say what belongs to accounts, and who owns a new one."""
+    creators_own(Account)
+    belongs(Account, to=Account, by="pk")
+    belongs(Record, to=Account, by=recorded_of(Account))
+    belongs(Recruitment, to=Study, by="study")

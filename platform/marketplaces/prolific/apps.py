@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class ProlificConfig(AppConfig):
+    name = "marketplaces.prolific"
+    label = "prolific"
+    verbose_name = _("Prolific")
+
+    def ready(self) -> None:
+        from marketplaces.prolific import leaving, parts, paying  # noqa: F401  (leaving and paying register themselves)
+        from marketplaces.prolific.links import arrive
+        from recruiters import arrivals
+
+        parts.declare()
+        arrivals.register("prolific", _("Prolific"), arrive)

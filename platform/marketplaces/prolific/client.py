@@ -1,0 +1,277 @@
+"""Prolific's interface over HTTP, as much of it as studies need.
+
+Source: docs.prolific.com, "API reference". Money is in hundredths of the workspace's currency there and in
+`Decimal` units here. Nothing is sent twice: what became of an order whose answer was lost is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Any, NoReturn
+
+import httpx2
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from marketplaces.kinds import Trouble
+from marketplaces.models import Account, credentials_of
+
+PATIENCE = httpx2.Timeout(15.0, connect=5.0)
+PAGE = 100
+"""Rows that are asked for at a time."""
+MOST_PAGES = 500
+_LONGEST_WORDS = 200
+_IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
+
+
+class NotSent(Trouble):
+    """Prolific was not reached, or took no more calls: certainly nothing happened."""
+
+
+class Refused(Trouble):
+    """Prolific said no: certainly nothing happened. `words` is its reason."""
+
+    def __init__(self, text: str, *, words: str = "") -> None:
+        super().__init__(text)
+        self.words = words
+
+
+class NotThere(Refused):
+    """Prolific has no such thing, or not for this account."""
+
+
+class Unclear(Trouble):
+    """No answer, or no sensible one: what was asked for may have happened."""
+
+
+class Client:
+    """One account's way to Prolific.
+
+    Args:
+        address: of the interface, without a path: https://api.prolific.com, or the stand-in's.
+    """
+
+    @sensitive_variables()
+    def __init__(self, address: str, token: str) -> None:
+        self._address = address
+        self._headers = {"Authorization": f"Token {token}", "Accept": "application/json"}
+
+    # ---- the account ---------------------------------------------------------------------------------
+
+    def me(self) -> dict[str, Any]:
+        return self._object("GET", "/users/me/")
+
+    def workspaces(self) -> list[dict[str, Any]]:
+        return list(self._rows("/workspaces/"))
+
+    def balance(self, workspace: str) -> tuple[Decimal, str]:
+        """What a workspace can spend, and its currency."""
+        found = self._object("GET", f"/workspaces/{workspace}/balance/")
+        return units(found.get("available_balance")), text_of(found, "currency_code")
+
+    def projects(self, workspace: str) -> list[dict[str, Any]]:
+        return list(self._rows(f"/workspaces/{workspace}/projects/"))
+
+    def project(self, project: str) -> dict[str, Any]:
+        return self._object("GET", f"/projects/{project}/")
+
+    # ---- studies -------------------------------------------------------------------------------------
+
+    def create_study(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self._study("POST", "/studies/", fields)
+
+    def study(self, study: str) -> dict[str, Any]:
+        return self._study("GET", f"/studies/{study}/")
+
+    def change_study(self, study: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return self._study("PATCH", f"/studies/{study}/", fields)
+
+    def transition_study(self, study: str, action: str) -> dict[str, Any]:
+        """Args: action: PUBLISH, PAUSE, START or STOP."""
+        return self._study("POST", f"/studies/{study}/transition/", {"action": action})
+
+    def study_called(self, internal_name: str) -> dict[str, Any] | None:
+        """The study of this internal name, which is ours alone."""
+        for row in self._rows("/studies/"):
+            if row.get("internal_name") == internal_name:
+                return self.study(text_of(row, "id"))
+        return None
+
+    def cost(self, *, reward: Decimal, places: int) -> Decimal:
+        """What so many places at this reward cost in all, with Prolific's fees and taxes."""
+        asked = {"reward": hundredths(reward), "total_available_places": places}
+        return units(self._object("POST", "/study-cost-calculator/", asked).get("total_cost"))
+
+    # ---- submissions ---------------------------------------------------------------------------------
+
+    def submissions(self, study: str) -> Iterator[dict[str, Any]]:
+        """All submissions of a study: {id, participant_id, status, study_code, started_at, …}."""
+        return self._rows("/submissions/", {"study": study})
+
+    def submission(self, submission: str) -> dict[str, Any]:
+        found = self._object("GET", f"/submissions/{submission}/")
+        text_of(found, "status")
+        return found
+
+    def approve(self, submission: str) -> dict[str, Any]:
+        return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
+
+    def reject(self, submission: str, *, message: str, category: str) -> dict[str, Any]:
+        order = {"action": "REJECT", "message": message, "rejection_category": category}
+        return self._object("POST", f"/submissions/{submission}/transition/", order)
+
+    # ---- bonuses -------------------------------------------------------------------------------------
+
+    def set_up_bonus(self, *, study: str, submission: str, amount: Decimal) -> str:
+        """Prepare one bonus; no money moves. The name to pay it by."""
+        order = {"study_id": study, "csv_bonuses": f"{submission},{amount:.2f}"}
+        return text_of(self._object("POST", "/submissions/bonus-payments/", order), "id")
+
+    def pay_bonus(self, reference: str) -> None:
+        """Pay a prepared bonus. Prolific pays as often as it is told to: never call it twice."""
+        self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
+
+    # ---- one call ------------------------------------------------------------------------------------
+
+    def _study(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        found = self._object(method, path, fields)
+        text_of(found, "id")
+        text_of(found, "status")
+        return found
+
+    def _rows(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
+        """Every row of a list, page by page."""
+        for number in range(1, MOST_PAGES + 1):
+            asked = {**(query or {}), "page": str(number), "page_size": str(PAGE)}
+            found = self._object("GET", path, query=asked)
+            rows = found.get("results")
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+                nonsense()
+            yield from rows
+            links = found.get("_links")
+            following = links.get("next") if isinstance(links, dict) else None
+            more = following.get("href") if isinstance(following, dict) else None
+            if not rows or not (more or (links is None and len(rows) == PAGE)):
+                return
+
+    def _object(
+        self, method: str, path: str, fields: Mapping[str, Any] | None = None, *, query: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        answer = self._send(method, path, fields, query)
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            nonsense()
+        return found
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        fields: Mapping[str, Any] | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        url = f"{self._address}/api/v1{path}"
+        try:
+            answer = httpx2.request(
+                method,
+                url,
+                json=fields,
+                params=query,
+                headers=self._headers,
+                timeout=PATIENCE,
+                follow_redirects=False,
+                verify=trusted(),
+            )
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            raise NotSent(_("Prolific cannot be reached at the moment.")) from None
+        except httpx2.TimeoutException:
+            raise Unclear(_("Prolific did not answer in time.")) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL):
+            raise Unclear(_("Prolific broke the connection off.")) from None
+        if answer.status_code >= 300:
+            _refuse(answer)
+        return answer
+
+
+@cache
+def trusted() -> ssl.SSLContext:
+    """Whose certificates are believed; read once, since every call has a connection of its own.
+
+    A connection that is kept could break between two calls, and nobody would know whether an order was taken.
+    """
+    return httpx2.create_ssl_context()
+
+
+def _refuse(answer: httpx2.Response) -> NoReturn:
+    status, words = answer.status_code, _words_of(answer)
+    if status == 429:
+        raise NotSent(_("Prolific is being asked too often; it takes no more calls for a while."))
+    if status in (401, 403):
+        raise Refused(_("Prolific does not accept the account's token, or not for this."), words=words)
+    if status == 404:
+        raise NotThere(_("Prolific has no such thing, or this account may not see it."), words=words)
+    if 400 <= status < 500:
+        said = _("Prolific refused: {words}").format(words=words) if words else _("Prolific refused without a reason.")
+        raise Refused(said, words=words)
+    raise Unclear(_("Prolific has a problem of its own ({status}).").format(status=status))
+
+
+def _words_of(answer: httpx2.Response) -> str:
+    """What an error says, without anybody's identifiers."""
+    try:
+        error = answer.json()["error"]
+        told = [error.get("title"), error.get("detail")]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    words = ": ".join(_flat(one) for one in told if one)
+    return _IDS.sub("…", " ".join(words.split()))[:_LONGEST_WORDS]
+
+
+def _flat(told: Any) -> str:
+    if isinstance(told, dict):
+        return "; ".join(f"{name}: {_flat(one)}" for name, one in told.items())
+    return ", ".join(_flat(one) for one in told) if isinstance(told, list) else str(told)
+
+
+def nonsense() -> NoReturn:
+    """Raises Unclear: the answer cannot be read."""
+    raise Unclear(_("Prolific answered something that cannot be read."))
+
+
+def text_of(found: Mapping[str, Any], name: str) -> str:
+    """A text that an answer must have; raises Unclear without it."""
+    value = found.get(name)
+    if not isinstance(value, str) or not value:
+        nonsense()
+    return value
+
+
+def units(value: Any) -> Decimal:
+    """An amount of an answer in units of its currency; raises Unclear where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 10**12:
+        nonsense()
+    return (Decimal(str(value)) / 100).quantize(Decimal("0.01"))
+
+
+def hundredths(amount: Decimal) -> int:
+    """An amount as Prolific counts it; whole cents only."""
+    return int((amount * 100).to_integral_exact())
+
+
+def client_of(account: Account) -> Client:
+    """The way to Prolific for this account.
+
+    Raises:
+        Trouble: it cannot sign in.
+    """
+    kept = credentials_of(account)
+    if not kept or not kept.get("token") or not account.base_address:
+        raise Refused(_("The account “{title}” has no token yet: enter one on its page.").format(title=account))
+    return Client(account.base_address, kept["token"])

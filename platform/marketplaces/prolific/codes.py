@@ -1,0 +1,59 @@
+"""Which of its completion codes a study shows at which ending, and what Prolific does with each.
+
+No code lets Prolific pay by itself: what is paid is what the ledger says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from participants.models import new_code
+from participants.states import ENDED, State
+from payouts.rules import PayRule
+
+COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
+NONE, UNKNOWN = "none", "unknown"
+"""What else a worker can enter: Prolific's NOCODE, and anything that is no code of the study."""
+_NO_CODE = "NOCODE"
+
+
+def new_codes() -> dict[str, str]:
+    """Three codes that cannot be guessed."""
+    return {ending: new_code() for ending in (COMPLETED, SCREENED_OUT, RETURNED)}
+
+
+def code_of(state: str, rule: PayRule) -> str:
+    """Which code somebody gets whose way ended so."""
+    if state == State.SCREENED_OUT:
+        return SCREENED_OUT
+    return COMPLETED if pays(state, rule) else RETURNED
+
+
+def pays(state: str, rule: PayRule) -> bool:
+    return state in ENDED and rule.endings.get(state, "nothing") != "nothing"
+
+
+def entered(codes: dict[str, str], typed: Any) -> str:
+    """Which code a worker entered; empty where none is told."""
+    if not isinstance(typed, str) or not typed:
+        return ""
+    if typed == _NO_CODE:
+        return NONE
+    return next((which for which, code in codes.items() if code == typed.strip()), UNKNOWN)
+
+
+def for_prolific(codes: dict[str, str], rule: PayRule) -> list[dict[str, Any]]:
+    """The study's `completion_codes`."""
+    review = [{"action": "MANUALLY_REVIEW"}]
+    give_back = [{"action": "REQUEST_RETURN", "return_reason": _("This ending of the study is not paid.")}]
+    return [
+        {"code": codes[COMPLETED], "code_type": "COMPLETED", "actions": review},
+        {
+            "code": codes[SCREENED_OUT],
+            "code_type": "OTHER",
+            "actions": review if pays(State.SCREENED_OUT, rule) else give_back,
+        },
+        {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
+    ]

@@ -1,0 +1,151 @@
+"""Where Parley and Prolific say different things of somebody, and what the researcher can do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.prolific import codes
+from marketplaces.prolific.links import KIND
+from marketplaces.prolific.models import Publication, Submission
+from marketplaces.prolific.publishing import rule_of, version_of
+from participants.models import Enrolment
+from recruiters.models import Identity
+
+SUBMITTED = ("AWAITING REVIEW", "APPROVED", "REJECTED")
+GONE = ("RETURNED", "TIMED OUT", "REJECTED", "SCREENED OUT")
+
+STATUSES: dict[str, str | Promise] = {
+    "RESERVED": gettext_lazy("has a place"),
+    "ACTIVE": gettext_lazy("taking part"),
+    "TIMED OUT": gettext_lazy("ran out of time"),
+    "AWAITING REVIEW": gettext_lazy("awaiting review"),
+    "APPROVED": gettext_lazy("approved"),
+    "RETURNED": gettext_lazy("returned"),
+    "REJECTED": gettext_lazy("rejected"),
+    "SCREENED OUT": gettext_lazy("screened out"),
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One person of whom two things are said.
+
+    Attributes:
+        enrolment: the person here; None where nobody has come with the submission.
+        who: their pseudonym, or when they began at Prolific.
+        what, advice: for the researcher.
+    """
+
+    enrolment: Enrolment | None
+    who: str
+    what: str
+    advice: str
+
+
+def counted(publication: Publication) -> list[tuple[str, int]]:
+    """How many submissions have which status, in the order of a worker's way."""
+    found = Counter(publication.submissions.values_list("status", flat=True))
+    known = [(str(title), found.pop(status)) for status, title in STATUSES.items() if found.get(status)]
+    return known + sorted(found.items())
+
+
+def differences(publication: Publication) -> list[Difference]:
+    """All of them, people here first."""
+    submissions = list(publication.submissions.select_related("enrolment").order_by("started_at", "pk"))
+    version = version_of(publication.study)
+    if version is None:
+        return []
+    rule = rule_of(version)
+    found: list[Difference] = []
+    for one in submissions:
+        if one.enrolment is not None:
+            said = _of_known(one, one.enrolment, paid=codes.pays(one.enrolment.state, rule))
+            if said is not None:
+                found.append(Difference(one.enrolment, one.enrolment.pseudonym, *said))
+    found += [Difference(person, person.pseudonym, *_invented()) for person in _without_submission(publication)]
+    for one in submissions:
+        if one.enrolment is None and one.status in SUBMITTED:
+            found.append(Difference(None, _began(one), *_never_came()))
+    return found
+
+
+def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, str] | None:
+    submitted = one.status in SUBMITTED
+    if submitted and not person.ended:
+        return (
+            _("Submitted on Prolific, and has not finished here."),
+            _("Wait until they have finished or their time is over. Nothing is paid before."),
+        )
+    if one.status == "APPROVED" and not paid:
+        return (
+            _("Approved on Prolific, and this ending pays nothing."),
+            _("Somebody approved it there. Parley does not take it back."),
+        )
+    if submitted and one.code in (codes.NONE, codes.UNKNOWN) and one.status == "AWAITING REVIEW":
+        return (
+            _("Submitted without the study's code."),
+            _("If they finished here they are paid all the same; the code alone says nothing.")
+            if paid
+            else _("They were not promised pay. Ask them to return their place, or reject it below."),
+        )
+    if submitted and not paid and one.code == codes.COMPLETED and one.status == "AWAITING REVIEW":
+        return (
+            _("Submitted with the code of those who finished, without finishing."),
+            _("Somebody gave them the code. Nothing is paid; ask them to return their place, or reject it below."),
+        )
+    if person.ended and paid and one.status in ("ACTIVE", "RESERVED"):
+        return (
+            _("Finished here, and has not submitted on Prolific."),
+            _("They are paid as soon as they do. Write to them on Prolific if it takes long."),
+        )
+    if person.ended and paid and one.status in GONE:
+        return (
+            _("Finished here; on Prolific the place is {status}.").format(status=STATUSES[one.status]),
+            _("Prolific cannot pay the reward for it any more. Write to them on Prolific."),
+        )
+    if one.status == "TIMED OUT" and not person.ended:
+        return (
+            _("Ran out of time on Prolific, and is still playing here."),
+            _("Prolific has given the place to somebody else. If they finish, pay them by hand."),
+        )
+    return None
+
+
+def _without_submission(publication: Publication) -> list[Enrolment]:
+    """Who came here with a submission that is not theirs, or not Prolific's."""
+    recruitment = publication.study.recruitment
+    if recruitment.answered_at is None:
+        return []
+    known = Submission.objects.filter(publication=publication, enrolment__isnull=False).values("enrolment")
+    came = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=known)
+    return list(
+        Enrolment.objects.filter(pk__in=came.values("enrolment"), arrived_at__lt=recruitment.answered_at).order_by("pk")
+    )
+
+
+def _invented() -> tuple[str, str]:
+    return (
+        _("Came here with a submission that Prolific does not have, or that is another worker's."),
+        _("They are not paid. If it happens often, let only signed links in."),
+    )
+
+
+def _never_came() -> tuple[str, str]:
+    return (
+        _("Submitted on Prolific, and never came here."),
+        _("Nothing is owed. Find the submission on Prolific by this time, and ask them to return it."),
+    )
+
+
+def _began(one: Submission) -> str:
+    if one.started_at is None:
+        return _("somebody on Prolific")
+    at = timezone.localtime(one.started_at)
+    return _("began on Prolific {at} UTC").format(at=date_format(at, "Y-m-d H:i:s"))

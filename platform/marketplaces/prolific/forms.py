@@ -1,0 +1,137 @@
+"""What a researcher types to offer a study on Prolific, to add places, and to reject a submission."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
+
+from games import registry
+from games.errors import GameError
+from llm_agents.errors import AgentError
+from marketplaces.prolific.publishing import Offer, open_places, version_of
+from studies.forecast import forecast
+from studies.models import Study
+
+MOST_PLACES = 10_000
+SHORTEST_REJECTION = 100
+"""Letters that Prolific wants of a reason for rejecting."""
+
+
+class OfferForm(forms.Form):
+    """A study as workers will see it."""
+
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=120,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text=_("As workers see it."),
+    )
+    description = forms.CharField(
+        label=_("Description"),
+        max_length=5000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 5}),
+        help_text=_("Workers read it before they begin. Say what they do, and that a bonus can be earned."),
+    )
+    places = forms.IntegerField(
+        label=_("Places"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
+    )
+    minutes = forms.IntegerField(
+        label=_("Estimated minutes"),
+        min_value=1,
+        max_value=600,
+        widget=UnfoldAdminIntegerFieldWidget(),
+        help_text=_("What a worker needs from the link to the end. A pilot tells best."),
+    )
+    devices = forms.MultipleChoiceField(
+        label=_("Devices"),
+        choices=[("desktop", _("computer")), ("tablet", _("tablet")), ("mobile", _("phone"))],
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+    )
+    project = forms.ChoiceField(
+        label=_("Project at Prolific"),
+        required=False,
+        widget=UnfoldAdminSelectWidget(),
+        help_text=_("Its workspace pays."),
+    )
+    requires_signature = forms.BooleanField(
+        label=_("Let only links in that Prolific has signed"),
+        required=False,
+        widget=UnfoldBooleanWidget(),
+        help_text=_("Nobody can invent or change such a link. Leave it on if you can."),
+    )
+
+    def __init__(self, *args: Any, projects: list[tuple[str, str]], **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["project"].choices = projects or [("", "–")]
+        if len(projects) < 2:
+            self.fields["project"].widget = forms.HiddenInput()
+
+    def offer(self) -> Offer:
+        return Offer(**self.cleaned_data)
+
+
+def suggestion(study: Study) -> dict[str, Any]:
+    """What the form holds at first."""
+    game = registry.get(study.game)
+    try:
+        minutes = max(1, ceil(forecast(study).minutes))
+    except (GameError, AgentError):
+        minutes = 10
+    version = version_of(study)
+    return {
+        "name": study.title,
+        "description": f"{game.title}: {game.summary}",
+        "places": max(1, open_places(version)) if version else 1,
+        "minutes": minutes,
+        "devices": ["desktop", "tablet", "mobile"],
+        "requires_signature": True,
+    }
+
+
+class PlacesForm(forms.Form):
+    places = forms.IntegerField(
+        label=_("Places in all"), min_value=1, max_value=MOST_PLACES, widget=UnfoldAdminIntegerFieldWidget()
+    )
+
+
+class RejectForm(forms.Form):
+    """Why a submission is rejected, as Prolific asks for it."""
+
+    category = forms.ChoiceField(
+        label=_("Reason"),
+        widget=UnfoldAdminSelectWidget(),
+        choices=[
+            ("FAILED_CHECK", _("failed an attention check")),
+            ("FAILED_INSTRUCTIONS", _("did not follow the instructions")),
+            ("LOW_EFFORT", _("made little effort")),
+            ("NO_CODE", _("submitted without a code")),
+            ("BAD_CODE", _("submitted with a code that was not theirs")),
+            ("NO_DATA", _("left no data")),
+            ("TOO_QUICKLY", _("was too quick")),
+            ("TOO_SLOWLY", _("was too slow")),
+            ("UNSUPP_DEVICE", _("used a device that was excluded")),
+            ("MALINGERING", _("was not honest")),
+            ("OTHER", _("something else")),
+        ],
+    )
+    message = forms.CharField(
+        label=_("What they read"),
+        min_length=SHORTEST_REJECTION,
+        max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        help_text=_("At least 100 letters: what they did, and which rule it broke. Prolific may ask you about it."),
+    )
+    sure = forms.BooleanField(
+        label=_("Reject this submission. It counts against the worker."), widget=UnfoldBooleanWidget()
+    )

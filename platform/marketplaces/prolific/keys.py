@@ -1,0 +1,94 @@
+"""The keys with which Prolific signs the links of its workers.
+
+Source: docs.prolific.com, "Retrieve JSON Web Key Set": to be kept and asked for again at least daily.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import jwt
+from django.utils import timezone
+from jwt.algorithms import RSAAlgorithm
+
+from marketplaces.prolific.client import trusted
+from marketplaces.prolific.models import KeySet
+
+PATH = "/.well-known/study/jwks.json"
+PATIENCE = httpx2.Timeout(4.0, connect=3.0)
+"""Somebody waits for their page meanwhile."""
+FRESH = timedelta(hours=12)
+ASKED_AGAIN = timedelta(seconds=20)
+"""How long nobody asks again: links with invented keys must not turn into calls of Prolific."""
+LEAST_BITS = 2048
+
+
+class NoKeys(Exception):
+    """No key is known, and Prolific does not tell them at the moment."""
+
+
+def key_called(kid: str, *, interface: str) -> Any | None:
+    """The public key of this name; None where Prolific has none of it.
+
+    Keys are asked for when they are old or this one is not among them; when Prolific does not answer,
+    those from before stay good.
+
+    Args:
+        interface: the address of the account's interface.
+
+    Raises:
+        NoKeys
+    """
+    found = urlsplit(interface)
+    known, _made = KeySet.objects.get_or_create(address=f"{found.scheme}://{found.netloc}{PATH}")
+    key = _of(known, kid)
+    stale = known.heard_at is None or known.heard_at < timezone.now() - FRESH
+    if key is not None and not stale:
+        return key
+    if _may_ask(known):
+        _ask(known)
+        key = _of(known, kid)
+    if key is None and not known.keys:
+        raise NoKeys
+    return key
+
+
+def _may_ask(known: KeySet) -> bool:
+    """Whether it is our turn to ask: one process does, and none for a while after that."""
+    now = timezone.now()
+    mine = KeySet.objects.filter(pk=known.pk, asked_at=known.asked_at)
+    if known.asked_at is not None and known.asked_at > now - ASKED_AGAIN:
+        return False
+    return bool(mine.update(asked_at=now))
+
+
+def _ask(known: KeySet) -> None:
+    try:
+        answer = httpx2.get(known.address, timeout=PATIENCE, follow_redirects=False, verify=trusted())
+        told = answer.json()["keys"] if answer.status_code == 200 else None
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError):
+        return
+    good = [one for one in told if _read(one) is not None] if isinstance(told, list) else []
+    if good:
+        known.keys, known.heard_at = good, timezone.now()
+        KeySet.objects.filter(pk=known.pk).update(keys=known.keys, heard_at=known.heard_at)
+
+
+def _of(known: KeySet, kid: str) -> Any | None:
+    return next((_read(one) for one in known.keys if one["kid"] == kid), None)
+
+
+def _read(told: Any) -> Any | None:
+    """One published key; None where it is none for RS256."""
+    if not isinstance(told, dict) or not isinstance(told.get("kid"), str) or told.get("kty") != "RSA" or "d" in told:
+        return None
+    if told.get("alg", "RS256") != "RS256" or told.get("use", "sig") != "sig":
+        return None
+    try:
+        key = RSAAlgorithm.from_jwk(told)
+    except (jwt.InvalidKeyError, ValueError, TypeError, KeyError):
+        return None
+    return key if key.key_size >= LEAST_BITS else None

@@ -1,0 +1,54 @@
+"""Prolific, as the accounts' pages and the sweep know it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.kinds import Credential, Kind
+
+if TYPE_CHECKING:
+    from marketplaces.models import Account, Recruitment
+
+
+def check(account: Account) -> str:
+    """Whether the token is good and what can be spent; nobody is named. Raises Trouble."""
+    from marketplaces.prolific.client import client_of, text_of
+
+    client = client_of(account)
+    client.me()
+    spaces = client.workspaces()
+    if not spaces:
+        return _("Prolific accepts the token, but it belongs to no workspace.")
+    told = []
+    for space in spaces:
+        amount, currency = client.balance(text_of(space, "id"))
+        told.append(
+            _("“{title}” has {amount} {currency}").format(title=space.get("title"), amount=amount, currency=currency)
+        )
+    return _("Prolific accepts the token. To be spent: {balances}.").format(balances="; ".join(told))
+
+
+def sync(recruitment: Recruitment) -> None:
+    """Bring what Prolific says of a study's workers here. Raises Trouble."""
+    from marketplaces.prolific.syncing import sync as bring
+
+    bring(recruitment)
+
+
+KIND = Kind(
+    key="prolific",
+    title=gettext_lazy("Prolific"),
+    credentials=(
+        Credential(
+            "token",
+            gettext_lazy("API token"),
+            gettext_lazy("Made at Prolific under API tokens. Kept encrypted, never shown. Empty: what is kept stays."),
+        ),
+    ),
+    addresses={"production": "https://api.prolific.com"},
+    check=check,
+    sync=sync,
+)

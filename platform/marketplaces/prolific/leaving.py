@@ -1,0 +1,44 @@
+"""How people go back to Prolific."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from django.utils.translation import gettext as _
+
+from marketplaces.prolific import codes
+from marketplaces.prolific.links import KIND
+from marketplaces.prolific.models import Publication
+from participants import farewells
+from participants.farewells import Farewell
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import Identity
+from studies.models import Cell
+
+
+@farewells.register
+def to_prolific(enrolment: Enrolment) -> Farewell | None:
+    """The button that tells Prolific how it ended, and the code for those whose button fails."""
+    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
+    if identity is None:
+        return None
+    publication = Publication.objects.select_related("account").filter(study__slug=identity.study).first()
+    cell = Cell.objects.select_related("version").filter(placements__enrolment=enrolment).first()
+    if publication is None or cell is None:
+        return None
+    if enrolment.state == State.RETURNED:
+        return Farewell(_("You have returned your place on Prolific. There is nothing more for you to do."))
+    which = codes.code_of(enrolment.state, cell.pay())
+    code = publication.codes[which]
+    address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
+    if codes.pays(enrolment.state, cell.pay()):
+        words = _(
+            "Go back with this button, so that your work is recorded. If Prolific asks for a code, copy this one."
+        )
+        return Farewell(words, address, _("Back to Prolific"), code=code)
+    words = _(
+        "Please go back with this button: Prolific then asks you to return your place, which does not count against "
+        "you. If it asks for a code, copy this one."
+    )
+    return Farewell(words, address, _("Return on Prolific"), code=code)

@@ -1,0 +1,168 @@
+"""Who comes by a link of Prolific's.
+
+`?PROLIFIC_PID=&STUDY_ID=&SESSION_ID=`, and in signed links beside them `prolific_token`, a JSON Web Token
+(RS256) whose claim `prolific` says the same. Source: docs.prolific.com, "Retrieve JSON Web Key Set";
+what is not written there (which of its spellings `aud` has) is taken as any of a few exact ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import jwt
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.kinds import Trouble
+from marketplaces.prolific import keys
+from marketplaces.prolific.client import client_of
+from marketplaces.prolific.models import Publication
+from marketplaces.prolific.publishing import note
+from recruiters.arrivals import Arrival
+from recruiters.errors import ExpiredLink, ForgedLink, IncompleteLink, NotLetIn
+
+KIND = "prolific"
+ISSUER = "https://www.prolific.com"
+TOKEN = "prolific_token"
+NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+LEEWAY = timedelta(seconds=30)
+ASKED_AGAIN = timedelta(seconds=10)
+_ID = re.compile(r"[0-9a-f]{24}")
+_LONGEST_TOKEN = 6000
+
+
+class NotRecruiting(NotLetIn):
+    """Nobody has published this study on Prolific."""
+
+    title = gettext_lazy("This study is not on Prolific")
+
+
+class CannotBeChecked(NotLetIn):
+    """Prolific's keys cannot be had: the link may be good."""
+
+    status = 503
+    title = gettext_lazy("Your link cannot be checked at the moment")
+    try_again = True
+
+
+def arrive(study: str, link: Mapping[str, str]) -> Arrival:
+    """Who comes; whoever only looks while the study is a draft at Prolific, previews.
+
+    Raises:
+        IncompleteLink, ForgedLink, ExpiredLink, NotRecruiting, CannotBeChecked
+    """
+    if any(link.get(name, "").startswith("{{%") for name in NAMES):
+        return Arrival(KIND, worker="", proof="", preview=True)
+    publication = Publication.objects.select_related("account").filter(study__slug=study).first()
+    if publication is None or not publication.is_there:
+        raise NotRecruiting(_("The researchers have not opened it there, or not yet."))
+    if _is_draft(publication):
+        return Arrival(KIND, worker="", proof="", preview=True)
+    token = link.get(TOKEN, "")
+    claims = _claims(token, publication) if token else {}
+    worker, prolific_study, session = _ids(link, claims)
+    if prolific_study != publication.prolific_id:
+        raise ForgedLink(_("It belongs to another study. Please open the study from its own page on Prolific."))
+    if not token and publication.requires_signature:
+        raise ForgedLink(
+            _("It lacks Prolific's signature, or was cut on its way. Please open the study from its page on Prolific.")
+        )
+    details = {"STUDY_ID": prolific_study, "SESSION_ID": session, "signed": "yes" if token else "no"}
+    return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details)
+
+
+def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
+    """Worker, study and submission: from the link, where it has them; the signed ones must be the same."""
+    signed = claims.get("prolific", {})
+    found = []
+    for name in NAMES:
+        plain = link.get(name, "").strip().lower()
+        sealed = signed.get(name, plain)
+        if not isinstance(sealed, str) or (plain and sealed.lower() != plain):
+            raise ForgedLink(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
+        value = plain or sealed.lower()
+        if not _ID.fullmatch(value):
+            raise IncompleteLink(_("Please open the study from its own page on Prolific."))
+        found.append(value)
+    if claims and claims["sub"].lower() != found[2]:
+        raise ForgedLink(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
+    return tuple(found)
+
+
+def _claims(token: str, publication: Publication) -> dict[str, Any]:
+    """What Prolific signed."""
+    forged = _("Prolific did not sign it, or it was changed on its way. Please open the study from Prolific.")
+    try:
+        head = jwt.get_unverified_header(token) if len(token) <= _LONGEST_TOKEN else {}
+    except jwt.InvalidTokenError:
+        head = {}
+    kid = head.get("kid")
+    if head.get("alg") != "RS256" or not isinstance(kid, str):
+        raise ForgedLink(forged)
+    try:
+        key = keys.key_called(kid, interface=publication.account.base_address)
+    except keys.NoKeys:
+        raise CannotBeChecked(
+            _("Prolific does not tell us how to check it. Please wait a minute and load this page again.")
+        ) from None
+    if key is None:
+        raise ForgedLink(forged)
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=["RS256"],
+            issuer=ISSUER,
+            leeway=LEEWAY,
+            options={"require": ["exp", "sub", "aud", "iss"], "verify_aud": False},
+        )
+    except jwt.ExpiredSignatureError:
+        raise Expired from None
+    except jwt.InvalidTokenError:
+        raise ForgedLink(forged) from None
+    signed = claims.get("prolific")
+    known = isinstance(signed, dict) and all(isinstance(signed.get(name), str) for name in NAMES)
+    if not known or not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
+        raise ForgedLink(forged)
+    if publication.workspace and signed.get("workspace_id", publication.workspace) != publication.workspace:
+        raise ForgedLink(forged)
+    return claims
+
+
+class Expired(ExpiredLink):
+    def __init__(self) -> None:
+        NotLetIn.__init__(self, _("Please go back to Prolific and open the study there again: that gives a new link."))
+
+
+def _is_for_us(audience: Any, address: str) -> bool:
+    """Whether a token was made for this address: its host, its origin, or itself with whatever parameters."""
+    ours = urlsplit(address)
+    for one in audience if isinstance(audience, list) else [audience]:
+        if not isinstance(one, str):
+            continue
+        if one.lower() in (ours.netloc.lower(), (ours.hostname or "").lower()):
+            return True
+        found = urlsplit(one)
+        same = (found.scheme, found.netloc.lower()) == (ours.scheme, ours.netloc.lower())
+        if same and found.path.rstrip("/") in ("", ours.path.rstrip("/")):
+            return True
+    return False
+
+
+def _is_draft(publication: Publication) -> bool:
+    """Whether Prolific has not published it yet; asked where it was a draft when last heard of."""
+    if publication.status != Publication.Status.UNPUBLISHED:
+        return False
+    now = timezone.now()
+    if publication.said_at is None or publication.said_at < now - ASKED_AGAIN:
+        Publication.objects.filter(pk=publication.pk).update(said_at=now)
+        try:
+            note(publication, client_of(publication.account).study(publication.prolific_id))
+        except Trouble:
+            return True
+    return publication.status == Publication.Status.UNPUBLISHED

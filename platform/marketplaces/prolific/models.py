@@ -1,0 +1,149 @@
+"""What a study is at Prolific, and what Prolific says of its people. Nobody's identifiers are in these tables."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from marketplaces.models import Account
+from participants.models import Enrolment
+from studies.models import Study
+
+PRODUCTION_PAGES = "https://app.prolific.com"
+
+
+class Publication(models.Model):
+    """A study as it is offered on Prolific."""
+
+    class Status(models.TextChoices):
+        """Prolific's own, and two for the time before it has the study."""
+
+        MAKING = "MAKING", _("being made")
+        UNCERTAIN = "UNCERTAIN", _("perhaps made")
+        UNPUBLISHED = "UNPUBLISHED", _("draft at Prolific")
+        SCHEDULED = "SCHEDULED", _("scheduled")
+        PUBLISHING = "PUBLISHING", _("being published")
+        ACTIVE = "ACTIVE", _("recruiting")
+        PAUSED = "PAUSED", _("paused")
+        AWAITING_REVIEW = "AWAITING REVIEW", _("all places taken, to be reviewed")
+        COMPLETED = "COMPLETED", _("completed")
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="publication")
+    account = models.ForeignKey(Account, models.PROTECT, related_name="publications", verbose_name=_("account"))
+    internal_name = models.CharField(_("name within Prolific"), max_length=120, unique=True)
+    prolific_id = models.CharField(_("the study's identifier at Prolific"), max_length=40, blank=True)
+    status = models.CharField(_("status"), max_length=20, choices=Status.choices, default=Status.MAKING)
+    name = models.CharField(_("name"), max_length=120)
+    description = models.TextField(_("description"), max_length=5000)
+    project = models.CharField(_("project"), max_length=40, blank=True)
+    workspace = models.CharField(_("workspace"), max_length=40, blank=True)
+    places = models.PositiveIntegerField(_("places"))
+    minutes = models.PositiveIntegerField(_("estimated minutes"))
+    devices = models.JSONField(_("devices"), default=list)
+    reward = models.DecimalField(_("reward"), max_digits=8, decimal_places=2)
+    currency = models.CharField(_("currency"), max_length=3)
+    fee_rate = models.DecimalField(
+        max_digits=6, decimal_places=4, default=Decimal(0), help_text=_("fees and taxes per unit of reward")
+    )
+    address = models.URLField(_("address of the study here"), max_length=300)
+    requires_signature = models.BooleanField(_("only signed links"), default=True)
+    codes = models.JSONField(_("completion codes"), default=dict)
+    said_at = models.DateTimeField(_("status last heard"), null=True, blank=True)
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("study on Prolific")
+        verbose_name_plural = _("studies on Prolific")
+        ordering = ["-made_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["prolific_id"], condition=~models.Q(prolific_id=""), name="one_publication_per_prolific_id"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.study.title
+
+    @property
+    def is_there(self) -> bool:
+        """Whether Prolific has it, as far as is known."""
+        return bool(self.prolific_id)
+
+    @property
+    def was_published(self) -> bool:
+        return self.is_there and self.status != self.Status.UNPUBLISHED
+
+    @property
+    def rehearsed(self) -> bool:
+        return self.account.place == Account.Place.REHEARSAL
+
+    @property
+    def pages(self) -> str:
+        """Where its workers' pages are."""
+        if not self.rehearsed:
+            return PRODUCTION_PAGES
+        found = urlsplit(self.account.base_address)
+        return f"{found.scheme}://{found.netloc}"
+
+
+class Submission(models.Model):
+    """What Prolific last said of one worker's submission."""
+
+    publication = models.ForeignKey(Publication, models.CASCADE, related_name="submissions")
+    fingerprint = models.CharField(max_length=64, help_text=_("of its identifier at Prolific"))
+    enrolment = models.OneToOneField(
+        Enrolment, models.SET_NULL, null=True, blank=True, related_name="prolific_submission"
+    )
+    status = models.CharField(_("status"), max_length=30)
+    code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
+    return_asked = models.BooleanField(default=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    heard_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("submission on Prolific")
+        verbose_name_plural = _("submissions on Prolific")
+        constraints = [models.UniqueConstraint(fields=["publication", "fingerprint"], name="one_row_per_submission")]
+
+    def __str__(self) -> str:
+        return f"{self.publication}: {self.status}"
+
+
+class BonusOrder(models.Model):
+    """A bonus on its way, so that it is told to Prolific once and never again.
+
+    `told_at` is written before Prolific is told to pay, `taken_at` after it has said yes.
+    """
+
+    uid = models.UUIDField(unique=True)
+    reference = models.CharField(max_length=60)
+    had_before = models.PositiveSmallIntegerField(help_text=_("bonuses of the same amount that there were already"))
+    told_at = models.DateTimeField(null=True, blank=True)
+    taken_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("bonus order")
+        verbose_name_plural = _("bonus orders")
+
+    def __str__(self) -> str:
+        return str(self.uid)
+
+
+class KeySet(models.Model):
+    """The keys with which Prolific (or a stand-in) signs links, as last heard."""
+
+    address = models.URLField(max_length=200, unique=True)
+    keys = models.JSONField(default=list)
+    heard_at = models.DateTimeField(null=True, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("key set")
+        verbose_name_plural = _("key sets")
+
+    def __str__(self) -> str:
+        return self.address

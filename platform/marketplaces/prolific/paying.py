@@ -1,0 +1,206 @@
+"""Paying the people of one study through Prolific: the base by approving the submission, bonuses one by one.
+
+Prolific pays a bonus as often as it is told to. So that it is told is written down before, and an order
+that was told once is never told again by this code, whoever asks.
+"""
+
+from __future__ import annotations
+
+from decimal import ROUND_UP, Decimal
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from marketplaces.kinds import Trouble
+from marketplaces.prolific.client import Client, NotSent, NotThere, Refused, client_of, hundredths
+from marketplaces.prolific.links import KIND
+from marketplaces.prolific.models import BonusOrder, Publication
+from payouts import payers
+from payouts.payers import Answer, Order, Outcome, Standing, Unreachable, Way
+
+STANDINGS = {
+    "RESERVED": Standing.WORKING,
+    "ACTIVE": Standing.WORKING,
+    "TIMED OUT": Standing.TIMED_OUT,
+    "AWAITING REVIEW": Standing.SUBMITTED,
+    "APPROVED": Standing.APPROVED,
+    "PARTIALLY APPROVED": Standing.APPROVED,
+    "RETURNED": Standing.RETURNED,
+    "REJECTED": Standing.REJECTED,
+    "SCREENED OUT": Standing.REJECTED,
+}
+"""By Prolific's status. Who was screened out there was paid there by Prolific and cannot be approved."""
+
+
+def spelled(status: Any) -> str:
+    """A status of Prolific's, whose words are parted by spaces, dashes or underscores."""
+    return str(status).upper().replace("_", " ").replace("-", " ")
+
+
+class ProlificPayer:
+    """Pays through the account with which the study was published."""
+
+    may_repeat = False
+
+    def __init__(self, publication: Publication) -> None:
+        self._publication = publication
+
+    def balance(self) -> tuple[Decimal, str] | None:
+        with _reaching():
+            return self._client().balance(self._publication.workspace)
+
+    def fee(self, order: Order) -> Decimal:
+        return (order.amount * self._publication.fee_rate).quantize(Decimal("0.01"), rounding=ROUND_UP)
+
+    def standing(self, order: Order) -> Standing:
+        with _reaching():
+            try:
+                found = self._client().submission(_session(order))
+            except NotThere:
+                return Standing.UNKNOWN
+        if found.get("participant") != order.worker or found.get("study_id") != self._publication.prolific_id:
+            return Standing.SOMEBODY_ELSE
+        standing = STANDINGS.get(spelled(found["status"]))
+        if standing is None:
+            raise Unreachable(_("Prolific says an unknown status: {status}").format(status=_short(found["status"])))
+        return standing
+
+    def prepare(self, order: Order) -> str:
+        """A bonus is set up once; the same reference is given to whoever asks again."""
+        if order.reason == "base" or self._wrong(order):
+            return ""
+        kept = BonusOrder.objects.filter(uid=order.uid).first()
+        if kept is not None:
+            return kept.reference
+        session = _session(order)
+        with _reaching():
+            client = self._client()
+            had = _bonuses(client.submission(session)).count(hundredths(order.amount))
+            study = self._publication.prolific_id
+            reference = client.set_up_bonus(study=study, submission=session, amount=order.amount)
+        made, _new = BonusOrder.objects.get_or_create(
+            uid=order.uid, defaults={"reference": reference, "had_before": had}
+        )
+        return made.reference
+
+    def pay(self, order: Order) -> Answer:
+        if wrong := self._wrong(order):
+            return Answer(Outcome.REFUSED, wrong)
+        return self._approve(order) if order.reason == "base" else self._pay_bonus(order)
+
+    def look_up(self, order: Order) -> Answer:
+        with _reaching():
+            try:
+                found = self._client().submission(_session(order))
+            except NotThere:
+                return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
+        if order.reason == "base":
+            approved = STANDINGS.get(spelled(found["status"])) == Standing.APPROVED
+            if approved:
+                return Answer(Outcome.CONFIRMED)
+            return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
+        return self._look_up_bonus(order, found)
+
+    # ---- the base ------------------------------------------------------------------------------------
+
+    def _approve(self, order: Order) -> Answer:
+        """Approving twice pays once: where Prolific refuses, what it says of the submission counts."""
+        try:
+            with _reaching(refused=False):
+                self._client().approve(_session(order))
+        except NotSent as trouble:
+            return Answer(Outcome.REFUSED, str(trouble))
+        except Refused as refusal:
+            found = self.look_up(order)
+            return found if found.outcome == Outcome.CONFIRMED else Answer(Outcome.REFUSED, str(refusal))
+        return Answer(Outcome.CONFIRMED)
+
+    # ---- bonuses -------------------------------------------------------------------------------------
+
+    def _pay_bonus(self, order: Order) -> Answer:
+        kept = BonusOrder.objects.filter(uid=order.uid).first()
+        if kept is None:
+            return Answer(Outcome.REFUSED, _("The bonus was not set up at Prolific."))
+        mine = BonusOrder.objects.filter(pk=kept.pk, told_at=None).update(told_at=timezone.now())
+        if not mine:
+            return self.look_up(order)
+        try:
+            with _reaching(refused=False):
+                self._client().pay_bonus(kept.reference)
+        except (NotSent, Refused) as trouble:
+            BonusOrder.objects.filter(pk=kept.pk).update(told_at=None)
+            return Answer(Outcome.REFUSED, str(trouble))
+        BonusOrder.objects.filter(pk=kept.pk).update(taken_at=timezone.now())
+        return Answer(Outcome.SENT, _("Prolific pays it within minutes."))
+
+    def _look_up_bonus(self, order: Order, found: dict[str, Any]) -> Answer:
+        kept = BonusOrder.objects.filter(uid=order.uid).first()
+        if kept is None or kept.told_at is None:
+            return Answer(Outcome.NOT_FOUND, _("Prolific was not told to pay it."))
+        if _bonuses(found).count(hundredths(order.amount)) > kept.had_before:
+            return Answer(Outcome.CONFIRMED)
+        if kept.taken_at is not None:
+            return Answer(Outcome.SENT, _("Prolific has taken the order and does not show the bonus yet."))
+        return Answer(
+            Outcome.UNCLEAR,
+            _("Prolific was told to pay, its answer was lost, and it shows no bonus. Look there yourself."),
+        )
+
+    # ---- what both need ------------------------------------------------------------------------------
+
+    def _wrong(self, order: Order) -> str:
+        """Why Prolific must not be asked at all; empty where it may."""
+        if order.currency != self._publication.currency:
+            return _("The study was published in {currency}.").format(currency=self._publication.currency)
+        if order.reason == "base" and order.amount != self._publication.reward:
+            return _("Prolific pays the reward that was published, {reward}, and not this amount.").format(
+                reward=self._publication.reward
+            )
+        return ""
+
+    def _client(self) -> Client:
+        return client_of(self._publication.account)
+
+
+class _reaching:
+    """Within it, what goes wrong with Prolific is `Unreachable`; refusals too, unless they are told apart."""
+
+    def __init__(self, *, refused: bool = True) -> None:
+        self._refused = refused
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
+        apart = isinstance(error, NotSent | Refused) and not self._refused
+        if isinstance(error, Trouble) and not apart and not isinstance(error, NotThere):
+            raise Unreachable(str(error)) from None
+
+
+def _session(order: Order) -> str:
+    return order.details.get("SESSION_ID", "")
+
+
+def _bonuses(found: dict[str, Any]) -> list[int]:
+    """The bonuses of a submission, in hundredths."""
+    paid = found.get("bonus_payments") or []
+    return [round(one) for one in paid if isinstance(one, int | float)] if isinstance(paid, list) else []
+
+
+def _short(status: Any) -> str:
+    return "".join(letter for letter in str(status)[:30] if letter.isalnum() or letter in " _-")
+
+
+def payer_of(study: str) -> ProlificPayer:
+    """The payer of the study with this short name. Raises Unreachable where it was never published."""
+    publication = (
+        Publication.objects.select_related("account").filter(study__slug=study).exclude(prolific_id="").first()
+    )
+    if publication is None:
+        raise Unreachable(_("The study is not on Prolific."))
+    return ProlificPayer(publication)
+
+
+payers.register(KIND, Way(title=gettext_lazy("Prolific"), payer=payer_of))

@@ -1,0 +1,333 @@
+"""Offering a study on Prolific: a draft there, then published, paused, opened again, stopped, with more places.
+
+Making a study is no idempotent call. So its name within Prolific is kept here first; when the answer is
+lost, a study of that name is looked for before another is made.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from marketplaces.kinds import Trouble
+from marketplaces.models import Account, Recruitment
+from marketplaces.prolific import codes
+from marketplaces.prolific.client import Client, NotThere, Refused, Unclear, client_of, hundredths, text_of, units
+from marketplaces.prolific.models import Publication
+from payouts.rules import PayRule
+from studies.models import Cell, Placement, Study, Version
+
+PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+DEVICES = ("desktop", "tablet", "mobile")
+MAKING_TAKES = timedelta(minutes=1)
+"""Longer than Prolific is waited for."""
+MORE_TIME = 2
+"""Times the study's own limit after which Prolific may end a submission."""
+
+
+class NotPossible(Exception):
+    """Why it cannot be done now, for whoever asked; nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What workers are offered, as the researcher typed it."""
+
+    name: str
+    description: str
+    places: int
+    minutes: int
+    devices: Sequence[str]
+    requires_signature: bool
+    project: str = ""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a publication would cost now.
+
+    Attributes:
+        total: all places with Prolific's fees and taxes.
+        bonuses: the same for the bonuses, if all earn the announced average; beside `total`.
+        hourly: reward per hour at the estimated time, without bonuses.
+    """
+
+    total: Decimal
+    bonuses: Decimal
+    balance: Decimal
+    currency: str
+    hourly: Decimal
+
+    @property
+    def covered(self) -> bool:
+        return self.total <= self.balance
+
+
+def version_of(study: Study) -> Version | None:
+    """The version that people meet now."""
+    return study.versions.order_by("-number").first()
+
+
+def rule_of(version: Version) -> PayRule:
+    return PayRule.model_validate(version.content["pay"])
+
+
+def open_places(version: Version) -> int:
+    """How many places of a version nobody holds."""
+    wanted = sum(Cell.objects.filter(version=version).values_list("quota", flat=True))
+    held = Placement.objects.filter(cell__version=version, released_at=None).count()
+    return max(0, wanted - held)
+
+
+def refuse_unready(study: Study) -> tuple[Version, Account]:
+    """The version and account to publish with.
+
+    Raises:
+        NotPossible
+    """
+    recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
+    if study.entry != "prolific":
+        raise NotPossible(_("People enter this study by another way: set “who may enter” to Prolific first."))
+    if recruitment is None or recruitment.account.kind != "prolific":
+        raise NotPossible(_("Choose the account at Prolific through which the study recruits first."))
+    version = version_of(study)
+    if version is None or study.status != Study.Status.LAUNCHED:
+        raise NotPossible(_("Launch the study first: who comes from Prolific must be let in."))
+    if study.purpose != "study":
+        raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose first."))
+    if rule_of(version).base <= 0:
+        raise NotPossible(_("Prolific needs a reward: give the study a base pay and launch it again."))
+    return version, recruitment.account
+
+
+def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
+    """Make the study at Prolific, as a draft that nobody sees yet.
+
+    Args:
+        address: of the study's door, as workers' browsers reach it.
+
+    Raises:
+        NotPossible
+        Trouble: the publication is kept as uncertain where it may have been made; `find_again` looks for it.
+    """
+    version, account = refuse_unready(study)
+    rule = rule_of(version)
+    client = client_of(account)
+    workspace, currency = _purse(client, offer.project)
+    if currency != rule.currency:
+        raise NotPossible(
+            _("The study pays in {ours}, and the account's workspace in {theirs}: they must be the same.").format(
+                ours=rule.currency, theirs=currency
+            )
+        )
+    publication = Publication(
+        study=study,
+        account=account,
+        internal_name=f"parley-{study.slug}-{secrets.token_hex(4)}",
+        name=offer.name,
+        description=offer.description,
+        project=offer.project,
+        workspace=workspace,
+        places=offer.places,
+        minutes=offer.minutes,
+        devices=list(offer.devices),
+        reward=rule.base,
+        currency=rule.currency,
+        address=address,
+        requires_signature=offer.requires_signature,
+        codes=codes.new_codes(),
+    )
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        if Publication.objects.filter(study=study).exists():
+            raise NotPossible(_("The study is on Prolific already."))
+        publication.save()
+    try:
+        note(publication, client.create_study(fields_of(publication, version)))
+    except Unclear:
+        Publication.objects.filter(pk=publication.pk).update(status=Publication.Status.UNCERTAIN)
+        raise
+    except Trouble:
+        publication.delete()
+        raise
+    return publication
+
+
+def _purse(client: Client, project: str) -> tuple[str, str]:
+    """The workspace that pays and its currency."""
+    spaces = client.workspaces()
+    if not spaces:
+        raise NotPossible(_("The account belongs to no workspace at Prolific: make one there first."))
+    workspace = text_of(client.project(project), "workspace") if project else text_of(spaces[0], "id")
+    return workspace, client.balance(workspace)[1]
+
+
+def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
+    """The study as Prolific is told it."""
+    minutes = version.content["timers"]["minutes"]
+    told: dict[str, Any] = {
+        "name": publication.name,
+        "internal_name": publication.internal_name,
+        "description": publication.description,
+        "external_study_url": f"{publication.address}{PARAMETERS}",
+        "is_external_study_url_secure": publication.requires_signature,
+        "prolific_id_option": "url_parameters",
+        "completion_codes": codes.for_prolific(publication.codes, rule_of(version)),
+        "total_available_places": publication.places,
+        "estimated_completion_time": publication.minutes,
+        "maximum_allowed_time": max(minutes, MORE_TIME * publication.minutes),
+        "reward": hundredths(publication.reward),
+        "device_compatibility": publication.devices,
+        "submissions_config": {"max_submissions_per_participant": 1},
+    }
+    return {**told, "project": publication.project} if publication.project else told
+
+
+def find_again(publication: Publication) -> bool:
+    """Look for the study whose making was never answered; where there is none, forget it, so that it can be made.
+
+    Returns whether it was found.
+
+    Raises:
+        NotPossible: it is being made at this moment.
+        Trouble: nothing is known yet.
+    """
+    making = publication.status == Publication.Status.MAKING
+    if making and publication.made_at > timezone.now() - MAKING_TAKES:
+        raise NotPossible(_("It is being made at this moment. Please look again in a minute."))
+    found = client_of(publication.account).study_called(publication.internal_name)
+    if found is None:
+        Publication.objects.filter(pk=publication.pk, prolific_id="").delete()
+        return False
+    note(publication, found)
+    return True
+
+
+def note(publication: Publication, found: Mapping[str, Any]) -> None:
+    """Keep what Prolific says of the study."""
+    status = str(found["status"]).upper().replace("_", " ")
+    publication.prolific_id = text_of(found, "id")
+    publication.status = status if status in Publication.Status.values else publication.status
+    publication.said_at = timezone.now()
+    if isinstance(places := found.get("total_available_places"), int | float) and places >= 1:
+        publication.places = int(places)
+    if isinstance(project := found.get("project"), str):
+        publication.project = project[:40]
+    publication.fee_rate = _fee_rate(publication, found)
+    publication.save(update_fields=["prolific_id", "status", "said_at", "places", "project", "fee_rate"])
+
+
+def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
+    """Fees and taxes per unit of reward, from what all places cost; what was known before where it is not told."""
+    rewards = publication.reward * publication.places
+    if not isinstance(found.get("total_cost"), int | float) or rewards <= 0:
+        return publication.fee_rate
+    return max(Decimal(0), units(found["total_cost"]) / rewards - 1).quantize(Decimal("0.0001"))
+
+
+def price_of(publication: Publication) -> Price:
+    """What publishing it costs, and what there is. Raises Trouble."""
+    client = client_of(publication.account)
+    found = client.study(publication.prolific_id)
+    note(publication, found)
+    if isinstance(found.get("total_cost"), int | float):
+        total = units(found["total_cost"])
+    else:
+        total = client.cost(reward=publication.reward, places=publication.places)
+    balance, currency = client.balance(publication.workspace)
+    version = version_of(publication.study)
+    average = rule_of(version).announced_average if version else Decimal(0)
+    bonuses = (average * publication.places * (1 + publication.fee_rate)).quantize(Decimal("0.01"))
+    hourly = (publication.reward * 60 / publication.minutes).quantize(Decimal("0.01"))
+    return Price(total=total, bonuses=bonuses, balance=balance, currency=currency, hourly=hourly)
+
+
+def publish(publication: Publication) -> None:
+    """Let workers see it.
+
+    Raises:
+        NotPossible
+        Trouble: where the answer was lost, `refresh` tells what became of it.
+    """
+    _version, account = refuse_unready(publication.study)
+    if account.pk != publication.account_id:
+        raise NotPossible(_("The study recruits through another account than it was made with."))
+    _turn(publication, "PUBLISH")
+
+
+def pause(publication: Publication) -> None:
+    """Let nobody new in. Raises Trouble."""
+    _turn(publication, "PAUSE")
+
+
+def resume(publication: Publication) -> None:
+    """Let people in again. Raises Trouble."""
+    _turn(publication, "START")
+
+
+def stop(publication: Publication) -> None:
+    """End it for good. Raises Trouble."""
+    _turn(publication, "STOP")
+
+
+_DONE = {
+    "PUBLISH": (Publication.Status.ACTIVE, Publication.Status.PUBLISHING, Publication.Status.SCHEDULED),
+    "PAUSE": (Publication.Status.PAUSED,),
+    "START": (Publication.Status.ACTIVE,),
+    "STOP": (Publication.Status.AWAITING_REVIEW, Publication.Status.COMPLETED),
+}
+
+
+def _turn(publication: Publication, action: str) -> None:
+    """Ask for it; where the answer was lost or it is refused, what Prolific says it is counts."""
+    client = client_of(publication.account)
+    try:
+        note(publication, client.transition_study(publication.prolific_id, action))
+    except (Unclear, Refused):
+        note(publication, client.study(publication.prolific_id))
+        if publication.status not in _DONE[action]:
+            raise
+
+
+def refresh(publication: Publication) -> None:
+    """Ask what the study is now. Raises Trouble."""
+    note(publication, client_of(publication.account).study(publication.prolific_id))
+
+
+def set_places(publication: Publication, places: int) -> None:
+    """Offer so many places in all; saying it twice changes nothing.
+
+    Raises:
+        NotPossible, Trouble
+    """
+    if places <= publication.places:
+        raise NotPossible(
+            _("It has {places} places; Prolific lets them only become more.").format(places=publication.places)
+        )
+    client = client_of(publication.account)
+    note(publication, client.change_study(publication.prolific_id, {"total_available_places": places}))
+
+
+def forget(publication: Publication) -> None:
+    """Forget a draft that was deleted at Prolific, so that another can be made.
+
+    Raises:
+        NotPossible: it is still there.
+        Trouble
+    """
+    try:
+        refresh(publication)
+    except NotThere:
+        if not publication.submissions.exists():
+            publication.delete()
+            return
+        raise NotPossible(_("People have come by it; it is kept.")) from None
+    raise NotPossible(_("It is still at Prolific: delete the draft there first."))

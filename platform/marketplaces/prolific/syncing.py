@@ -1,0 +1,100 @@
+"""Bringing what Prolific says of a study and its workers here, and giving back the places of those who left."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.dateparse import parse_datetime
+
+from marketplaces.models import Recruitment
+from marketplaces.prolific import codes
+from marketplaces.prolific.client import client_of, text_of
+from marketplaces.prolific.links import KIND
+from marketplaces.prolific.models import Publication, Submission
+from marketplaces.prolific.paying import spelled
+from marketplaces.prolific.publishing import note
+from participants import services as people
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import Identity
+
+log = logging.getLogger(__name__)
+
+_SALT = "marketplaces.prolific.submission"
+RETURNED, TIMED_OUT = "RETURNED", "TIMED OUT"
+
+
+def sync(recruitment: Recruitment) -> None:
+    """Ask about one study. Raises Trouble; what was brought before it stays."""
+    publication = (
+        Publication.objects.select_related("account", "study")
+        .filter(study=recruitment.study_id)
+        .exclude(prolific_id="")
+        .first()
+    )
+    if publication is None:
+        return
+    client = client_of(publication.account)
+    note(publication, client.study(publication.prolific_id))
+    if not publication.was_published:
+        return
+    for told in list(client.submissions(publication.prolific_id)):
+        _bring(publication, told)
+
+
+def fingerprint(session: str) -> str:
+    """A name for a submission that tells nobody which it is."""
+    return salted_hmac(_SALT, session, algorithm="sha256").hexdigest()
+
+
+def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
+    """Keep what is said of one submission; end the way of whoever returned it or ran out of time."""
+    session, status = text_of(told, "id"), spelled(text_of(told, "status"))
+    participant = told.get("participant_id") or told.get("participant")
+    came = list(
+        Identity.objects.select_related("enrolment").filter(
+            study=publication.study.slug, recruiter=KIND, proof__startswith=f"{session}/"
+        )
+    )
+    own = next((one for one in came if one.worker == participant), None)
+    enrolment = own.enrolment if own else None
+    Submission.objects.update_or_create(
+        publication=publication,
+        fingerprint=fingerprint(session),
+        defaults={
+            "enrolment": enrolment,
+            "status": status[:30],
+            "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
+            "return_asked": bool(told.get("return_requested")),
+            "started_at": _moment(told.get("started_at")),
+            "heard_at": timezone.now(),
+        },
+    )
+    if enrolment is not None and not enrolment.ended:
+        _end(enrolment, status)
+
+
+def _end(enrolment: Enrolment, status: str) -> None:
+    """Returned places are free again; who ran out of time there may finish a game they are playing now."""
+    if status == RETURNED:
+        ending = State.RETURNED
+    elif status == TIMED_OUT and not enrolment.recently_seen():
+        ending = State.TIMED_OUT
+    else:
+        return
+    with transaction.atomic():
+        people.end(people.locked(enrolment.pk), ending)
+
+
+def _moment(told: Any) -> datetime | None:
+    try:
+        found = parse_datetime(told) if isinstance(told, str) else None
+    except ValueError:
+        return None
+    return found if found is None or timezone.is_aware(found) else timezone.make_aware(found)

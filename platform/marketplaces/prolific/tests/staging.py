@@ -1,0 +1,109 @@
+"""What a researcher does with a study on the stand-in, and the workers who come from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+
+from exports.tests import building
+from marketplaces.prolific import publishing
+from marketplaces.prolific.models import Publication
+from marketplaces.prolific.publishing import Offer
+from marketplaces.prolific.twin import Twin
+from marketplaces.prolific.twin.market import Submission, new_id
+from participants.models import Enrolment
+from payouts.payers import Order
+from studies.models import Study
+
+DOOR = "http://testserver/join/splitting/"
+
+
+@dataclass
+class Worker:
+    """Somebody at the stand-in."""
+
+    desk: Desk
+    participant: str
+    submission: Submission
+
+    @property
+    def link(self) -> str:
+        """The path and query of their link, made anew."""
+        return self.desk.twin.market.link(self.submission).removeprefix("http://testserver")
+
+    def open(self) -> HttpResponse:
+        return Client().get(self.link)
+
+    @property
+    def person(self) -> Enrolment:
+        """Who they are here."""
+        return Enrolment.objects.get(identity__worker=self.participant, identity__study=self.desk.study.slug)
+
+    def arrive(self) -> Enrolment:
+        response = self.open()
+        assert response.status_code == 302, response.content.decode()
+        return self.person
+
+    def finish(self, *, rightly: bool = True) -> Enrolment:
+        """From the link to the last page here."""
+        person = self.arrive()
+        building.consent(person)
+        building.read_instructions(person)
+        building.play(person)
+        building.answer_quiz(person, rightly=rightly)
+        return self.person
+
+    def submit(self, which: str = "completed") -> None:
+        """Back at the stand-in with one of the study's codes, or any other."""
+        codes = self.desk.publication.codes
+        self.desk.twin.market.complete(self.submission.id, codes.get(which, which))
+
+    def order(self, reason: str, amount: str | None = None) -> Order:
+        """What the ledger would have paid."""
+        row = self.person.ledger.get(reason=reason)
+        return Order(
+            uid=row.uid,
+            reason=reason,
+            amount=Decimal(amount) if amount else row.amount,
+            currency=row.currency,
+            worker=self.person.identity.worker,
+            details=self.person.identity.details,
+        )
+
+
+class Desk:
+    """What a researcher does, and the workers who come."""
+
+    def __init__(self, study: Study, twin: Twin) -> None:
+        self.study, self.twin = study, twin
+
+    @property
+    def publication(self) -> Publication:
+        return Publication.objects.select_related("account", "study").get(study=self.study)
+
+    def draft(self, **offer: Any) -> Publication:
+        given = {
+            "name": "Splitting money",
+            "description": "You share money with another player.",
+            "places": 20,
+            "minutes": 10,
+            "devices": ["desktop", "mobile"],
+            "requires_signature": True,
+            **offer,
+        }
+        return publishing.make_draft(self.study, Offer(**given), address=DOOR)
+
+    def publish(self, **offer: Any) -> Publication:
+        self.draft(**offer)
+        publishing.publish(self.publication)
+        return self.publication
+
+    def worker(self) -> Worker:
+        """Somebody who takes a place."""
+        participant = new_id()
+        self.twin.market.start(self.publication.prolific_id, participant)
+        return Worker(self, participant, self.twin.market.of(self.publication.prolific_id, participant))

@@ -1,0 +1,205 @@
+"""A study goes to Prolific once, whatever happens to the answers, and says there what it says here."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+import pytest
+from django.utils import timezone
+
+from marketplaces import kinds
+from marketplaces.kinds import Trouble
+from marketplaces.prolific import publishing
+from marketplaces.prolific.client import NotSent, Refused, Unclear
+from marketplaces.prolific.models import Publication
+from marketplaces.prolific.publishing import NotPossible
+from marketplaces.prolific.twin import TOKEN
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+MAKE = "POST /api/v1/studies/$"
+TURN = "transition"
+
+
+def test_the_draft_says_what_the_study_says(desk):
+    publication = desk.draft()
+    (told,) = desk.twin.market.studies.values()
+    assert told["id"] == publication.prolific_id and told["status"] == publication.status == "UNPUBLISHED"
+    assert told["reward"] == 100 and told["total_available_places"] == 20
+    assert told["is_external_study_url_secure"] is True and told["prolific_id_option"] == "url_parameters"
+    assert urlsplit(told["external_study_url"]).query == (
+        "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+    actions = {code["code_type"]: code["actions"][0]["action"] for code in told["completion_codes"]}
+    assert actions == {
+        "COMPLETED": "MANUALLY_REVIEW",
+        "OTHER": "REQUEST_RETURN",
+        "FAILED_ATTENTION_CHECK": "REQUEST_RETURN",
+    }
+    assert {code["code"] for code in told["completion_codes"]} == set(publication.codes.values())
+    assert told["maximum_allowed_time"] >= desk.study.minutes
+
+
+def test_no_code_lets_prolific_pay_by_itself(desk):
+    desk.draft()
+    (told,) = desk.twin.market.studies.values()
+    everything = {action["action"] for code in told["completion_codes"] for action in code["actions"]}
+    assert everything <= {"MANUALLY_REVIEW", "REQUEST_RETURN"}
+
+
+@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+def test_a_lost_answer_to_making_it_is_found_again_and_nothing_made_twice(desk, kind):
+    desk.twin.misbehave(kind, MAKE)
+    with pytest.raises(Unclear):
+        desk.draft()
+    assert desk.publication.status == "UNCERTAIN" and not desk.publication.is_there
+    with pytest.raises(NotPossible, match="already"):
+        desk.draft()
+    assert publishing.find_again(desk.publication)
+    assert desk.publication.status == "UNPUBLISHED"
+    assert [one["id"] for one in desk.twin.market.studies.values()] == [desk.publication.prolific_id]
+
+
+@pytest.mark.parametrize("kind", ["drop", "error", "nonsense"])
+def test_where_nothing_was_made_it_can_be_made_after_looking(desk, kind):
+    desk.twin.misbehave(kind, MAKE)
+    with pytest.raises(Unclear):
+        desk.draft()
+    assert not publishing.find_again(desk.publication)
+    assert desk.draft().is_there
+    assert len(desk.twin.market.studies) == 1
+
+
+def test_whoever_looks_while_it_is_being_made_forgets_nothing(desk):
+    desk.draft()
+    Publication.objects.update(status="MAKING", prolific_id="")
+    with pytest.raises(NotPossible, match="at this moment"):
+        publishing.find_again(desk.publication)
+    Publication.objects.update(made_at=timezone.now() - timedelta(minutes=5))
+    assert publishing.find_again(desk.publication)
+
+
+def test_a_refusal_says_why_and_leaves_nothing_behind(desk):
+    with pytest.raises(Refused, match="reward is too low"):
+        Study.objects.filter(pk=desk.study.pk).update(base="0.05")
+        desk.study.refresh_from_db()
+        from studies.freezing import launch
+
+        launch(desk.study)
+        desk.draft()
+    assert not Publication.objects.exists() and not desk.twin.market.studies
+
+
+def test_an_interface_that_is_not_there_leaves_nothing_behind(desk):
+    desk.twin.close()
+    with pytest.raises(NotSent, match="cannot be reached"):
+        desk.draft()
+    assert not Publication.objects.exists()
+
+
+def test_throttling_leaves_nothing_behind(desk):
+    desk.twin.misbehave("throttle", MAKE)
+    with pytest.raises(NotSent, match="too often"):
+        desk.draft()
+    assert not Publication.objects.exists() and desk.draft().is_there
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"status": "draft"}, "Launch the study first"),
+        ({"entry": "codes"}, "another way"),
+        ({"purpose": "demo"}, "trial"),
+    ],
+)
+def test_what_is_not_ready_is_not_published(desk, fields, says):
+    Study.objects.filter(pk=desk.study.pk).update(**fields)
+    desk.study.refresh_from_db()
+    with pytest.raises(NotPossible, match=says):
+        desk.draft()
+    assert not desk.twin.calls
+
+
+def test_pay_in_another_currency_is_refused(desk):
+    desk.twin.market.currency = "GBP"
+    with pytest.raises(NotPossible, match=r"USD.*GBP"):
+        desk.draft()
+
+
+def test_the_price_has_fees_and_the_balance(desk):
+    desk.draft(places=10)
+    price = publishing.price_of(desk.publication)
+    assert price.total == Decimal("14.00") and price.balance == Decimal("10000.00") and price.covered
+    assert price.hourly == Decimal("6.00") and price.bonuses == Decimal("14.00")
+
+
+def test_publishing_is_done_once_even_when_its_answer_is_lost(desk):
+    desk.draft()
+    desk.twin.misbehave("drop_after", TURN)
+    publishing.publish(desk.publication)
+    assert desk.publication.status == "ACTIVE"
+    assert desk.twin.market.balance == 1_000_000 - 20 * 140
+    assert sum(call.path.endswith("/transition/") for call in desk.twin.calls) == 1
+
+
+def test_publishing_that_was_not_taken_can_be_tried_again(desk):
+    desk.draft()
+    desk.twin.misbehave("error", TURN)
+    with pytest.raises(Unclear):
+        publishing.publish(desk.publication)
+    assert desk.publication.status == "UNPUBLISHED"
+    publishing.publish(desk.publication)
+    assert desk.publication.status == "ACTIVE"
+
+
+def test_without_money_nothing_is_published_and_it_says_so(desk):
+    desk.twin.market.balance = 100
+    desk.draft()
+    with pytest.raises(Refused, match="Insufficient funds"):
+        publishing.publish(desk.publication)
+    assert desk.publication.status == "UNPUBLISHED"
+
+
+def test_pausing_going_on_stopping_and_more_places(desk):
+    desk.publish(places=5)
+    publishing.pause(desk.publication)
+    assert desk.publication.status == "PAUSED"
+    publishing.resume(desk.publication)
+    publishing.set_places(desk.publication, 8)
+    assert desk.publication.places == 8 and desk.publication.status == "ACTIVE"
+    with pytest.raises(NotPossible, match="only become more"):
+        publishing.set_places(desk.publication, 8)
+    publishing.stop(desk.publication)
+    assert desk.publication.status == "AWAITING REVIEW"
+
+
+def test_more_places_said_twice_are_added_once(desk):
+    desk.publish(places=5)
+    desk.twin.misbehave("drop_after", "PATCH")
+    with pytest.raises(Unclear):
+        publishing.set_places(desk.publication, 8)
+    publishing.set_places(desk.publication, 8)
+    (told,) = desk.twin.market.studies.values()
+    assert told["total_available_places"] == 8
+    assert desk.twin.market.balance == 1_000_000 - 8 * 140
+
+
+def test_trying_the_account_tells_the_balance_and_no_key(account, twin):
+    assert kinds.get("prolific").check(account) == (
+        "Prolific accepts the token. To be spent: “Stand-in workspace” has 10000.00 USD."
+    )
+    account.keep_credentials({"token": "wrong-token"})
+    with pytest.raises(Trouble, match="does not accept") as told:
+        kinds.get("prolific").check(account)
+    assert "wrong-token" not in str(told.value) and TOKEN not in str(told.value)
+
+
+def test_what_prolific_says_in_an_error_names_nobody(desk):
+    publication = desk.draft()
+    desk.twin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
+    with pytest.raises(Trouble) as told:
+        publishing.publish(desk.publication)
+    assert "a1" * 12 not in str(told.value)

@@ -1,0 +1,21 @@
+"""A stand-in for Prolific: its interface, its signed links and its workers' pages, without people and money.
+
+Source: docs.prolific.com, "API reference" and "Secured external URL". Where the documentation is silent or
+says two things, this is what the stand-in does:
+
+- A signed link has the study's own parameters and beside them `prolific_token`. Its `aud` is the origin of
+  the study's address, its `sub` the submission, its `iss` https://www.prolific.com.
+- Lists have `results`, `meta.count` and `_links.next.href`; rows of submissions call the worker
+  `participant_id`, a single submission calls them `participant`.
+- The bodies of errors are {"error": {"status", "error_code", "title", "detail"}}; the codes are made up.
+- Only submissions that await review are approved or rejected; a repeated approval is an error.
+- A bonus can be paid on a submission that awaits review or was approved. It is paid when the order is
+  taken, or, with `pays_late`, when `pay_what_is_owed` is called; each call of pay pays again.
+- A code with the action REQUEST_RETURN leaves the submission awaiting review, with `return_requested` set.
+- Fees are a third of every reward and bonus, with a fifth of that as tax.
+"""
+
+from marketplaces.prolific.twin.market import Market
+from marketplaces.prolific.twin.server import TOKEN, Misbehaviour, Twin
+
+__all__ = ["TOKEN", "Market", "Misbehaviour", "Twin"]

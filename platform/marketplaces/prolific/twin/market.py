@@ -1,0 +1,382 @@
+"""What the stand-in knows: one researcher's workspace, studies, workers, submissions, and the money."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+ISSUER = "https://www.prolific.com"
+LINK_LIVES = 600
+"""Seconds that a signed link is good for."""
+FEES, TAX = Decimal(1) / 3, Decimal("0.2")
+LEAST_REWARD = 10
+CODE_TYPES = {
+    "COMPLETED", "FAILED_ATTENTION_CHECK", "FOLLOW_UP_STUDY", "GIVE_BONUS", "INCOMPATIBLE_DEVICE", "NO_CONSENT",
+    "OTHER", "FIXED_SCREENOUT",
+}  # fmt: skip
+ACTIONS = {
+    "AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW", "REQUEST_RETURN", "ADD_TO_PARTICIPANT_GROUP",
+    "REMOVE_FROM_PARTICIPANT_GROUP", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT",
+}  # fmt: skip
+REJECTIONS = {
+    "TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK", "LOW_EFFORT",
+    "MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER",
+}  # fmt: skip
+SHORTEST_REJECTION = 100
+_REQUIRED = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes",
+             "total_available_places", "estimated_completion_time", "reward")  # fmt: skip
+_MAY_CHANGE_WHEN_PUBLISHED = {"total_available_places", "internal_name", "description", "name"}
+
+
+class Refusal(Exception):
+    """What the interface answers instead: a status, a title and a detail."""
+
+    def __init__(self, status: int, title: str, detail: Any = "") -> None:
+        super().__init__(title)
+        self.status, self.title, self.detail = status, title, detail
+
+
+def new_id() -> str:
+    """24 hexadecimal digits, as Prolific's identifiers are."""
+    return secrets.token_hex(12)
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def with_fees(amount: int) -> int:
+    """An amount in cents with Prolific's fees and taxes."""
+    total = Decimal(amount) * (1 + FEES * (1 + TAX))
+    return int(total.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+@dataclass
+class Key:
+    """A key that links are signed with."""
+
+    kid: str = field(default_factory=lambda: secrets.token_hex(8))
+    private: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
+
+    def public(self) -> dict[str, Any]:
+        found: dict[str, Any] = RSAAlgorithm.to_jwk(self.private.public_key(), as_dict=True)
+        return {**found, "kid": self.kid, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
+
+
+@dataclass
+class Submission:
+    id: str
+    study: str
+    participant: str
+    status: str = "ACTIVE"
+    started_at: str = field(default_factory=now)
+    completed_at: str | None = None
+    code: str | None = None
+    return_requested: str | None = None
+    bonuses: list[int] = field(default_factory=list)
+
+
+@dataclass
+class BulkBonus:
+    id: str
+    study: str
+    payments: list[tuple[str, int]]
+    """(submission, cents)."""
+    paid: int = 0
+
+
+class Market:
+    """Everything there is, behind one lock. Amounts are cents."""
+
+    def __init__(self, *, currency: str = "USD", balance: int = 1_000_000, token: str = "") -> None:
+        self.lock = threading.RLock()
+        self.token = token
+        self.currency, self.balance = currency, balance
+        self.workspace, self.project, self.researcher = new_id(), new_id(), new_id()
+        self.studies: dict[str, dict[str, Any]] = {}
+        self.submissions: dict[str, Submission] = {}
+        self.bulks: dict[str, BulkBonus] = {}
+        self.key = Key()
+        self.paid: list[tuple[str, str, int]] = []
+        """(submission, "reward" or "bonus", cents) in the order of paying."""
+        self.pays_late = False
+        self._owed: list[tuple[str, int]] = []
+
+    # ---- studies -------------------------------------------------------------------------------------
+
+    def create(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        self._check(fields)
+        study = {
+            "internal_name": "", "is_external_study_url_secure": False, "device_compatibility": [],
+            "project": self.project, "filters": [], **fields,
+            "id": new_id(), "status": "UNPUBLISHED", "places_taken": 0, "date_created": now(), "published_at": None,
+            "currency_code": self.currency,
+        }  # fmt: skip
+        self.studies[study["id"]] = study
+        return self.shown(study)
+
+    def _check(self, fields: Mapping[str, Any]) -> None:
+        wrong = {name: ["This field is required."] for name in _REQUIRED if fields.get(name) in (None, "", [])}
+        if fields.get("project", self.project) != self.project:
+            wrong["project"] = ["Not found."]
+        for name in ("reward", "total_available_places", "estimated_completion_time"):
+            value = fields.get(name)
+            if name not in wrong and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                wrong[name] = ["A positive whole number is required."]
+        if "reward" not in wrong and fields["reward"] < LEAST_REWARD:
+            wrong["reward"] = ["The reward is too low."]
+        if fields.get("prolific_id_option") not in (None, "question", "url_parameters", "not_required"):
+            wrong["prolific_id_option"] = ["Not a choice."]
+        if set(fields.get("device_compatibility") or ()) - {"desktop", "tablet", "mobile"}:
+            wrong["device_compatibility"] = ["Not a choice."]
+        codes = fields.get("completion_codes") or []
+        for code in codes:
+            actions = [action.get("action") for action in code.get("actions", [])]
+            if code.get("code_type") not in CODE_TYPES or not actions or set(actions) - ACTIONS or not code.get("code"):
+                wrong["completion_codes"] = ["Not a valid completion code."]
+            if any(one["action"] == "REQUEST_RETURN" and not one.get("return_reason") for one in code["actions"]):
+                wrong["completion_codes"] = ["A return needs a reason."]
+        if len({code.get("code") for code in codes}) < len(codes):
+            wrong["completion_codes"] = ["Codes must differ."]
+        if wrong:
+            raise Refusal(400, "Validation error", wrong)
+
+    def shown(self, study: dict[str, Any]) -> dict[str, Any]:
+        """A study as the interface shows it."""
+        total = with_fees(study["reward"]) * study["total_available_places"]
+        return {
+            **study,
+            "total_cost": total,
+            "fees_percentage": float(FEES),
+            "vat_percentage": float(TAX),
+            "places_taken": self._taken(study["id"]),
+        }
+
+    def study(self, study: str) -> dict[str, Any]:
+        if study not in self.studies:
+            raise Refusal(404, "Not found", "No study matches the given query.")
+        return self.studies[study]
+
+    def change(self, study: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        found = self.study(study)
+        if found["status"] != "UNPUBLISHED" and set(fields) - _MAY_CHANGE_WHEN_PUBLISHED:
+            raise Refusal(400, "Not allowed", "Only some fields of a published study can be changed.")
+        places = fields.get("total_available_places", found["total_available_places"])
+        if found["status"] != "UNPUBLISHED":
+            more = places - found["total_available_places"]
+            if more < 0:
+                raise Refusal(400, "Not allowed", "Places of a published study can only be added.")
+            self._spend(with_fees(found["reward"]) * more)
+        self._check({**found, **fields})
+        found.update(fields)
+        return self.shown(found)
+
+    def transition(self, study: str, action: str) -> dict[str, Any]:
+        found = self.study(study)
+        allowed = {
+            "PUBLISH": {"UNPUBLISHED": "ACTIVE"},
+            "PAUSE": {"ACTIVE": "PAUSED"},
+            "START": {"PAUSED": "ACTIVE"},
+            "STOP": {"ACTIVE": "AWAITING REVIEW", "PAUSED": "AWAITING REVIEW"},
+        }
+        if action not in allowed:
+            raise Refusal(400, "Validation error", {"action": ["Not a choice."]})
+        if found["status"] not in allowed[action]:
+            raise Refusal(400, "Not allowed", f"A study that is {found['status']} cannot do this.")
+        if action == "PUBLISH":
+            self._spend(with_fees(found["reward"]) * found["total_available_places"])
+            found["published_at"] = now()
+        found["status"] = allowed[action][found["status"]]
+        return self.shown(found)
+
+    def _spend(self, cents: int) -> None:
+        if cents > self.balance:
+            raise Refusal(400, "Insufficient funds", "The workspace's balance does not cover this.")
+        self.balance -= cents
+
+    def _taken(self, study: str) -> int:
+        gone = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
+        return sum(one.study == study and one.status not in gone for one in self.submissions.values())
+
+    # ---- workers -------------------------------------------------------------------------------------
+
+    def start(self, study: str, participant: str) -> str:
+        """A worker takes a place; where they are sent. One who has begun is sent there again."""
+        with self.lock:
+            found = self.study(study)
+            mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
+            going = next((one for one in mine if one.status in ("RESERVED", "ACTIVE")), None)
+            if going is None:
+                if mine:
+                    raise Refusal(400, "Taken part already")
+                if found["status"] != "ACTIVE" or self._taken(study) >= found["total_available_places"]:
+                    raise Refusal(400, "No place is free")
+                going = Submission(new_id(), study, participant)
+                self.submissions[going.id] = going
+            return self.link(going)
+
+    def link(self, submission: Submission, **claims: Any) -> str:
+        """The study's address for one worker, signed where the study wants that; `claims` replace the true ones."""
+        study = self.studies[submission.study]
+        ids = {"PROLIFIC_PID": submission.participant, "STUDY_ID": submission.study, "SESSION_ID": submission.id}
+        address = study["external_study_url"]
+        for name, value in ids.items():
+            address = address.replace(f"{{{{%{name}%}}}}", value)
+        if not study["is_external_study_url_secure"]:
+            return address
+        found = urlsplit(address)
+        query = urlencode([*parse_qsl(found.query), ("prolific_token", self.signed(submission, **claims))])
+        return urlunsplit(found._replace(query=query))
+
+    def signed(self, submission: Submission, *, key: Key | None = None, **claims: Any) -> str:
+        """The token of a signed link; `claims` replace the true ones."""
+        found = urlsplit(self.studies[submission.study]["external_study_url"])
+        began = int(time.time())
+        told = {
+            "iss": ISSUER,
+            "aud": f"{found.scheme}://{found.netloc}",
+            "sub": submission.id,
+            "iat": began,
+            "exp": began + LINK_LIVES,
+            "prolific": {
+                "PROLIFIC_PID": submission.participant,
+                "STUDY_ID": submission.study,
+                "SESSION_ID": submission.id,
+                "workspace_id": self.workspace,
+            },
+            **claims,
+        }
+        signer = key or self.key
+        return jwt.encode(told, signer.private, algorithm="RS256", headers={"kid": signer.kid})
+
+    def complete(self, submission: str, code: str) -> Submission:
+        """The worker comes back with a code, or with NOCODE."""
+        with self.lock:
+            found = self.submission(submission)
+            if found.status not in ("ACTIVE", "RESERVED"):
+                return found
+            study = self.studies[found.study]
+            found.code, found.completed_at, found.status = code, now(), "AWAITING REVIEW"
+            known = next((one for one in study["completion_codes"] if one["code"] == code), None)
+            for action in known["actions"] if known else ():
+                if action["action"] == "AUTOMATICALLY_APPROVE":
+                    self._approve(found)
+                elif action["action"] == "REQUEST_RETURN":
+                    found.return_requested = now()
+                elif action["action"] == "FIXED_SCREEN_OUT_PAYMENT":
+                    found.status = "SCREENED OUT"
+            if study["status"] == "ACTIVE" and self._done(study):
+                study["status"] = "AWAITING REVIEW"
+            return found
+
+    def _done(self, study: dict[str, Any]) -> bool:
+        done = sum(
+            one.study == study["id"] and one.status in ("AWAITING REVIEW", "APPROVED")
+            for one in self.submissions.values()
+        )
+        return done >= study["total_available_places"]
+
+    def give_back(self, submission: str) -> None:
+        """The worker returns their place."""
+        with self.lock:
+            found = self.submission(submission)
+            if found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
+                found.status = "RETURNED"
+
+    def time_out(self, submission: str) -> None:
+        """Prolific ends a submission that took too long."""
+        with self.lock:
+            found = self.submission(submission)
+            if found.status in ("RESERVED", "ACTIVE"):
+                found.status = "TIMED-OUT"
+
+    def of(self, study: str, participant: str) -> Submission:
+        """A worker's latest submission in a study; raises Refusal without one."""
+        mine = [one for one in self.submissions.values() if (one.study, one.participant) == (study, participant)]
+        if not mine:
+            raise Refusal(404, "Not found")
+        return mine[-1]
+
+    # ---- submissions and money -----------------------------------------------------------------------
+
+    def submission(self, submission: str) -> Submission:
+        if submission not in self.submissions:
+            raise Refusal(404, "Not found", "No submission matches the given query.")
+        return self.submissions[submission]
+
+    def judge(self, submission: str, order: Mapping[str, Any]) -> Submission:
+        """Approve or reject."""
+        found, action = self.submission(submission), order.get("action")
+        if action not in ("APPROVE", "REJECT"):
+            raise Refusal(400, "Validation error", {"action": ["Not a choice."]})
+        if found.status != "AWAITING REVIEW":
+            raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be reviewed.")
+        if action == "APPROVE":
+            self._approve(found)
+        else:
+            if order.get("rejection_category") not in REJECTIONS:
+                raise Refusal(400, "Validation error", {"rejection_category": ["Not a choice."]})
+            if len(str(order.get("message", ""))) < SHORTEST_REJECTION:
+                raise Refusal(400, "Validation error", {"message": [f"At least {SHORTEST_REJECTION} characters."]})
+            found.status = "REJECTED"
+        return found
+
+    def _approve(self, found: Submission) -> None:
+        found.status = "APPROVED"
+        self.paid.append((found.id, "reward", self.studies[found.study]["reward"]))
+
+    def set_up_bonuses(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Prepare bonuses from lines of "submission or worker, amount in units"."""
+        study = self.study(str(order.get("study_id")))
+        payments = []
+        for line in str(order.get("csv_bonuses", "")).split("\n"):
+            who, comma, amount = line.strip().partition(",")
+            try:
+                cents = int(Decimal(amount) * 100)
+                assert comma and cents > 0
+            except (ArithmeticError, ValueError, AssertionError):
+                raise Refusal(400, "Validation error", {"csv_bonuses": ["Not a line of who and how much."]}) from None
+            found = self.submissions.get(who) or self.of(study["id"], who)
+            if found.study != study["id"] or found.status not in ("AWAITING REVIEW", "APPROVED"):
+                raise Refusal(400, "Not allowed", f"No bonus can be paid on a submission that is {found.status}.")
+            payments.append((found.id, cents))
+        bulk = BulkBonus(new_id(), study["id"], payments)
+        self.bulks[bulk.id] = bulk
+        amount = sum(cents for _who, cents in payments)
+        fees = int(amount * FEES)
+        tax = int(fees * TAX)
+        return {"id": bulk.id, "study": bulk.study, "amount": amount, "fees": fees, "vat_amount": tax,
+                "total_amount": amount + fees + tax}  # fmt: skip
+
+    def pay_bonuses(self, bulk: str) -> None:
+        """Pay what was prepared, again each time it is called."""
+        if bulk not in self.bulks:
+            raise Refusal(404, "Not found")
+        found = self.bulks[bulk]
+        self._spend(sum(with_fees(cents) for _who, cents in found.payments))
+        found.paid += 1
+        self._owed += found.payments
+        if not self.pays_late:
+            self.pay_what_is_owed()
+
+    def pay_what_is_owed(self) -> None:
+        """What was ordered reaches the workers."""
+        with self.lock:
+            for submission, cents in self._owed:
+                self.submissions[submission].bonuses.append(cents)
+                self.paid.append((submission, "bonus", cents))
+            self._owed = []
+
+    def return_address(self, origin: str, code: str) -> str:
+        return f"{origin}/submissions/complete?cc={quote(code)}"

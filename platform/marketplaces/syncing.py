@@ -1,0 +1,46 @@
+"""Asking the marketplaces what became of a study's workers, again and again and ever more rarely in trouble."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from marketplaces import kinds
+from marketplaces.kinds import Trouble
+from marketplaces.models import Recruitment
+from studies.models import Study
+
+log = logging.getLogger(__name__)
+
+EVERY = timedelta(seconds=60)
+LONGEST_PAUSE = timedelta(minutes=15)
+
+
+def sync_due() -> int:
+    """Ask about every launched, paused or closed study whose time has come; returns how many."""
+    due = Recruitment.objects.exclude(study__status=Study.Status.DRAFT).filter(next_at__lte=timezone.now())
+    return sum(sync(recruitment) for recruitment in due.select_related("account", "study"))
+
+
+def sync(recruitment: Recruitment) -> bool:
+    """Ask about one study now; False where somebody else is asking. Trouble is kept where the researcher sees it."""
+    now = timezone.now()
+    mine = Recruitment.objects.filter(pk=recruitment.pk, next_at=recruitment.next_at)
+    if not mine.update(next_at=now + EVERY, asked_at=now):
+        return False
+    one = Recruitment.objects.filter(pk=recruitment.pk)
+    try:
+        kinds.get(recruitment.account.kind).sync(recruitment)
+    except Trouble as trouble:
+        pause = min(EVERY * 2 ** min(recruitment.failures, 10), LONGEST_PAUSE)
+        one.update(problem=str(trouble)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)
+    except Exception as error:  # noqa: BLE001  (one study's trouble must not stop the others)
+        log.error("asking about study %s failed: %s", recruitment.study.slug, type(error).__name__)
+        one.update(problem=_("It failed; the server's log says why."), failures=F("failures") + 1)
+    else:
+        one.update(problem="", failures=0, answered_at=timezone.now())
+    return True

@@ -1,0 +1,159 @@
+"""Accounts: keys go in and never out, and belong to one place; who asks the marketplace, and what is said of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from exports.tests import building
+from marketplaces import kinds, syncing
+from marketplaces.kinds import Trouble
+from marketplaces.models import Account, Recruitment, credentials_of
+
+pytestmark = pytest.mark.django_db
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def desk(client):
+    client.force_login(User.objects.create_superuser("somebody"))
+    return client
+
+
+def an_account(**fields):
+    return Account.objects.create(
+        **{"title": "Ours", "kind": "mturk", "place": "rehearsal", "address": NOWHERE, **fields}
+    )
+
+
+def posted(account, **fields):
+    names = {f"credential_{one.name}": "" for one in kinds.get("mturk").credentials}
+    return {"title": account.title, "place": account.place, "address": account.address, **names, **fields}
+
+
+def keys_typed(word="SECRET"):
+    return {f"credential_{one.name}": f"{word}-{one.name}" for one in kinds.get("mturk").credentials}
+
+
+def test_keys_are_kept_encrypted_and_no_page_shows_them(desk):
+    account = an_account()
+    address = f"/admin/marketplaces/account/{account.pk}/change/"
+    assert desk.post(address, posted(account, **keys_typed())).status_code == 302
+    account.refresh_from_db()
+    assert "SECRET" not in account.sealed_credentials
+    assert set(credentials_of(account).values()) == set(keys_typed().values())
+    for page in (address, f"/admin/marketplaces/account/{account.pk}/history/", "/admin/audit/record/"):
+        assert "SECRET" not in desk.get(page).content.decode()
+
+
+def test_keys_that_are_not_typed_again_stay(desk):
+    account = an_account()
+    account.keep_credentials({"access_key": "kept"})
+    account.save()
+    desk.post(f"/admin/marketplaces/account/{account.pk}/change/", posted(account, title="New name"))
+    account.refresh_from_db()
+    assert (account.title, credentials_of(account)) == ("New name", {"access_key": "kept"})
+
+
+def test_keys_of_one_place_are_not_sent_to_another(desk):
+    account = an_account()
+    account.keep_credentials({"access_key": "kept"})
+    account.save()
+    answer = desk.post(
+        f"/admin/marketplaces/account/{account.pk}/change/", posted(account, address="http://127.0.0.1:10")
+    )
+    assert "belongs to the old place" in answer.content.decode()
+    account.refresh_from_db()
+    assert account.address == NOWHERE
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"place": "rehearsal", "address": ""}, "stand-in"),
+        ({"place": "production", "address": NOWHERE}, "Only a rehearsal"),
+    ],
+)
+def test_only_a_rehearsal_has_an_address(desk, fields, reason):
+    answer = desk.post("/admin/marketplaces/account/add/", {"title": "A", "kind": "mturk", **fields})
+    assert reason in answer.content.decode()
+    assert not Account.objects.exists()
+
+
+def test_whoever_makes_an_account_owns_it(client):
+    maker = User.objects.create_user("maker", is_staff=True)
+    client.force_login(maker)
+    client.post("/admin/marketplaces/account/add/", {"title": "A", "kind": "mturk", "place": "sandbox", "address": ""})
+    assert [(one.user, one.role) for one in Account.objects.get().members.all()] == [(maker, "owner")]
+
+
+def test_an_account_that_a_study_uses_is_not_deleted(desk):
+    recruitment = a_recruitment()
+    desk.post(f"/admin/marketplaces/account/{recruitment.account_id}/delete/", {"post": "yes"})
+    assert Account.objects.filter(pk=recruitment.account_id).exists()
+
+
+# ---- asking ----------------------------------------------------------------------------------------------
+
+
+def a_recruitment():
+    return Recruitment.objects.create(study=building.new_study(slug="asked", entry="mturk"), account=an_account())
+
+
+@pytest.fixture
+def marketplace(monkeypatch):
+    """What the marketplace does when it is asked; a list of answers, the last of which repeats."""
+    answers = []
+
+    def sync(recruitment):
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+
+    kind = kinds.get("mturk")
+    monkeypatch.setattr(kinds, "get", lambda key: type(kind)(**{**vars(kind), "sync": sync}))
+    return answers
+
+
+def test_trouble_is_shown_and_asked_again_ever_more_rarely_until_it_is_over(marketplace):
+    recruitment = a_recruitment()
+    marketplace.extend([Trouble("It is down."), Trouble("It is down."), None])
+    pauses = []
+    for _time in range(2):
+        syncing.sync(recruitment)
+        recruitment.refresh_from_db()
+        assert recruitment.problem == "It is down."
+        pauses.append(recruitment.next_at - timezone.now())
+    assert pauses[1] > pauses[0] * 1.5
+    syncing.sync(recruitment)
+    recruitment.refresh_from_db()
+    assert (recruitment.problem, recruitment.failures) == ("", 0)
+    assert recruitment.answered_at is not None
+
+
+def test_a_mistake_of_ours_stops_no_other_study_and_says_nothing_of_anybody(marketplace, caplog):
+    recruitment = a_recruitment()
+    marketplace.append(ValueError("A1WORKER"))
+    assert syncing.sync_due() == 1
+    recruitment.refresh_from_db()
+    assert "log" in recruitment.problem
+    assert "A1WORKER" not in recruitment.problem + caplog.text
+
+
+def test_two_who_ask_at_once_ask_once(marketplace):
+    recruitment = a_recruitment()
+    marketplace.append(None)
+    same = Recruitment.objects.get(pk=recruitment.pk)
+    assert syncing.sync(recruitment)
+    assert not syncing.sync(same)
+
+
+def test_only_studies_whose_time_has_come_are_asked_about(marketplace):
+    recruitment = a_recruitment()
+    marketplace.append(None)
+    Recruitment.objects.filter(pk=recruitment.pk).update(next_at=timezone.now() + timedelta(hours=1))
+    assert syncing.sync_due() == 0

@@ -1,0 +1,58 @@
+"""The database's own refusal: postings are never changed or deleted, and what a ledger row owes never is either.
+
+Put up after every migration, since SQLite loses a trigger when a migration makes its table anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connections
+
+_OWED = ("id", "uid", "enrolment_id", "reason", "amount", "currency")
+"""What a ledger row says for good; only where its money stands changes."""
+_SAYS_POSTING = "postings are never changed"
+_SAYS_ROW = "what is owed is never changed"
+_DEEDS = (
+    ("payouts_posting", "update", "BEFORE UPDATE", _SAYS_POSTING),
+    ("payouts_posting", "delete", "BEFORE DELETE", _SAYS_POSTING),
+    ("payouts_ledgerrow", "update", f"BEFORE UPDATE OF {', '.join(_OWED)}", _SAYS_ROW),
+    ("payouts_ledgerrow", "delete", "BEFORE DELETE", _SAYS_ROW),
+)
+
+
+def put_up(connection: Any) -> None:
+    """Refuse changes from now on; harmless where they are refused already."""
+    take_down(connection)
+    sqlite = connection.vendor == "sqlite"
+    for table, deed, when, says in _DEEDS:
+        name = f"{table}_kept_{deed}"
+        if sqlite:
+            _run(connection, f"CREATE TRIGGER {name} {when} ON {table} BEGIN SELECT RAISE(ABORT, '{says}'); END")
+        else:
+            body = f"BEGIN RAISE EXCEPTION '{says}' USING ERRCODE = 'integrity_constraint_violation'; END"
+            _run(connection, f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
+            _run(connection, f"CREATE TRIGGER {name} {when} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()")
+
+
+def take_down(connection: Any) -> None:
+    """Refuse nothing any more."""
+    for table, deed, _when, _says in _DEEDS:
+        name = f"{table}_kept_{deed}"
+        if connection.vendor == "sqlite":
+            _run(connection, f"DROP TRIGGER IF EXISTS {name}")
+        else:
+            _run(connection, f"DROP TRIGGER IF EXISTS {name} ON {table}")
+            _run(connection, f"DROP FUNCTION IF EXISTS {name}()")
+
+
+def put_up_after_migrating(sender: Any, using: str, **_signal: Any) -> None:
+    """Put the guard up where the tables are as it expects them."""
+    connection = connections[using]
+    if "payouts_posting" in connection.introspection.table_names():
+        put_up(connection)
+
+
+def _run(connection: Any, statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

@@ -1,0 +1,143 @@
+"""How people are paid, by the kind of recruiter they came from. Marketplaces register theirs; none is named here.
+
+Paying one ledger row goes in steps, each written down before the next: `standing` (is this worker's
+assignment what we think?), `prepare` (nothing moves), `pay` (money may move), `look_up` (what became of
+it, whenever an answer was lost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Protocol
+from uuid import UUID
+
+from django.utils.functional import Promise
+
+
+class Unreachable(Exception):
+    """The recruiter's interface did not answer, or not sensibly; the text is for the researcher, without keys.
+
+    Whether an order that was under way took effect is not known.
+    """
+
+
+class Standing(StrEnum):
+    """What the recruiter says of a worker's assignment."""
+
+    WORKING = "working"
+    SUBMITTED = "submitted"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    RETURNED = "returned"
+    TIMED_OUT = "timed_out"
+    UNKNOWN = "unknown"
+    """The recruiter has no such assignment."""
+    SOMEBODY_ELSE = "somebody_else"
+    """It has, but of another worker or another study."""
+
+
+class Outcome(StrEnum):
+    """What became of an order."""
+
+    CONFIRMED = "confirmed"
+    """The recruiter says that it is paid."""
+    SENT = "sent"
+    """The recruiter has taken it and will say later."""
+    REFUSED = "refused"
+    """Certainly not paid; `reason` says why."""
+    NOT_FOUND = "not_found"
+    """`look_up` only: the recruiter knows nothing of it, so it certainly was not paid."""
+    UNCLEAR = "unclear"
+    """It cannot be told whether it was paid. It is never sent again by itself."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One ledger row to be paid.
+
+    Attributes:
+        uid: the ledger row's, the same for every attempt; the recruiter's idempotency key where it has one.
+        reason: "base" or "bonus".
+        amount: in `currency`, whole cents.
+        worker, details: the recruiter's own identifiers (`recruiters.models.Identity`); in no log or page.
+        message: what the worker reads.
+        reference: what `prepare` returned; empty before.
+    """
+
+    uid: UUID
+    reason: str
+    amount: Decimal
+    currency: str
+    worker: str = field(repr=False)
+    details: Mapping[str, str] = field(repr=False)
+    message: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a payer says of an order; `reason` is for the researcher and names nobody."""
+
+    outcome: Outcome
+    reason: str = ""
+
+
+class Payer(Protocol):
+    """Pays the people of one study through its recruiter. Every method may raise Unreachable."""
+
+    may_repeat: bool
+    """Whether `pay` with the same uid again is certain to pay once (mTurk's UniqueRequestToken)."""
+
+    def balance(self) -> tuple[Decimal, str] | None:
+        """What is there to be spent, and its currency; None where the recruiter does not say."""
+
+    def fee(self, order: Order) -> Decimal:
+        """What the recruiter takes beside the amount."""
+
+    def standing(self, order: Order) -> Standing:
+        """What the recruiter says of the assignment; asked before anything is paid."""
+
+    def prepare(self, order: Order) -> str:
+        """Set the payment up without moving money; the reference to pay it by, empty where there is none."""
+
+    def pay(self, order: Order) -> Answer:
+        """Pay. Unreachable means that nobody knows: `look_up` is asked before anything else happens."""
+
+    def look_up(self, order: Order) -> Answer:
+        """What became of an order that was sent."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the people of one kind of recruiter are paid.
+
+    Attributes:
+        title: shown to researchers.
+        payer: the payer of the study with this short name; None where Parley pays nobody itself.
+        elsewhere: the recruiter's own system pays (oTree): Parley never does, and never shows it as due.
+    """
+
+    title: str | Promise
+    payer: Callable[[str], Payer] | None = None
+    elsewhere: bool = False
+
+
+_ways: dict[str, Way] = {}
+
+
+def register(kind: str, way: Way) -> None:
+    """Say how the people of this kind of recruiter (`Identity.recruiter`) are paid."""
+    _ways[kind] = way
+
+
+def way_of(kind: str) -> Way | None:
+    """How they are paid; None where people are paid by hand (lab codes, open links)."""
+    return _ways.get(kind)
+
+
+def kinds_that_pay() -> list[str]:
+    """The kinds of recruiters through which Parley pays."""
+    return [kind for kind, way in _ways.items() if way.payer is not None]

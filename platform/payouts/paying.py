@@ -1,0 +1,334 @@
+"""Paying what was approved: each step is written down before the next, so that a crash pays nobody twice.
+
+A row is worked on under a lease. Until it is marked as sent, nothing has moved and the next worker begins
+again. It is marked before the recruiter is asked to pay; whoever finds a marked row without an answer asks
+what became of it, and asks to pay again only where that cannot pay twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from payouts import payers
+from payouts.models import LedgerRow, Transfer
+from payouts.payers import Answer, Order, Outcome, Payer, Standing, Unreachable
+from payouts.posting import locked, post
+from recruiters.models import Identity
+
+log = logging.getLogger(__name__)
+State = LedgerRow.State
+
+LEASE = timedelta(seconds=settings.PAY_LEASE_SECONDS)
+"""How long one worker has a row for itself. No call of a payer takes as long as half of it."""
+TO_BEGIN = LEASE / 2
+"""After this long a worker no longer asks to pay: its lease might run out while the recruiter is busy."""
+SETTLING = timedelta(seconds=settings.PAY_SETTLING_SECONDS)
+"""How long an order without an answer rests before anybody asks what became of it: it may still be on its way."""
+FIRST_WAIT = timedelta(seconds=settings.PAY_WAIT_SECONDS)
+LONGEST_WAIT = timedelta(minutes=30)
+NO_ANSWER_FOR = timedelta(days=1)
+"""After this long without a word about an order, a person looks it up."""
+NOT_CONFIRMED_FOR = timedelta(days=7)
+"""The same for an order that was taken and never confirmed."""
+AT_ONCE = 25
+BUDGET = timedelta(seconds=60)
+"""What one sweep does at most, before the next goes on."""
+
+IN_ORDER = {Standing.SUBMITTED, Standing.APPROVED}
+
+
+class _Lost(Exception):
+    """The lease is somebody else's, or the row is no longer where it was: nothing more is written."""
+
+
+@dataclass
+class _Work:
+    """One row in the hands of this worker."""
+
+    transfer: Transfer
+    row: LedgerRow
+    holder: str
+    began: datetime
+
+    @property
+    def late(self) -> bool:
+        return timezone.now() - self.began > TO_BEGIN
+
+
+# ---- what the sweep and its task call --------------------------------------------------------------
+
+
+def pay_due(*, most: int = AT_ONCE) -> int:
+    """Work on the rows whose time has come, oldest first; returns how many. Any number may run at once."""
+    until = time.monotonic() + BUDGET.total_seconds()
+    worked = 0
+    for pk in _waiting(most):
+        if time.monotonic() > until:
+            break
+        worked += pay_row(pk)
+    return worked
+
+
+def pay_row(pk: int) -> bool:
+    """Bring one approved or sent row as far as it goes now; False where somebody else has it or it must wait.
+
+    Everything that goes wrong is kept at the row; nothing is raised.
+    """
+    work = _take(pk)
+    if work is None:
+        return False
+    identity = Identity.objects.filter(enrolment=work.row.enrolment_id).first()
+    try:
+        _advance(work, identity)
+    except _Lost:
+        log.info("ledger row %s: somebody else goes on with it", work.row.uid)
+    except Unreachable as trouble:
+        _later(work, _scrubbed(str(trouble), identity))
+    except Exception as error:  # noqa: BLE001  (a payer's fault must not stop the others' pay)
+        log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
+        _later(work, _("It failed with {error}; the server's log says when.").format(error=type(error).__name__))
+    return True
+
+
+def _waiting(most: int) -> list[int]:
+    now = timezone.now()
+    rows = LedgerRow.objects.filter(
+        Q(state=State.SENT) | Q(state=State.APPROVED, recruiter__in=payers.kinds_that_pay()),
+        transfer__next_at__lte=now,
+        transfer__until__lte=now,
+    )
+    rows = rows.exclude(state=State.APPROVED, reason="bonus", enrolment__in=_with_base_under_way())
+    return list(rows.order_by("transfer__next_at", "enrolment_id", "reason").values_list("pk", flat=True)[:most])
+
+
+def _take(pk: int) -> _Work | None:
+    holder, now = uuid.uuid4().hex, timezone.now()
+    free = Transfer.objects.filter(
+        row=pk, row__state__in=(State.APPROVED, State.SENT), next_at__lte=now, until__lte=now
+    ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_under_way())
+    # One statement, so that of two workers one has it.
+    if not Transfer.objects.filter(pk__in=free.values("pk"), until__lte=now).update(holder=holder, until=now + LEASE):
+        return None
+    transfer = Transfer.objects.select_related("row").get(row=pk)
+    return _Work(transfer, transfer.row, holder, began=now) if transfer.holder == holder else None
+
+
+def _with_base_under_way() -> QuerySet[Any]:
+    """People whose base pay is on its way: their bonus waits for it."""
+    under_way = LedgerRow.objects.filter(reason="base", state__in=(State.APPROVED, State.SENT, State.UNCLEAR))
+    return under_way.order_by().values("enrolment")
+
+
+# ---- the steps -------------------------------------------------------------------------------------
+
+
+def _advance(work: _Work, identity: Identity | None) -> None:
+    if identity is None:
+        _settle_without_identity(work)
+        return
+    payer = payer_of(work.row)
+    if payer is None:
+        _later(
+            work, _("Nobody pays for this kind of recruiter here any more. Mark it as paid by hand, or withdraw it.")
+        )
+        return
+    order = order_of(work.row, identity, reference=work.transfer.reference)
+    if work.row.state == State.APPROVED:
+        order = _begin(work, payer, order, identity)
+        if order is not None:
+            _ask(work, payer, order, identity)
+    else:
+        _find_out(work, payer, order, identity)
+
+
+def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order | None:
+    """Check and prepare; marks the row as sent and returns the order, or None where it does not go on now."""
+    standing = payer.standing(order)
+    if standing == Standing.WORKING:
+        _later(work, waits_for(standing))
+        return None
+    if standing not in IN_ORDER:
+        _end(work, State.FAILED, wrong_with(standing))
+        return None
+    if not order.reference:
+        reference = payer.prepare(order)
+        with _still_mine(work):
+            Transfer.objects.filter(pk=work.transfer.pk).update(reference=reference)
+        order = order_of(work.row, identity, reference=reference)
+    if work.late:
+        _later(work, _("The recruiter answers slowly; it is tried again."))
+        return None
+    with _still_mine(work) as row:
+        post(row, to=State.SENT, why=_("asked the recruiter to pay"))
+        Transfer.objects.filter(pk=work.transfer.pk).update(asked_at=timezone.now(), accepted=False, failures=0)
+    work.row.state = State.SENT
+    return order
+
+
+def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
+    """Ask to pay, the row being marked as sent."""
+    if work.late:
+        _later(work, _("The recruiter answers slowly; it is tried again."))
+        return
+    try:
+        answer = payer.pay(order)
+    except Unreachable as trouble:
+        says = _("No answer: {why} It is looked up before anything else happens.")
+        _later(work, says.format(why=_scrubbed(str(trouble), identity)), at_least=SETTLING)
+        return
+    except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether it is paid)
+        log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
+        _later(work, _("No answer that makes sense. It is looked up before anything else happens."), at_least=SETTLING)
+        return
+    _keep(work, answer, identity)
+
+
+def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
+    """What became of an order that was sent; asks to pay again only where that cannot pay twice."""
+    transfer = work.transfer
+    rested = timezone.now() - (transfer.asked_at or work.row.sent_at or work.row.created_at)
+    if not transfer.accepted and rested < SETTLING:
+        _later(work, work.row.problem, wait=SETTLING - rested)
+        return
+    answer = payer.look_up(order)
+    may_ask_again = answer.outcome == Outcome.NOT_FOUND or (answer.outcome == Outcome.UNCLEAR and payer.may_repeat)
+    if may_ask_again and not transfer.accepted:
+        with _still_mine(work):
+            Transfer.objects.filter(pk=transfer.pk).update(asked_at=timezone.now())
+        _ask(work, payer, order, identity)
+    else:
+        _keep(work, answer, identity)
+
+
+def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
+    """Write down what the recruiter says of an order that was sent."""
+    reason = _scrubbed(answer.reason, identity)
+    if answer.outcome == Outcome.CONFIRMED:
+        _end(work, State.CONFIRMED, "", why=reason or _("the recruiter says that it is paid"))
+    elif answer.outcome == Outcome.REFUSED:
+        _end(work, State.FAILED, reason or _("The recruiter refused it without saying why."))
+    elif answer.outcome == Outcome.SENT:
+        if _too_old(work.transfer, NOT_CONFIRMED_FOR):
+            _end(work, State.UNCLEAR, _("The recruiter took it a week ago and has not confirmed it since."))
+        else:
+            Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
+            _later(work, reason or _("The recruiter has taken it; it is asked until it confirms."))
+    else:
+        unclear = _("It cannot be told whether it was paid.")
+        _end(work, State.UNCLEAR, f"{unclear} {reason}".strip())
+
+
+def _settle_without_identity(work: _Work) -> None:
+    erased = _("This person was erased, so that nobody knows any more whom to pay.")
+    _end(work, State.FAILED if work.row.state == State.APPROVED else State.UNCLEAR, erased)
+
+
+# ---- writing down ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def _still_mine(work: _Work) -> Iterator[LedgerRow]:
+    """A transaction with the row locked, if it is still in this worker's hands and where this worker left it."""
+    with transaction.atomic():
+        row = locked(work.row.pk)
+        mine = Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).exists()
+        if not mine or row.state != work.row.state:
+            raise _Lost
+        yield row
+
+
+def _end(work: _Work, to: str, problem: str, *, why: str = "") -> None:
+    with _still_mine(work) as row:
+        post(row, to=to, why=why or problem, problem=problem)
+        Transfer.objects.filter(pk=work.transfer.pk).update(holder="", until=timezone.now(), failures=0)
+
+
+def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least: timedelta = timedelta(0)) -> None:
+    """Free the row, to be looked at again after a while that doubles each time; or let a person look it up."""
+    waited = work.transfer.failures
+    wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(waited, 10), LONGEST_WAIT), at_least)
+    try:
+        with _still_mine(work) as row:
+            if row.state == State.SENT and not work.transfer.accepted and _too_old(work.transfer, NO_ANSWER_FOR):
+                silent = _("The recruiter has not answered for a day.")
+                post(row, to=State.UNCLEAR, why=problem, problem=f"{silent} {problem}")
+            else:
+                LedgerRow.objects.filter(pk=row.pk).update(problem=problem[:300])
+            now = timezone.now()
+            Transfer.objects.filter(pk=work.transfer.pk).update(
+                holder="", until=now, next_at=now + wait, failures=F("failures") + 1
+            )
+    except _Lost:
+        log.info("ledger row %s: somebody else goes on with it", work.row.uid)
+
+
+def _too_old(transfer: Transfer, most: timedelta) -> bool:
+    return bool(transfer.row.sent_at and timezone.now() - transfer.row.sent_at > most)
+
+
+# ---- orders, and what the recruiter says in words --------------------------------------------------
+
+
+def payer_of(row: LedgerRow) -> Payer | None:
+    """Who pays the people of this row's study and recruiter; None where nobody here does. May raise Unreachable."""
+    way = payers.way_of(row.recruiter)
+    return way.payer(row.study) if way is not None and way.payer is not None else None
+
+
+def order_of(row: LedgerRow, identity: Identity, *, reference: str = "") -> Order:
+    """The row as its recruiter is asked to pay it."""
+    return Order(
+        uid=row.uid,
+        reason=row.reason,
+        amount=row.amount,
+        currency=row.currency,
+        worker=identity.worker,
+        details=identity.details,
+        message=_("Thank you for taking part. This is your bonus.")
+        if row.reason == "bonus"
+        else _("Thank you for taking part."),
+        reference=reference,
+    )
+
+
+def fee_of(row: LedgerRow, payer: Payer, identity: Identity) -> Decimal:
+    """What the recruiter takes beside the amount. May raise Unreachable."""
+    return payer.fee(order_of(row, identity)).quantize(Decimal("0.01"))
+
+
+def waits_for(standing: Standing) -> str:
+    """Why somebody who is approved is not paid yet."""
+    return _("They have not handed in at their recruiter yet; it is paid as soon as they have.")
+
+
+def wrong_with(standing: Standing) -> str:
+    """Why somebody is not paid, from what the recruiter says of their assignment."""
+    return {
+        Standing.REJECTED: _("Their assignment was rejected at the recruiter."),
+        Standing.RETURNED: _("They gave their assignment back at the recruiter."),
+        Standing.TIMED_OUT: _("Their time at the recruiter ran out before they handed in."),
+        Standing.UNKNOWN: _("The recruiter knows no such assignment."),
+        Standing.SOMEBODY_ELSE: _("The recruiter says that the assignment is somebody else's, or another study's."),
+    }.get(standing, _("The recruiter says something that nobody here understands."))
+
+
+def _scrubbed(text: str, identity: Identity | None) -> str:
+    """A recruiter's words without this worker's identifiers."""
+    told = [identity.worker, identity.proof, *map(str, identity.details.values())] if identity is not None else []
+    for identifier in sorted({one for one in told if len(one) > 3}, key=len, reverse=True):
+        text = text.replace(identifier, "•••")
+    return text[:300]

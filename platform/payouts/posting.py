@@ -1,0 +1,113 @@
+"""Moving a ledger row from state to state: the row and its posting change together or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from payouts.models import Account, LedgerRow, Posting
+
+State = LedgerRow.State
+
+ACCOUNT_OF: dict[str, Account] = {
+    State.DUE: Account.OWED,
+    State.APPROVED: Account.APPROVED,
+    State.SENT: Account.IN_TRANSIT,
+    State.CONFIRMED: Account.PAID,
+    State.FAILED: Account.FAILED,
+    State.UNCLEAR: Account.UNCLEAR,
+    State.WRITTEN_OFF: Account.WRITTEN_OFF,
+    State.ELSEWHERE: Account.ELSEWHERE,
+}
+"""Where the money of a row in each state stands."""
+
+ALLOWED: dict[str, frozenset[str]] = {
+    State.DUE: frozenset({State.APPROVED, State.WRITTEN_OFF}),
+    State.APPROVED: frozenset({State.DUE, State.SENT, State.FAILED, State.CONFIRMED}),
+    State.SENT: frozenset({State.CONFIRMED, State.FAILED, State.UNCLEAR}),
+    State.UNCLEAR: frozenset({State.CONFIRMED, State.FAILED}),
+    State.FAILED: frozenset({State.APPROVED, State.WRITTEN_OFF, State.CONFIRMED}),
+    State.WRITTEN_OFF: frozenset({State.DUE}),
+    State.CONFIRMED: frozenset({State.DUE}),
+    State.ELSEWHERE: frozenset(),
+}
+"""From each state, those that a row can come to. From confirmed only what was paid by hand comes back."""
+
+
+class NotPosted(Exception):
+    """A row is not where the step begins; the text is for the researcher, and nothing was changed."""
+
+
+def cost_of(state: str) -> Account:
+    """The account that what people earned comes out of."""
+    return Account.COST_ELSEWHERE if state == State.ELSEWHERE else Account.COST
+
+
+def open_books(rows: Iterable[LedgerRow]) -> None:
+    """The first posting of rows that were just added: what was earned, on the account of its state."""
+    Posting.objects.bulk_create(
+        Posting(
+            row=row,
+            number=1,
+            debit=cost_of(row.state),
+            credit=ACCOUNT_OF[row.state],
+            amount=row.amount,
+            currency=row.currency,
+            at=row.created_at,
+        )
+        for row in rows
+    )
+
+
+def locked(pk: int) -> LedgerRow:
+    """The row, which nobody else changes before this transaction ends. Call it in one."""
+    return LedgerRow.objects.select_for_update(of=("self",)).get(pk=pk)
+
+
+def post(row: LedgerRow, *, to: str, who: Any = None, why: str = "", problem: str = "") -> Posting:
+    """Move a row that this transaction has `locked` to another state, and write the posting.
+
+    Args:
+        who: the user whose act it is; None for what Parley does by itself.
+        why: kept in the journal; names no participant.
+        problem: what the researcher sees at the row from now on.
+
+    Raises:
+        NotPosted: rows do not go from its state to `to`.
+    """
+    assert transaction.get_connection().in_atomic_block, "a posting and its row change together"
+    came_from = row.state
+    if to not in ALLOWED[came_from] or (came_from == State.CONFIRMED and not row.by_hand):
+        raise NotPosted(
+            _("It is {state} and cannot become {wanted}.").format(state=row.get_state_display(), wanted=State(to).label)
+        )
+    now = timezone.now()
+    known = who is not None and who.pk is not None
+    posting = Posting.objects.create(
+        row=row,
+        number=row.postings.count() + 1,
+        debit=ACCOUNT_OF[came_from],
+        credit=ACCOUNT_OF[to],
+        amount=row.amount,
+        currency=row.currency,
+        at=now,
+        by=who.get_username()[:150] if known else "",
+        by_id=who.pk if known else None,
+        why=why[:300],
+    )
+    row.state, row.problem = to, problem[:300]
+    if to == State.APPROVED:
+        row.approved_at, row.approved_by, row.sent_at = now, posting.by, None
+    elif to == State.DUE:
+        row.approved_at, row.approved_by, row.fee = None, "", None
+    elif to == State.SENT:
+        row.sent_at = now
+    row.settled_at = now if to in (State.CONFIRMED, State.WRITTEN_OFF) else None
+    row.by_hand = to == State.CONFIRMED and known
+    moved = "state problem fee by_hand approved_at approved_by sent_at settled_at"
+    row.save(update_fields=moved.split())
+    return posting

@@ -1,0 +1,36 @@
+"""A recruiter of the tests' own, and books that are looked through after every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+KIND = "twin"
+
+
+@pytest.fixture(params=[True, False], ids=["repeats safely", "pays twice if asked twice"])
+def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """An interface whose people are paid through it, of either sort."""
+    from payouts import payers
+    from payouts.tests.twin import Twin, TwinPayer
+
+    with Twin(repeats_safely=request.param) as one:
+        way = payers.Way("Twin", lambda study: TwinPayer(one.address, may_repeat=request.param))
+        monkeypatch.setitem(payers._ways, KIND, way)
+        yield one
+
+
+@pytest.fixture(autouse=True)
+def in_order(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test did with the ledger, its sums agree."""
+    marker = request.node.get_closest_marker("django_db")
+    if marker is None:
+        yield
+        return
+    from payouts import books
+
+    request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
+    yield
+    assert books.check() == []

@@ -1,0 +1,72 @@
+"""Processes that pay, and die when they are told to: `python -m payouts.tests.teller ADDRESS yes|no`.
+
+Each line read is a number: a child is forked that pays what is due, and kills itself (SIGKILL) at the so
+manyth step, counting every statement to the database and both sides of every call to the recruiter; 0 lets
+it live. The line written back is the child's exit status.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import django
+
+
+class Clock:
+    """Counts steps, and ends the process at one of them."""
+
+    def __init__(self, last: int) -> None:
+        self.left = last
+
+    def tick(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, deed: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            self.tick()
+            answer = deed(*arguments)
+            self.tick()
+            return answer
+
+        return counted
+
+    def before_statement(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        self.tick()
+        return execute(sql, params, many, context)
+
+
+def pay(address: str, may_repeat: bool, last: int) -> None:
+    from django.db import connection
+
+    from payouts import payers, paying
+    from payouts.tests.conftest import KIND
+    from payouts.tests.twin import TwinPayer
+
+    clock, payer = Clock(last), TwinPayer(address, may_repeat=may_repeat)
+    for name in ("standing", "prepare", "pay", "look_up"):
+        setattr(payer, name, clock.around(getattr(payer, name)))
+    payers.register(KIND, payers.Way("Twin", lambda study: payer))
+    with connection.execute_wrapper(clock.before_statement):
+        paying.pay_due()
+    connection.close()
+
+
+def main() -> None:
+    address, may_repeat = sys.argv[1], sys.argv[2] == "yes"
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            pay(address, may_repeat, int(line))
+            os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    django.setup()
+    main()

@@ -1,0 +1,164 @@
+"""The paying process is killed at every step; and several pay, and approve, at once. Nobody is paid twice or forgotten."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from config.children import ROOT
+from payouts import books, deciding, paying
+from payouts.models import LedgerRow
+from payouts.tests.people import STUDY, finished
+from payouts.tests.test_paying import OPEN, approve, boss, keys, later, states  # noqa: F401
+from payouts.tests.twin import Twin
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
+
+MOST_STEPS = 200
+
+
+class Teller:
+    """A process whose children pay from this test's database."""
+
+    def __init__(self, twin: Twin) -> None:
+        held = connection.settings_dict
+        address = (
+            f"sqlite:///{held['NAME']}"
+            if connection.vendor == "sqlite"
+            else f"postgres://postgres@/{held['NAME']}?host={held['HOST'] or held['OPTIONS'].get('host', '')}"
+        )
+        own = {
+            "DATABASE_URL": address,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "payouts.tests.teller", twin.address, "yes" if twin.repeats_safely else "no"],
+            env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def pay(self, *, die_at: int = 0) -> int:
+        """Let a child pay; its exit status, -9 where it was killed at that step."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        print(die_at, file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture
+def tellers(twin: Twin) -> Iterator[Callable[[], Teller]]:
+    made: list[Teller] = []
+
+    def another() -> Teller:
+        made.append(Teller(twin))
+        return made[-1]
+
+    yield another
+    for one in made:
+        one.stop()
+
+
+def finish(teller: Teller) -> None:
+    """The sweep comes again and again, as it does after a restart."""
+    for _round in range(8):
+        later()
+        assert teller.pay() == 0
+        if not LedgerRow.objects.filter(state__in=OPEN).exists():
+            return
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["answered", "answer lost"])
+def test_killed_at_every_step(twin: Twin, tellers: Callable[[], Teller], boss: User, lost: bool):  # noqa: F811
+    """With a lost answer, the steps are those of finding out what became of the order."""
+    teller = tellers()
+    everybody: list[LedgerRow] = []
+    for step in range(1, MOST_STEPS):
+        base, _bonus = finished(f"A{step}")
+        everybody.append(base)
+        approve(boss, base)
+        if lost:
+            twin.fail("pay", "drop_after" if step % 2 else "drop_before")
+            assert teller.pay() == 0
+            later()
+        status = teller.pay(die_at=step)
+        assert books.check() == [], f"killed at step {step}"
+        assert status in (0, -signal.SIGKILL)
+        finish(teller)
+        assert states(base) == ["confirmed"], f"killed at step {step}"
+        assert twin.times[str(base.uid)] == 1, f"killed at step {step}"
+        if status == 0:
+            break
+    assert 12 < step < MOST_STEPS - 1, "every step was tried, and there are as many as there must be"
+    assert twin.times == {str(row.uid): 1 for row in everybody}
+    assert sum(Decimal(amount) for _uid, amount in twin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
+
+
+def test_several_pay_at_once(twin: Twin, tellers: Callable[[], Teller], boss: User):  # noqa: F811
+    rows = [row for number in range(6) for row in finished(f"A{number}")]
+    approve(boss, *rows)
+    several = [tellers() for _one in range(3)]
+    for _round in range(3):
+        together = [threading.Thread(target=teller.pay) for teller in several]
+        for one in together:
+            one.start()
+        for one in together:
+            one.join()
+        later()
+    finish(several[0])
+    assert states(*rows) == ["confirmed"] * len(rows)
+    assert twin.times == {str(row.uid): 1 for row in rows}
+
+
+def test_two_clicks_at_once_approve_once_and_never_beyond_the_limit(twin: Twin, boss: User):  # noqa: F811
+    rows = [finished(f"A{number}")[0] for number in range(8)]
+    deciding.set_limit(study=STUDY, currency="USD", most=Decimal("6.00"))
+    refused: list[str] = []
+
+    def click(some: list[LedgerRow]) -> None:
+        try:
+            approve(boss, *some)
+        except deciding.NotDone as reason:
+            refused.append(str(reason))
+        finally:
+            connection.close()
+
+    together = [threading.Thread(target=click, args=(rows[first : first + 4],)) for first in (0, 0, 4, 4)]
+    for one in together:
+        one.start()
+    for one in together:
+        one.join()
+    assert len(refused) == 3, "each share of four costs 4.80 with fees, so that one fits"
+    assert deciding.committed(STUDY, "USD") == Decimal("4.80")
+    assert LedgerRow.objects.filter(state="approved").count() == 4
+
+
+def test_an_approval_is_withdrawn_while_the_recruiter_is_asked(
+    twin: Twin,
+    boss: User,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    asks = twin.do
+
+    def withdraw_first(asked: str, about: dict[str, str]) -> dict[str, str]:
+        if asked == "prepare":
+            deciding.withdraw(study=STUDY, rows=keys(base), who=boss)
+            connection.close()
+        return asks(asked, about)
+
+    monkeypatch.setattr(twin, "do", withdraw_first)
+    paying.pay_due()
+    assert states(base) == ["due"] and not twin.paid

@@ -1,0 +1,399 @@
+"""Paying: what is approved is paid exactly once, whatever the recruiter's interface does, and nobody is forgotten."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import F
+from django.utils import timezone
+
+from payouts import books, deciding, paying
+from payouts.models import Account, LedgerRow, Limit, Posting, Transfer
+from payouts.tests.people import STUDY, finished
+from payouts.tests.twin import FAULTS, Twin
+from recruiters.models import Identity
+
+pytestmark = pytest.mark.django_db
+
+OPEN = ("approved", "sent")
+
+
+@pytest.fixture
+def boss() -> User:
+    return User.objects.create_user("boss")
+
+
+def keys(*rows: LedgerRow) -> list[int]:
+    return [row.pk for row in rows]
+
+
+def approve(boss: User, *rows: LedgerRow) -> None:
+    deciding.approve(study=STUDY, rows=keys(*rows), who=boss)
+
+
+def later(hours: float = 2) -> None:
+    """So much time passes: leases run out, waits end, what was asked was asked long ago."""
+    ago = timedelta(hours=hours)
+    Transfer.objects.update(until=F("until") - ago, next_at=F("next_at") - ago)
+    Transfer.objects.exclude(asked_at=None).update(asked_at=F("asked_at") - ago)
+    LedgerRow.objects.exclude(sent_at=None).update(sent_at=F("sent_at") - ago)
+
+
+def settle(rounds: int = 12) -> None:
+    """The sweep comes again and again, until nothing is under way."""
+    for _round in range(rounds):
+        paying.pay_due()
+        if not LedgerRow.objects.filter(state__in=OPEN).exists():
+            return
+        later()
+
+
+def states(*rows: LedgerRow) -> list[str]:
+    return [LedgerRow.objects.get(pk=row.pk).state for row in rows]
+
+
+# ---- all goes well ---------------------------------------------------------------------------------
+
+
+def test_nothing_is_paid_that_nobody_approved(twin: Twin):
+    rows = finished("A1")
+    settle()
+    assert states(*rows) == ["due", "due"]
+    assert not twin.asked
+
+
+def test_what_is_approved_is_paid_once_base_before_bonus(twin: Twin, boss: User):
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    settle()
+    assert states(base, bonus) == ["confirmed", "confirmed"]
+    assert twin.paid == [(str(base.uid), "1.00"), (str(bonus.uid), "2.00")]
+
+
+def test_every_step_is_in_the_journal_with_who_and_why(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    settle()
+    journal = [(one.debit, one.credit, one.amount, one.by) for one in base.postings.all()]
+    assert journal == [
+        ("cost", "owed", Decimal("1.00"), ""),
+        ("owed", "approved", Decimal("1.00"), "boss"),
+        ("approved", "in_transit", Decimal("1.00"), ""),
+        ("in_transit", "paid", Decimal("1.00"), ""),
+    ]
+    row = LedgerRow.objects.get(pk=base.pk)
+    assert row.approved_by == "boss" and row.approved_at <= row.sent_at <= row.settled_at
+    assert row.fee == Decimal("0.20")
+
+
+def test_balances_follow_the_money(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    settle()
+    held = books.balances(STUDY)[STUDY, "USD"]
+    assert {name: amount for name, amount in held.items() if amount} == {
+        Account.COST: Decimal("-3.00"), Account.OWED: Decimal("2.00"), Account.PAID: Decimal("1.00"),
+    }  # fmt: skip
+    assert sum(held.values()) == 0
+
+
+def test_an_order_that_is_only_taken_is_asked_about_until_it_is_confirmed(twin: Twin, boss: User):
+    twin.later = True
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    paying.pay_due()
+    assert states(base, bonus) == ["sent", "approved"]
+    settle()
+    assert states(base, bonus) == ["confirmed", "confirmed"]
+    assert set(twin.times.values()) == {1}
+
+
+def test_an_order_that_is_never_confirmed_comes_to_a_person_after_a_week(twin: Twin, boss: User):
+    twin.later = True
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    paying.pay_due()
+    later(24 * 8)
+    paying.pay_due()
+    assert states(base) == ["unclear"]
+    assert twin.times[str(base.uid)] == 1
+
+
+# ---- the interface fails ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("asked", ["standing", "prepare", "pay", "look_up"])
+def test_whatever_fails_everybody_is_paid_once(twin: Twin, boss: User, asked: str, fault: str):
+    base, bonus = finished("A1")
+    other, _ = finished("A2")
+    approve(boss, base, bonus, other)
+    if asked == "look_up":
+        twin.fail("pay", "drop_after")
+    twin.fail(asked, fault)
+    paying.pay_due(most=1)
+    assert "confirmed" not in states(base), "somebody's trouble is seen"
+    assert LedgerRow.objects.get(pk=base.pk).problem
+    settle()
+    assert states(base, bonus, other) == ["confirmed"] * 3
+    assert twin.times == {str(row.uid): 1 for row in (base, bonus, other)}
+    assert not any(LedgerRow.objects.values_list("problem", flat=True))
+
+
+def test_an_order_without_an_answer_is_looked_up_before_anything_else(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    twin.fail("pay", "error_after")
+    paying.pay_due()
+    assert states(base) == ["sent"] and twin.asked["pay"] == 1
+    settle()
+    assert twin.asked["pay"] == 1 and states(base) == ["confirmed"]
+
+
+def test_an_order_without_an_answer_rests_before_it_is_looked_up(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    twin.fail("pay", "drop_before")
+    paying.pay_due()
+    Transfer.objects.update(next_at=timezone.now())
+    paying.pay_due()
+    assert not twin.asked["look_up"], "it may still be on its way"
+    settle()
+    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+
+
+def test_an_interface_that_stays_silent_brings_the_row_to_a_person_after_a_day(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    twin.fail("pay", "drop_before")
+    twin.fail("look_up", *["error_before"] * 100)
+    paying.pay_due()
+    for _hour in range(14):
+        later(2)
+        paying.pay_due()
+    assert states(base) == ["unclear"]
+    assert "has not answered for a day" in LedgerRow.objects.get(pk=base.pk).problem
+    assert not twin.paid
+
+
+def test_waits_grow_and_are_seen(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    twin.fail("standing", *["error_before"] * 3)
+    waits = []
+    for _try in range(3):
+        paying.pay_due()
+        transfer = Transfer.objects.get(row=base)
+        waits.append((transfer.next_at - timezone.now()).total_seconds())
+        Transfer.objects.update(next_at=timezone.now())
+    assert 20 < waits[0] < waits[1] < waits[2]
+    assert "did not answer" in LedgerRow.objects.get(pk=base.pk).problem
+
+
+def test_one_persons_trouble_holds_nobody_up(twin: Twin, boss: User):
+    people = [finished(f"A{number}")[0] for number in range(4)]
+    approve(boss, *people)
+    twin.fail("standing", "nonsense_before")
+    paying.pay_due()
+    assert sorted(states(*people)) == ["approved", "confirmed", "confirmed", "confirmed"]
+
+
+# ---- wrong standing --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("standing", "says"),
+    [
+        ("rejected", "rejected"),
+        ("returned", "gave their assignment back"),
+        ("timed_out", "ran out"),
+        ("unknown", "no such assignment"),
+        ("somebody_else", "somebody else"),
+    ],
+)
+def test_whoever_is_not_who_we_think_is_not_paid_and_the_researcher_reads_why(
+    twin: Twin, boss: User, standing: str, says: str
+):
+    twin.standings["A1"] = standing
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    settle()
+    assert states(base, bonus) == ["failed", "failed"]
+    assert says in LedgerRow.objects.get(pk=base.pk).problem
+    assert not twin.asked["prepare"] and not twin.paid
+
+    del twin.standings["A1"]
+    approve(boss, base, bonus)
+    settle()
+    assert states(base, bonus) == ["confirmed", "confirmed"], "it is recovered by approving again"
+
+
+def test_whoever_has_not_handed_in_yet_is_paid_when_they_have(twin: Twin, boss: User):
+    twin.standings["A1"] = "working"
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    paying.pay_due()
+    assert states(base) == ["approved"]
+    assert "not handed in" in LedgerRow.objects.get(pk=base.pk).problem
+    del twin.standings["A1"]
+    settle()
+    assert states(base) == ["confirmed"]
+
+
+def test_a_refusal_is_kept_without_naming_the_worker(twin: Twin, boss: User):
+    twin.refuses = "no money left for worker A1WORKER and assignment-of-A1WORKER"
+    base, _bonus = finished("A1WORKER")
+    approve(boss, base)
+    settle()
+    assert states(base) == ["failed"]
+    said = LedgerRow.objects.get(pk=base.pk).problem + "".join(Posting.objects.values_list("why", flat=True))
+    assert "no money left" in said and "A1WORKER" not in said
+
+
+def test_whoever_was_erased_cannot_be_paid_any_more_and_is_not_forgotten(twin: Twin, boss: User):
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    twin.fail("pay", "drop_after")
+    paying.pay_due()
+    Identity.objects.all().delete()
+    settle()
+    assert states(base) == ["unclear"]
+    deciding.resolve(study=STUDY, row=base.pk, paid=True, who=boss, note="seen in the recruiter's list")
+    settle()
+    assert states(base, bonus) == ["confirmed", "failed"]
+
+
+# ---- what people decide ----------------------------------------------------------------------------
+
+
+def test_an_approval_can_be_withdrawn_until_it_is_sent(twin: Twin, boss: User):
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    assert deciding.withdraw(study=STUDY, rows=keys(base, bonus), who=boss) == 2
+    settle()
+    assert states(base, bonus) == ["due", "due"] and not twin.paid
+    approve(boss, base)
+    settle()
+    assert deciding.withdraw(study=STUDY, rows=keys(base), who=boss) == 0
+    assert states(base) == ["confirmed"]
+
+
+def test_a_second_click_approves_nothing(twin: Twin, boss: User):
+    base, bonus = finished("A1")
+    approve(boss, base, bonus)
+    with pytest.raises(deciding.NotDone, match="None of these"):
+        approve(boss, base, bonus)
+    assert base.postings.count() == 2
+
+
+def test_rows_of_another_study_cannot_be_touched(twin: Twin, boss: User):
+    base, _bonus = finished("A1", study="another")
+    with pytest.raises(deciding.NotDone):
+        approve(boss, base)
+    assert deciding.write_off(study=STUDY, rows=keys(base), who=boss, reason="mine") == 0
+    assert states(base) == ["due"]
+
+
+def test_the_limit_counts_fees_and_what_was_approved_before(twin: Twin, boss: User):
+    first, second = finished("A1"), finished("A2")
+    deciding.set_limit(study=STUDY, currency="USD", most=Decimal("4.79"))
+    approve(boss, *first)
+    with pytest.raises(deciding.NotDone, match=r"4\.80 USD with fees \(1\.20 on top of 3\.60.*limit is 4\.79"):
+        approve(boss, second[0])
+    assert states(*second) == ["due", "due"]
+    deciding.set_limit(study=STUDY, currency="USD", most=Decimal("4.80"))
+    approve(boss, second[0])
+    settle()
+    assert states(*first, second[0]) == ["confirmed"] * 3
+    with pytest.raises(deciding.NotDone, match="cannot be lower"):
+        deciding.set_limit(study=STUDY, currency="USD", most=Decimal("1.00"))
+    assert Limit.objects.get().most == Decimal("4.80")
+
+
+def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(twin: Twin, boss: User):
+    (base, bonus), other = finished("A1"), finished("A2")
+    twin.standings["A1"] = "returned"
+    deciding.set_limit(study=STUDY, currency="USD", most=Decimal("3.60"))
+    approve(boss, base, bonus)
+    settle()
+    approve(boss, *other)
+    settle()
+    assert states(base, bonus, *other) == ["failed", "failed", "confirmed", "confirmed"]
+
+
+@pytest.mark.parametrize("paid", [True, False])
+def test_what_is_unclear_is_never_sent_again_by_itself_and_a_person_resolves_it(twin: Twin, boss: User, paid: bool):
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    twin.fail("pay", "drop_after" if paid else "drop_before")
+    twin.fail("look_up", *["error_before"] * 40)
+    paying.pay_due()
+    for _hour in range(14):
+        later(2)
+        paying.pay_due()
+    assert states(base) == ["unclear"]
+    asked = twin.asked["pay"]
+    twin.faults.clear()
+    settle()
+    assert states(base) == ["unclear"] and twin.asked["pay"] == asked
+
+    with pytest.raises(deciding.NotDone):
+        deciding.resolve(study=STUDY, row=base.pk, paid=paid, who=boss, note="  ")
+    deciding.resolve(study=STUDY, row=base.pk, paid=paid, who=boss, note="asked them")
+    with pytest.raises(deciding.NotDone, match="no longer unclear"):
+        deciding.resolve(study=STUDY, row=base.pk, paid=not paid, who=boss, note="asked them")
+    if not paid:
+        assert states(base) == ["failed"]
+        approve(boss, base)
+        settle()
+    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+
+
+def test_people_without_a_marketplace_are_paid_by_hand(boss: User):
+    base, bonus = finished("code", recruiter="codes")
+    assert deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="cash") == 0, "approved first"
+    approve(boss, base, bonus)
+    settle()
+    assert states(base, bonus) == ["approved", "approved"], "nobody here pays them"
+    with pytest.raises(deciding.NotDone):
+        deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="")
+    assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash, list 3") == 2
+    assert states(base, bonus) == ["confirmed", "confirmed"]
+    assert base.postings.last().why == "cash, list 3"
+    assert deciding.put_back(study=STUDY, rows=keys(bonus), who=boss, reason="wrong line") == 1
+    assert states(base, bonus) == ["confirmed", "due"]
+
+
+def test_what_a_recruiter_may_be_paying_now_cannot_be_marked_as_paid(twin: Twin, boss: User):
+    base, bonus = finished("A1")
+    approve(boss, base)
+    assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash") == 0
+    settle()
+    assert deciding.put_back(study=STUDY, rows=keys(base), who=boss, reason="oops") == 0, "the recruiter paid it"
+    assert states(base, bonus) == ["confirmed", "due"]
+
+
+def test_what_is_written_off_is_not_paid_and_can_be_put_back(twin: Twin, boss: User):
+    base, _bonus = finished("A1")
+    assert deciding.write_off(study=STUDY, rows=keys(base), who=boss, reason="a colleague's test") == 1
+    with pytest.raises(deciding.NotDone):
+        approve(boss, base)
+    assert states(base) == ["written_off"]
+    assert deciding.put_back(study=STUDY, rows=keys(base), who=boss, reason="it was no test") == 1
+    approve(boss, base)
+    settle()
+    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+
+
+def test_what_an_experiment_elsewhere_pays_is_in_books_of_its_own_and_never_paid(boss: User):
+    base, bonus = finished("label", recruiter="otree")
+    assert states(base, bonus) == ["elsewhere", "elsewhere"]
+    with pytest.raises(deciding.NotDone):
+        approve(boss, base, bonus)
+    assert deciding.mark_paid(study=STUDY, rows=keys(base), who=boss, note="x") == 0
+    held = books.balances(STUDY)[STUDY, "USD"]
+    assert held[Account.ELSEWHERE] == -held[Account.COST_ELSEWHERE] == Decimal("3.00")
+    assert held[Account.COST] == 0
