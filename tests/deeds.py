@@ -124,6 +124,15 @@ def _by(path: str) -> Enrolment:
     return Enrolment.objects.get(token=path.split("/")[2])
 
 
+def page_views(path: str) -> list[dict[str, Any]]:
+    """What the pages of this person's way have told, in their order."""
+    return list(
+        _by(path)
+        .page_views.order_by("position", "pk")
+        .values("kind", "open_ms", "visible_ms", "hidden", "blurred", "pastes", "pasted")
+    )
+
+
 def held_places(slug: str) -> dict[str, int]:
     """How many hold a place in the study, by "configuration/role"."""
     held = Placement.objects.filter(cell__version__study__slug=slug, released_at=None)

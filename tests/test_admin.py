@@ -10,9 +10,11 @@ import zipfile
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from audit.models import Record
 from exports.tests import building
 from exports.verify import verify
 from games import registry
@@ -359,11 +361,51 @@ def test_lab_codes_are_made_in_numbers_and_handed_out_as_links(client, boss):
     page = client.get(page_of(study)).content.decode()
     assert all(f"/join/splitting/?code={code}" in page for code in codes)
     listed = client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode().splitlines()
-    assert listed[0] == "code,link,used"
+    assert listed[0] == "code,link,used,state,kind,expires"
     assert {line.split(",")[0] for line in listed[1:]} == codes
-    for nonsense in ["", "0", "-1", "501", "ten", "٣"]:
+    for nonsense in ["", "0", "-1", "10001", "9" * 5000, "ten", "٣"]:
         client.post(make, {"number": nonsense})
     assert LabCode.objects.count() == 3
+
+
+def test_lab_codes_have_a_kind_and_an_end(client, boss):
+    study = building.new_study()
+    make = reverse("admin:studies_study_codes", args=[study.pk])
+    client.post(make, {"number": "2", "kind": "once", "expires": "2099-01-31T12:30"})
+    code = LabCode.objects.first()
+    assert (code.kind, code.expires_at.isoformat()) == ("once", "2099-01-31T12:30:00+00:00")
+    for nonsense in [{"kind": "twice"}, {"expires": "2001-01-01T00:00"}, {"expires": "soon"}]:
+        answer = client.post(make, {"number": "2", **nonsense}, follow=True)
+        assert "Please" in answer.content.decode() or "nobody could use" in answer.content.decode()
+    assert LabCode.objects.count() == 2
+
+
+def test_own_codes_are_uploaded_looked_through_and_deleted_unless_they_are_in_use(client, boss):
+    study = building.new_study()
+    upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
+    file = SimpleUploadedFile("codes.csv", "code;label\nANTON-01;<b>Zoë</b>\nBERTA-02;\n".encode("utf-8-sig"))
+    page = client.post(upload, {"file": file, "kind": "resumable"}, follow=True).content.decode()
+    assert "2 codes were taken in" in page and "&lt;b&gt;Zoë" in page and "<b>Zoë" not in page
+    client.get("/join/splitting/?code=ANTON-01")
+    delete = reverse("admin:studies_study_delete_codes", args=[study.pk])
+    page = client.post(delete, {"code": ["ANTON-01", "BERTA-02"]}, follow=True).content.decode()
+    assert "One code was deleted. Codes that somebody has begun with stay." in page
+    assert LabCode.objects.get().code == "ANTON-01"
+    told = [record.details for record in Record.objects.filter(deed="codes_made")]
+    assert told == [{"number": 2, "kind": "resumable", "expires": None, "uploaded": True}]
+    assert "Zoë" not in client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode()
+
+
+def test_a_wrong_file_is_refused_line_by_line_and_nothing_of_it_is_taken(client, boss):
+    study = building.new_study()
+    upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
+    lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
+    answer = client.post(upload, {"file": SimpleUploadedFile("codes.csv", f"code\nGOODCODE\n{lines}".encode())})
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "Nothing was taken" in page
+    assert "There are 150 things to mend" in page and "The first 100 are shown" in page
+    assert client.post(upload, {}).status_code == 302
+    assert not LabCode.objects.exists() and not Record.objects.filter(deed="codes_made").exists()
 
 
 def test_only_drafts_that_nobody_met_can_be_deleted(client, boss):

@@ -63,6 +63,7 @@ INSTALLED_APPS = [
     "rights",
     "participants",
     "recruiters",
+    "quality",
     "opponents",
     "matches",
     "checks",

@@ -19,6 +19,7 @@ from exports.errors import UnknownFormat
 from exports.folder import Folder, HashedFile
 from exports.manifest import Manifest
 from exports.shape import of_configurations
+from exports.signals import page_uses
 from exports.sources import CollectionSource, Source
 from exports.tables import Table
 from exports.ways import Played, Reading
@@ -127,6 +128,8 @@ def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, form
         write("participants", way)
         if not way.in_dataset:
             write("excluded", way)
+        for use in page_uses(way):
+            write("signals", use)
         for owed in way.ledger:
             write("payments", owed)
         for match in way.matches:

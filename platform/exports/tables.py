@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from exports import gate
+from exports import signals as signals_of
 from exports.csvsafe import cell, compact_json, line
 from exports.shape import Shape
 from matches.forms import Field
@@ -72,6 +73,7 @@ def tables(
         decisions(shape),
         messages(),
         participants(steps, checks, questions),
+        signals(),
         llm_calls(),
         payments(),
         excluded(),
@@ -421,6 +423,81 @@ _STAGE = Column(
 )
 
 
+_REPEATED = [
+    Column(
+        "repeated_messages",
+        "integer",
+        "Messages that say what an earlier one of the same participant said. A signal: it excludes nobody.",
+        signals_of.repeated_messages,
+        unit="messages",
+        values="empty where none was written in a match in the dataset, or what was written is erased",
+    ),
+    Column(
+        "repeated_answers",
+        "integer",
+        "Survey answers in words that say what an earlier one of the same participant said. A signal: it excludes "
+        "nobody.",
+        signals_of.repeated_answers,
+        unit="answers",
+        values="empty where none was given, or what was written is erased",
+    ),
+    Column(
+        "longest_line",
+        "integer",
+        "The most scales one after the other, in one survey, on which the same point was chosen. A signal: it "
+        "excludes nobody.",
+        signals_of.longest_line,
+        unit="questions",
+        values="empty where fewer than two scales were answered",
+    ),
+]
+
+
+def signals() -> Table:
+    def counted(name: str, kind: Kind, meaning: str, read: Callable[[Any], Any], unit: str) -> Column:
+        return Column(name, kind, meaning, read, unit)
+
+    return Table(
+        "signals",
+        "One row per page that a participant's browser told something of, all of its loadings together. Browsers "
+        "that run no script tell nothing. Signals exclude nobody and change no pay.",
+        [
+            Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
+            Column("position", "integer", "Place of the page on the way, from 0.", lambda s: s.position),
+            Column(
+                "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
+            ),
+            counted("loadings", "integer", "How often the page was loaded.", lambda s: s.loadings, "loadings"),
+            counted("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
+            counted(
+                "seconds_visible", "number", "How long of it the page was visible.", lambda s: s.visible, "seconds"
+            ),
+            counted(
+                "times_hidden",
+                "integer",
+                "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
+                lambda s: s.hidden,
+                "times",
+            ),
+            counted(
+                "times_blurred",
+                "integer",
+                "How often another window was in front while the page stayed visible.",
+                lambda s: s.blurred,
+                "times",
+            ),
+            counted("pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"),
+            counted(
+                "characters_pasted",
+                "integer",
+                "How much was pasted; what, is not kept.",
+                lambda s: s.pasted,
+                "characters",
+            ),
+        ],
+    )
+
+
 def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[str, Question]] = ()) -> Table:
     columns = [
         _PARTICIPANT,
@@ -474,6 +551,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                 )
             )
     columns += [_answer(survey, question) for survey, question in questions]
+    columns += _REPEATED
     columns.append(
         Column(
             "in_dataset",

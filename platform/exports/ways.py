@@ -72,6 +72,7 @@ def _related() -> list[str | Prefetch]:
         "enrolment__visits",
         "enrolment__verdicts",
         "enrolment__surveys",
+        "enrolment__page_views",
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),

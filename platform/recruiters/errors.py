@@ -23,6 +23,21 @@ class WrongCode(NotLetIn):
     title = _("This code opens nothing")
 
 
+class UsedCode(NotLetIn):
+    """A code that opens once has been used, in another browser."""
+
+    title = _("This code has been used")
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "It opens the study once, and somebody has begun with it. If it was you, please go on in the browser "
+                "in which you began, or with the address of the page where you were. If it was not you, please tell "
+                "the person who gave you the code."
+            )
+        )
+
+
 class ExpiredCode(NotLetIn):
     status = 410
     title = _("This link has expired")
