@@ -160,7 +160,7 @@ class Results(_Answer):
 
 
 class WantedDataset(_Answer):
-    formats: list[str] = Field(default=["csv", "jsonl"], description="Of csv, jsonl and glee.")
+    formats: list[str] = Field(default=["csv", "jsonl"], description="Of csv, jsonl, glee and otree.")
 
 
 class DatasetOut(_Answer):

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from collecting.models import Collection
-from exports import codebook, gate, glee_files, manifest, sources
+from exports import codebook, gate, glee_files, manifest, otree_wide, sources
 from exports import tables as tables_of
 from exports.collected import collected
 from exports.csvsafe import cell, compact_json, encoded
@@ -26,7 +26,7 @@ from opponents.models import Call
 from studies import freezing
 from studies.models import Study
 
-FORMATS = ("csv", "jsonl", "glee")
+FORMATS = ("csv", "jsonl", "glee", otree_wide.FORMAT)
 USUAL = ("csv", "jsonl")
 """What is written if nothing is said."""
 TRANSCRIPTS = "transcripts.jsonl"
@@ -41,7 +41,8 @@ def export(
     """Write the dataset of a study or collection, as of now, into `folder`.
 
     Args:
-        formats: of "csv" (the tables), "jsonl" (the transcripts) and "glee" (the published layout of its games).
+        formats: of "csv" (the tables), "jsonl" (the transcripts) "glee" (the published layout of its games)
+            and "otree" (its people in oTree's wide form).
         overwrite: replace the dataset that is there.
 
     Raises:
@@ -53,6 +54,9 @@ def export(
     if "glee" in wanted:
         glee_files.refuse_other_games(reading.shape.games)
     tables = tables_for(reading)
+    if otree_wide.FORMAT in wanted:
+        otree_wide.refuse_collections(reading.source)
+        tables[otree_wide.NAME] = otree_wide.wide_table(reading.source.made)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
         flow = _write_data(reading, tables, target, wanted).as_dict()
         _write_about(reading, tables, target, flow)
@@ -84,6 +88,7 @@ def checked(formats: Iterable[str]) -> tuple[str, ...]:
 
 def _every_name(tables: dict[str, Table]) -> list[str]:
     others = [TRANSCRIPTS, "codebook.md", "flow.json", VERSIONS, glee_files.TREE, glee_files.LISTING]
+    others.append(f"{otree_wide.NAME}.csv")
     return [*(table.file for table in tables.values()), *others]
 
 
@@ -105,7 +110,7 @@ def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, form
     rows = {
         name: target.open(table.file, header=table.header)
         for name, table in tables.items()
-        if name not in ("flow", "codebook") and ("csv" in formats or name in ALWAYS)
+        if name not in ("flow", "codebook") and ("csv" in formats or name in (*ALWAYS, otree_wide.NAME))
     }
     transcripts = target.open(TRANSCRIPTS, header=b"") if "jsonl" in formats else None
     as_glee = "glee" in formats
@@ -125,6 +130,7 @@ def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, form
     for way in reading.ways():
         flow.count(stage=way.stage, reasons=way.reasons)
         write("participants", way)
+        write(otree_wide.NAME, way)
         if not way.in_dataset:
             write("excluded", way)
         for owed in way.ledger:

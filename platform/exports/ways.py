@@ -23,8 +23,10 @@ from exports.sources import Source, StudySource
 from games.interface import MESSAGE_LIMIT
 from matches.models import Event, Match, Seat
 from participants.models import Enrolment
+from payouts import rules
 from payouts.models import LedgerRow
 from recruiters.models import Identity
+from studies.endings import result_of
 from studies.models import Cell, Placement
 
 CHUNK = 50
@@ -127,6 +129,18 @@ class Way:
     @cached_property
     def ledger(self) -> list[LedgerRow]:
         return [row for row in self.enrolment.ledger.all() if row.created_at <= self.reading.cutoff]
+
+    @cached_property
+    def owed(self) -> dict[str, int] | None:
+        """Whole cents by reason: what the ledger holds; outside real studies, what it would. None while under way."""
+        if self.ended_at is None:
+            return None
+        if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
+            amounts = {row.reason: row.amount for row in self.ledger}
+        else:
+            payoff, share = result_of(self.enrolment)
+            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, payoff=payoff, share=share)
+        return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property
     def matches(self) -> list[Played]:
