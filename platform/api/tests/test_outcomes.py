@@ -84,6 +84,17 @@ def test_the_last_page_leads_back_into_the_experiment(study):
     assert f'href="{BACK}"' in page and person.completion_code not in page
 
 
+def test_the_last_page_says_that_the_experiment_pays(study):
+    join(signed(role="alice"))
+    person = Enrolment.objects.get()
+    finish(person)
+    page = text(Client().get(person.get_absolute_url()))
+    assert "The experiment that brought you here pays this to you" in page and "within a few days" not in page
+    other = building.complete(building.new_study(slug="other"), worker="A1WORKER")
+    page = text(Client().get(other.get_absolute_url()))
+    assert "within a few days" in page and "The experiment that brought" not in page
+
+
 @pytest.mark.parametrize(
     ("claims", "status", "says"),
     [
