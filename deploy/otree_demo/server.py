@@ -51,6 +51,7 @@ class Otree:
             **kept,
             "PATH": f"{self.program.parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "PYTHONUNBUFFERED": "1",
+            "OTREE_PRODUCTION": "1",
             "OTREE_URL": self.url,
             "OTREE_REST_KEY": self.rest_key,
             "PARLEY_URL": parley,

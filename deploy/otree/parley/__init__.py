@@ -27,6 +27,12 @@ LINK_SECONDS = 3600
 """A link is good for this long; the page makes a new one whenever it is shown."""
 PATIENCE = 5
 """Seconds that a page waits for Parley."""
+NOT_YET = {
+    "pending": "Your game is not finished yet. Please follow the link and play it to its end.",
+    "unknown": "Your result has not arrived yet. If you have finished the game, please wait a minute and press the "
+    "button again: nothing is lost.",
+}
+"""What is said to whoever wants to go on without a result."""
 
 
 class C(BaseConstants):
@@ -109,13 +115,19 @@ def _parley() -> str:
 
 def has_result(player: Player) -> bool:
     """Whether the result has come, sent by Parley or asked for. Once it is here nothing is asked or written again."""
+    return state_of(player) == "finished"
+
+
+def state_of(player: Player) -> str:
+    """ "finished" once the result is written down, "pending" while the game goes on, "unknown" if Parley is silent."""
     if player.field_maybe_none("parley_ending"):
-        return True
+        return "finished"
     outcome = player.participant.vars.get(round_of(player)) or ask_parley(player)
-    if outcome is None or outcome["state"] != "finished":
-        return False
-    keep(player, outcome)
-    return True
+    if outcome is None:
+        return "unknown"
+    if outcome["state"] == "finished":
+        keep(player, outcome)
+    return outcome["state"]
 
 
 def ask_parley(player: Player) -> dict | None:
@@ -186,12 +198,15 @@ class Play(Page):
 
     @staticmethod
     def error_message(player: Player, values: dict) -> str | None:
-        if not has_result(player):
-            return "Your game is not finished yet. Please follow the link and play it to its end."
-        return None
+        return NOT_YET.get(state_of(player))
 
 
 class Done(Page):
+    @staticmethod
+    def is_displayed(player: Player) -> bool:
+        # Whoever was advanced by hand without a result goes on without this page.
+        return bool(player.field_maybe_none("parley_ending"))
+
     @staticmethod
     def vars_for_template(player: Player) -> dict:
         return {"completed": player.parley_ending == "completed"}

@@ -23,6 +23,7 @@ from recruiters import otree
 from recruiters.models import Identity, OtreeServer
 from rights.members import give
 from rights.roles import Role
+from studies.models import Study
 
 BACK = "https://otree.example/lab/InitializeParticipant/abc123xy"
 SUBJECT = "abc123xy/parley/1"
@@ -120,6 +121,29 @@ def test_a_link_that_is_not_right_gets_a_clear_page_and_changes_nothing(study, c
     assert refused.status_code == status and says in text(refused)
     assert "evil" not in text(refused)
     assert not Enrolment.objects.exists()
+
+
+@pytest.mark.parametrize("purpose", ["expired", "closed", "of no role"])
+def test_whoever_comes_truly_from_the_experiment_and_is_not_let_in_can_go_back_to_it(study, purpose):
+    if purpose == "closed":
+        Study.objects.update(status=Study.Status.CLOSED)
+    refused = join(
+        signed(lifetime=-5 if purpose == "expired" else 60, role="carol" if purpose == "of no role" else None)
+    )
+    assert refused.status_code in (403, 410) and f'href="{BACK}"' in text(refused)
+    assert not Enrolment.objects.exists()
+
+
+def test_a_refusal_leads_to_no_address_that_the_study_does_not_know(study):
+    for claims in (
+        {"back": "https://evil.example/InitializeParticipant/abc", "lifetime": -5},
+        {"back": "javascript:alert(1)", "lifetime": -5},
+        {"back": None, "lifetime": -5},
+        {"key": "f" * 64, "lifetime": -5},
+        {"key": "f" * 64},
+    ):
+        page = text(join(signed(**claims)))
+        assert "evil" not in page and "javascript" not in page and "Back to the experiment" not in page
 
 
 def test_no_signature_is_no_signature(study):
