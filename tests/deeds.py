@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,6 +18,7 @@ from api import tokens
 from api.outcomes import outcome_of
 from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
+from exports.dataset import export
 from games.play import replay_events, script_move
 from matches import services
 from matches.models import Event, Match, Seat
@@ -227,3 +229,9 @@ def ledger(slug: str) -> list[list[str]]:
 def ways(slug: str) -> int:
     """How many ways through the study were begun."""
     return Placement.objects.filter(cell__version__study__slug=slug).count()
+
+
+def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
+    """Write the study's dataset; returns its folder."""
+    export(Study.objects.get(slug=slug), Path(folder), formats)
+    return folder

@@ -23,7 +23,7 @@ GROUPS = [
     ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"]),
     ("concurrency, channels and workers, on PostgreSQL", "services and not browser", "postgres", ["-n", "2"]),
     ("browser", "browser and not otree", "sqlite", []),
-    ("beside a real oTree", "otree", "sqlite", []),
+    ("beside a real oTree", "otree", "sqlite", ["tests"]),
 ]
 
 
