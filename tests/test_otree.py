@@ -317,3 +317,51 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
     assert len(experiment.turns(code)) == 2
     assert stack.call("tests.deeds.ledger", STUDY) == owed
     assert stack.call("tests.deeds.ways", STUDY) == ways
+
+
+@pytest.mark.parametrize(("per_point", "points"), [(0.01, "193.0"), (0.001, "1930.0"), (1.0, None)])
+def test_with_points_people_are_paid_the_same_cents_or_no_session_is_made(points_server, per_point, points):
+    wanted = {
+        "session_config_name": "parley_alone",
+        "num_participants": 1,
+        "modified_session_config_fields": {"real_world_currency_per_point": per_point},
+    }
+    made = httpx.post(f"{points_server.url}/api/sessions", json=wanted, timeout=30)
+    if points is None:
+        assert made.status_code == 500 and written(points_server, "no payoff is worth one cent")
+        return
+    with httpx.Client(follow_redirects=True, timeout=30) as participant:
+        page = participant.get(made.json()["session_wide_url"])
+        code = page.url.path.split("/")[2]
+        told = {
+            **dict.fromkeys(["role", "match", "payoff", "currency"]),
+            **{"state": "finished", "ending": "completed", "turns": []},
+            **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
+        }
+        address = f"{points_server.url}/api/participant_vars/{code}"
+        participant.post(address, json={"vars": {"parley/1": told}}).raise_for_status()
+        assert "The game is over" in participant.get(f"{points_server.url}/InitializeParticipant/{code}").text
+    row = Experiment(points_server, alone=[]).player(code)
+    assert (row["player.payoff"], row["participant.payoff"]) == (points, points)
+
+
+def written(server: Otree, words: str, *, patience: float = 30) -> bool:
+    """Whether the server writes this into its log before long."""
+    until = time.monotonic() + patience
+    while words not in server.log() and time.monotonic() < until:
+        time.sleep(0.1)
+    return words in server.log()
+
+
+@pytest.fixture(scope="module")
+def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Otree]:
+    """oTree as `otree startproject` sets it up: payoffs are points. Parley is not there."""
+    server = Otree(tmp_path_factory.mktemp("points"), program)
+    server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
+    settings = server.folder / "settings.py"
+    settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()

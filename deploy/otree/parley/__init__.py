@@ -16,6 +16,7 @@ import logging
 import time
 import urllib.error
 import urllib.request
+from decimal import Decimal
 from os import environ
 
 from otree import settings
@@ -152,9 +153,7 @@ def keep(player: Player, outcome: dict) -> None:
     player.parley_base_cents = outcome["base_cents"]
     player.parley_bonus_cents = outcome["bonus_cents"]
     player.parley_currency = outcome["currency"]
-    cents = outcome["payoff_cents"]
-    # With points a point is a cent: real_world_currency_per_point=0.01.
-    player.payoff = Currency(cents) if settings.USE_POINTS else Currency(cents) / 100
+    player.payoff = payoff_of(outcome["payoff_cents"], player.session)
     for turn in outcome["turns"]:
         Turn.create(
             player=player,
@@ -163,6 +162,23 @@ def keep(player: Player, outcome: dict) -> None:
             move=json.dumps(turn["move"]),
             moved_by=turn["by"] or "",
             seconds=turn["seconds"],
+        )
+
+
+def payoff_of(cents: int, session) -> Currency:
+    """Whole cents of money as a payoff: money, or the points that are worth as much in this session."""
+    if settings.CURRENCY_UNIT_CLASS is not None or not settings.USE_POINTS:
+        return Currency(Decimal(cents) / 100)
+    return Currency(Decimal(cents) / 100 / Decimal(str(session.config["real_world_currency_per_point"])))
+
+
+def creating_session(subsession: Subsession) -> None:
+    """Refuse a session in which oTree would round cents away, and people would be paid something else."""
+    session = subsession.session
+    if settings.CURRENCY_UNIT_CLASS is None and float(payoff_of(1, session).to_real_world_currency(session)) != 0.01:
+        raise ValueError(
+            "In this session no payoff is worth one cent, so Parley's amounts would be rounded. Set USE_POINTS = False "
+            "in settings.py, or real_world_currency_per_point=0.01 for the session: a point is then a cent."
         )
 
 
