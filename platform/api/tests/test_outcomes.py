@@ -253,6 +253,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
     server = OtreeServer.objects.get()
     key = otree.link_key(server)
     assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
+    assert "OTREE_URL=http://127.0.0.1:8001" in text(page)
     told = Record.objects.get(kind="recruiters.otreeserver")
     assert (told.deed, told.of_kind, told.of_key) == ("made", "studies.study", str(study.pk))
     again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))
