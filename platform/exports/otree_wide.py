@@ -10,35 +10,37 @@ as blanks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any
 
-from exports.errors import UnknownFormat
-from exports.sources import Source, StudySource
-from exports.tables import Column, Kind, Table
-from exports.ways import Played, Way
-from studies.enrolling import steps_of
-from studies.models import Study
+from django.db.models import QuerySet
 
-FORMAT = "otree"
+from exports.errors import UnknownFormat
+from exports.sources import StudySource
+from exports.tables import Column, Kind, Table
+from exports.ways import Played, Reading, Way
+from studies.enrolling import steps_of
+from studies.models import Placement, Study
+
 NAME = "all_apps_wide"
 APP = "parley"
 _HIDDEN = "Empty: it would tell who somebody is."
 _UNKNOWN = "Empty: Parley has nothing like it."
 
 
-def refuse_collections(source: Source) -> None:
+def refuse_collections(reading: Reading) -> None:
     """Raises UnknownFormat where there are no people to give a row each."""
-    if not isinstance(source, StudySource):
+    if not isinstance(reading.source, StudySource):
         raise UnknownFormat("oTree's wide form has a row for each person, and nobody takes part in a collection.")
 
 
-def wide_table(study: Study) -> Table:
-    """The table of a study. A row is about a `Way`; rows are numbered in the order in which they are written."""
-    number = _Numbering().of
-    columns = [*_participant(number), *_session(study)]
-    for round_number in range(1, _rounds_of(study) + 1):
+def wide_table(reading: Reading) -> Table:
+    """The table of a study; a row is about a `Way`, and rows are written in the order of people's coming."""
+    source = reading.source
+    assert isinstance(source, StudySource)
+    number = _Numbering(reading.placements(logs=False)).of
+    columns = [*_participant(number), *_session(source.study)]
+    for round_number in range(1, _rounds_of(source.study) + 1):
         columns += _round(round_number, number)
     return Table(
         NAME,
@@ -49,23 +51,27 @@ def wide_table(study: Study) -> Table:
 
 
 def _rounds_of(study: Study) -> int:
-    """How many matches a way through the study has at most; at least one."""
-    cells = ((version, cell) for version in study.versions.prefetch_related("cells") for cell in version.cells.all())
-    matches = (sum(step["kind"] == "match" for step in steps_of(version, cell)) for version, cell in cells)
-    return max(matches, default=1)
+    """How many matches a way through the study has at most, the same in all cells of a version; at least one."""
+    firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
+    ways = [steps_of(version, cell) for version, cell in firsts if cell is not None]
+    return max((sum(step["kind"] == "match" for step in way) for way in ways), default=1)
 
 
-@dataclass
 class _Numbering:
-    """Numbers ways from 1 in the order in which they are asked about, however often one is asked about in a row."""
+    """Numbers ways in the order of their coming, from whichever one it is asked about first."""
 
-    last: Way | None = None
-    count: int = field(default=0)
+    def __init__(self, everybody: QuerySet[Placement]):
+        self._everybody = everybody
+        self._last: Way | None = None
+        self._number = 0
 
     def of(self, way: Way) -> int:
-        if way is not self.last:
-            self.last, self.count = way, self.count + 1
-        return self.count
+        """The number of a way: the last one that was asked about, or the one that follows it."""
+        if self._last is None:
+            self._number = self._everybody.filter(pk__lt=way.placement.pk).count()
+        if way is not self._last:
+            self._last, self._number = way, self._number + 1
+        return self._number
 
 
 # ---- the columns, in oTree's order -----------------------------------------------------------------------

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from collecting.planning import Plan, make_collection
 from config.children import ROOT
+from exports import portions
 from exports.dataset import export
 from exports.errors import UnknownFormat
 from exports.tests import building
@@ -188,6 +189,16 @@ def test_whatever_becomes_of_people_rows_are_otrees_and_sums_agree(db, endings, 
         assert secret not in raw
     for person in Enrolment.objects.filter(placement__cell__version__study=study):
         assert person.token not in raw and person.completion_code not in raw
+
+
+def test_people_are_numbered_through_however_many_portions_they_are_written_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(portions, "PEOPLE", 2)
+    study = building.new_study()
+    for i in range(5):
+        building.arrive(study, worker=f"A{i}WORKER")
+    written = exported(study, tmp_path / "d")
+    assert [row["participant.id_in_session"] for row in written] == ["1", "2", "3", "4", "5"]
+    assert [row["parley.1.player.id_in_group"] for row in written] == ["1", "2", "3", "4", "5"]
 
 
 def test_only_who_asks_for_it_gets_it(finished_dataset):
