@@ -22,7 +22,7 @@ from matches import services
 from matches.agent_settings import AgentSettings
 from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
-from recruiters.models import LabCode
+from recruiters.models import LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -327,6 +327,19 @@ def test_a_study_keeps_the_name_under_which_links_were_given_out(client, boss):
     client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
     draft.refresh_from_db()
     assert draft.slug == "another"
+
+
+@pytest.mark.parametrize("named", [LabCode, OtreeServer])
+def test_what_names_a_draft_keeps_its_name_and_goes_with_it(client, boss, named):
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    named.objects.create(study="draft")
+    client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
+    draft.refresh_from_db()
+    assert draft.slug == "draft"
+    other = named.objects.create(study="another")
+    client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
+    assert not Study.objects.filter(slug="draft").exists()
+    assert list(named.objects.all()) == [other], "a later study of the same name is not opened by it"
 
 
 def test_pausing_closing_and_opening_again(client, boss):

@@ -14,8 +14,8 @@ from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from exports.dataset import USUAL, checked
 from exports.errors import ExportError, NothingToExport
+from exports.formats import USUAL, checked
 from exports.models import SILENT, Dataset
 from exports.packing import packed
 from studies.models import Study

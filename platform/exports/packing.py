@@ -13,7 +13,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
 from collecting.models import Collection
-from exports.dataset import USUAL, export
+from exports.dataset import export
+from exports.formats import USUAL
 from exports.manifest import Manifest
 from studies.models import Study
 

@@ -14,11 +14,12 @@ from typing import Any
 import games.play
 from exports import codebook, gate, manifest
 from exports.csvsafe import cell, compact_json
-from exports.dataset import TRANSCRIPTS, VERSIONS
+from exports.dataset import VERSIONS
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
 from exports.tables import move_column
+from exports.transcripts import TRANSCRIPTS
 from games import registry
 from games.errors import GameError
 from games.interface import Event, Game

@@ -32,6 +32,8 @@ FILES = {
     "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "payments.csv", "excluded.csv",
     "signals.csv", "flow.csv", "flow.json", "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
     "manifest.json",
+    "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
+    "payments.parquet", "signals.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
 }  # fmt: skip
 
 
