@@ -25,7 +25,7 @@ from config.supervisor import ROOT, Stack
 
 FORMATS = "csv,parquet,jsonl"
 MATCHES = 80_000
-SHARES = {"bargaining": 0.47, "negotiation": 0.44, "persuasion": 0.09}
+SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
 """Of the matches, by family: together 7.4 decisions a match, as in the published data."""
 PLAYED = 1500
 CHUNK = 500

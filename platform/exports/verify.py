@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -208,22 +209,25 @@ def _compare_versions(folder: Path, listed: Manifest, present: set[str], found: 
 
 def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
     """The participants' table gives the flow again."""
-    if "participants.csv" not in present:
+    if not present & {"participants.csv", f"participants{parquet.ENDING}"}:
         return
+    name, records = _table(folder, "participants")
+    header = next(records)
     matches = listed.flow["matches"]
     flow = gate.Flow(
         matches=matches["in_dataset"], unverified=matches["unverified"], kept_out=Counter(matches["excluded"])
     )
-    for row in _rows(folder / "participants.csv"):
+    for record in records:
+        row = dict(zip(header, record, strict=True))
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
         if (row["in_dataset"] == "true") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
-            found.differ(f"participants.csv: {row['participant']} is both in the dataset and out of it.")
+            found.differ(f"{name}: {row['participant']} is both in the dataset and out of it.")
             continue
         if row["reason"] != (reasons[0] if reasons else ""):
-            found.differ(f"participants.csv: {row['participant']}'s reason is not the first of the reasons.")
+            found.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
     if flow.as_dict() != listed.flow:
-        found.differ("participants.csv: it does not give the flow of the manifest.")
+        found.differ(f"{name}: it does not give the flow of the manifest.")
 
 
 def row_stage(row: Mapping[str, str]) -> str:
@@ -295,7 +299,7 @@ def _compare_matches(
     """
     if TRANSCRIPTS not in present:
         return
-    tables = tuple(name for name in BESIDE if f"{name}.csv" in present)
+    tables = tuple(name for name in BESIDE if present & {f"{name}.csv", f"{name}{parquet.ENDING}"})
     rows = _agreed_by_all(folder, tables, found, processes)
     if rows is None:
         everything = _Stretch(folder, tables, 0, None)
@@ -307,7 +311,9 @@ def _compare_matches(
     if found.matches != listed.flow["matches_in_dataset"]:
         found.differ(f"{TRANSCRIPTS}: it has {found.matches} matches, the flow {listed.flow['matches_in_dataset']}.")
     for name, entry in listed.files.items():
-        read = found.matches if name == TRANSCRIPTS else rows.get(name.removesuffix(".csv"))
+        read = (
+            found.matches if name == TRANSCRIPTS else rows.get(name.removesuffix(".csv").removesuffix(parquet.ENDING))
+        )
         if read is not None and not read == entry.rows == listed.counts.get(name):
             found.differ(f"{name}: it has {read} rows, the manifest {entry.rows}.")
 
@@ -411,7 +417,7 @@ def _walk(stretch: _Stretch, found: Verification) -> tuple[dict[str, _Beside], i
 
 
 def _all_beside(stretch: _Stretch, earlier: Collection[str], found: Verification) -> dict[str, _Beside]:
-    return {name: _Beside(stretch.folder / f"{name}.csv", found, earlier) for name in stretch.tables}
+    return {name: _Beside(stretch.folder, name, found, earlier) for name in stretch.tables}
 
 
 def _match_in(line: bytes) -> str:
@@ -548,11 +554,10 @@ class _Beside:
         began, read: rows passed over as earlier ones, and rows read so far, these included.
     """
 
-    def __init__(self, path: Path, found: Verification, earlier: Collection[str] = ()):
-        self.name = path.name
+    def __init__(self, folder: Path, table: str, found: Verification, earlier: Collection[str] = ()):
+        self.name, self._records = _table(folder, table)
         self.read = 0
         self._found = found
-        self._records = _records(path)
         self._header = next(self._records, [])
         self._match = self._header.index("match")
         self._next: list[str] | None = None
@@ -619,6 +624,16 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
             if None in row or None in row.values():
                 raise ValueError(f"{path.name} has a record with too many or too few cells")
             yield row
+
+
+def _table(folder: Path, table: str) -> tuple[str, Iterator[list[str]]]:
+    """A table's file and its records, the header first: the CSV file where there is one, else the Parquet file."""
+    path = folder / f"{table}.csv"
+    if path.exists():
+        return path.name, _records(path)
+    path = folder / f"{table}{parquet.ENDING}"
+    packed = ([cell(value) for value in row] for row in parquet.rows_in(path))
+    return path.name, chain([parquet.columns_in(path)], packed)
 
 
 def _records(path: Path) -> Iterator[list[str]]:
