@@ -10,8 +10,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from marketplaces.models import Recruitment
-from marketplaces.mturk import comparing
 from marketplaces.mturk.arriving import KEY
 from matches.models import Seat
 from participants import services as people
@@ -96,14 +94,14 @@ def states(slug: str) -> dict[str, int]:
     return dict(Counter(found))
 
 
-def advice(slug: str) -> list[str]:
-    """What the study's desk advises."""
-    return [line.advice for line in comparing.lines_of(Study.objects.get(slug=slug)) if line.advice]
-
-
-def trouble(slug: str) -> str:
-    """What the recruitment says is wrong."""
-    return Recruitment.objects.get(study__slug=slug).problem
+def await_gone(slug: str) -> dict[str, int]:
+    """How many are in each state, once somebody has been found to be gone."""
+    until = time.monotonic() + PATIENCE
+    while not (found := states(slug)).get(State.RETURNED):
+        if time.monotonic() > until:
+            raise TimeoutError(f"nobody is gone: {found}")
+        time.sleep(0.5)
+    return found
 
 
 def approve_all(slug: str) -> int:
