@@ -247,7 +247,11 @@ class TestOneTask:
         owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/")
         hit.refresh_from_db()
         assert hit.state == Hit.State.DISPOSED and house.market.hits[hit.hit_id].disposed
-        assert set(Record.objects.filter(kind="mturk.hit").values_list("deed", flat=True)) == {"expired", "extended", "deleted"}
+        assert set(Record.objects.filter(kind="mturk.hit").values_list("deed", flat=True)) == {
+            "expired",
+            "extended",
+            "deleted",
+        }
 
     def test_one_made_elsewhere_is_added(self, house, owner, hit):
         Hit.objects.all().delete()
