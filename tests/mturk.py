@@ -7,7 +7,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from marketplaces.mturk.arriving import KEY
@@ -15,7 +14,7 @@ from matches.models import Seat
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from payouts import books, deciding
+from payouts import books
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
@@ -102,13 +101,6 @@ def await_gone(slug: str) -> dict[str, int]:
             raise TimeoutError(f"nobody is gone: {found}")
         time.sleep(0.5)
     return found
-
-
-def approve_all(slug: str) -> int:
-    """An owner approves all that is due in the study; returns how many rows."""
-    rows = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=slug, rows=rows, who=User.objects.filter(is_superuser=True).first())
-    return len(rows)
 
 
 def ledger(slug: str) -> list[dict[str, Any]]:

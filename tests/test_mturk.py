@@ -136,7 +136,12 @@ class Desk:
 
     def pay(self) -> None:
         """Approve what is due, and wait until it is paid."""
-        assert self.stack.call("tests.mturk.approve_all", self.slug) > 0
+        self.open()
+        self.page.get_by_role("link", name="Pay", exact=True).click()
+        self.page.get_by_role("button", name="Approve…").click()
+        self.page.get_by_role("heading", name="Approve", exact=True).wait_for()
+        self.page.get_by_role("button", name="Approve").click()
+        expect(self.page.get_by_text(re.compile(r"Approve: \d+ payments"))).to_be_visible(timeout=SLOW_MACHINE)
         self.stack.call("tests.mturk.await_pay", self.slug)
 
 
