@@ -44,7 +44,8 @@ WAYS = {
     "AQUIZ": State.QUIZ,
 }
 """Those who are walked without a browser, and where their way leads them."""
-SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED, State.SCREENED_OUT}
+SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
+"""The endings that pay something; after the others the task is returned."""
 
 
 @pytest.fixture
