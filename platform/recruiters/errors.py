@@ -23,6 +23,21 @@ class WrongCode(NotLetIn):
     title = _("This code opens nothing")
 
 
+class UsedCode(NotLetIn):
+    """A code that opens once has been used, in another browser."""
+
+    title = _("This code has been used")
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "It opens the study once, and somebody has begun with it. If it was you, please go on in the browser "
+                "in which you began, or with the address of the page where you were. If it was not you, please tell "
+                "the person who gave you the code."
+            )
+        )
+
+
 class ExpiredCode(NotLetIn):
     status = 410
     title = _("This link has expired")
@@ -48,11 +63,14 @@ class TooSoon(NotLetIn):
 
 
 class ExpiredLink(NotLetIn):
+    """`back` is the page that makes new links, if the expired one tells it truly."""
+
     status = 410
     title = _("This link has expired")
 
-    def __init__(self) -> None:
+    def __init__(self, *, back: str = "") -> None:
         super().__init__(_("Please go back to the experiment's page and follow the link there: it is a new one."))
+        self.back = back
 
 
 class ForgedLink(NotLetIn):
@@ -63,6 +81,7 @@ class ForgedLink(NotLetIn):
             reason
             or _(
                 "It was not made by the experiment that it names, or was cut on its way. Please go back to the "
-                "experiment's page and follow the link there."
+                "experiment's page and follow the link there. If that does not help, please tell the people who "
+                "invited you."
             )
         )

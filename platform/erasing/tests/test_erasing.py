@@ -47,7 +47,7 @@ TEXT_COLUMNS = {
     "messages": {"text", "characters", "words"},
     "decisions": {"move", "move_message"},
     "llm_calls": {"messages", "answer", "problem", "error"},
-    "participants": {"check_code_word_answered", "check_quiz_answered"},
+    "participants": {"check_code_word_answered", "check_quiz_answered", "repeated_messages", "repeated_answers"},
 }
 """All that may differ in a dataset before and after."""
 
@@ -248,7 +248,7 @@ def test_every_table_about_people_says_what_words_it_keeps():
     """A new model with a foreign key to people calls `keeps_words`, or is named here as holding none."""
     without_words = {
         "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
-        "piloting.Walker",
+        "piloting.Walker", "quality.PageView",
     }  # fmt: skip
     removed = {"recruiters.Identity"}
     of_people = {
@@ -311,3 +311,11 @@ def test_what_is_settled_is_not_asked_about():
     assert services.unsettled(person)
     LedgerRow.objects.update(state="confirmed")
     assert not services.unsettled(person)
+
+
+def test_nobody_is_erased_while_they_are_being_paid():
+    person = building.complete(building.new_study(), worker="A1")
+    LedgerRow.objects.filter(reason="base").update(state="sent")
+    with pytest.raises(services.NotPossible, match="being paid"):
+        erase(enrolment=person, by=None, reason="asked")
+    assert Identity.objects.exists()
