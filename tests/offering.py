@@ -40,9 +40,9 @@ def _walk(person: Enrolment, until: str) -> None:
     if until == "failed_code_word":
         building.read_instructions(person, word="wrong")
         return
+    building.read_instructions(person)
     if until == "instructed":
         return
-    building.read_instructions(person)
     people.show_step(enrolment_id=person.pk)
     if until in ENDED_BY_OTHERS:
         with transaction.atomic():

@@ -125,9 +125,9 @@ class Worker:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
 
     def see(self) -> str:
-        """Their page, which must have one heading whatever happened."""
+        """Their page, which has a heading whatever happened."""
         answer = httpx.get(f"{self.stack.url}{self.path}", timeout=60)
-        assert answer.status_code == 200 and answer.text.count("<h1") == 1
+        assert answer.status_code == 200 and "<h1" in answer.text
         return answer.text
 
     def go_back(self) -> None:

@@ -12,7 +12,7 @@ class NotLetIn(Exception):
     status = 403
     title: str | Promise = _("You cannot enter here")
     try_again = False
-    """Whether the same link may do in a moment: nobody is asked to give their task back."""
+    """Whether this link in a moment, or a new one, may do: nobody is asked to give their task back."""
 
     def __init__(self, reason: str | Promise):
         super().__init__(str(reason))

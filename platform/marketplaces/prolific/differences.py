@@ -71,7 +71,7 @@ def differences(publication: Publication) -> list[Difference]:
                 found.append(Difference(one.enrolment, one.enrolment.pseudonym, *said))
     found += [Difference(person, person.pseudonym, *_invented()) for person in _without_submission(publication)]
     for one in submissions:
-        if one.enrolment is None and one.status in SUBMITTED:
+        if one.enrolment is None and not one.came and one.status in SUBMITTED:
             found.append(Difference(None, _began(one), *_never_came()))
     return found
 

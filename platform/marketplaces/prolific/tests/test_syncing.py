@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from erasing import services as erasing
 from exports.tests import building
 from marketplaces import syncing
 from marketplaces.models import Recruitment
@@ -134,6 +135,19 @@ def test_trouble_is_shown_and_asked_again_later(desk):
         assert recruitment.problem.startswith("Prolific") and recruitment.failures
         assert not worker.person.ended
     assert ask(desk).problem == "" and worker.person.state == State.RETURNED
+
+
+def test_nothing_leads_from_a_submission_to_somebody_who_was_erased(desk):
+    desk.publish()
+    worker = desk.worker()
+    person = worker.finish()
+    worker.submit()
+    ask(desk)
+    erasing.erase(enrolment=person, by=None, reason="asked for it")
+    assert not Submission.objects.exclude(enrolment=None).exists()
+    ask(desk)
+    assert not Submission.objects.exclude(enrolment=None).exists()
+    assert counted(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
 
 
 def test_nothing_is_asked_before_it_is_published(desk):
