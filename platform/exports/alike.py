@@ -14,7 +14,7 @@ _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4 = re.compile(rf"(?<![\d.]){_OCTET}(?:\.{_OCTET}){{3}}(?!\.?\d)", re.ASCII)
 _IPV6 = re.compile(rf"{_BEGINS}(?<!:)[0-9a-fA-F:]{{4,39}}(?:\.[0-9.]{{5,12}}(?<!\.))?(?![\w:])", re.ASCII)
 _KEY = re.compile(
-    rf"{_BEGINS}(?:(?:sk|rk|pk|xai|gsk|hf|ghp)[-_][\w-]{(12,)}|AIza[\w-]{(20,)}|AKIA[0-9A-Z]{(12,)}"
+    rf"{_BEGINS}(?:(?:sk|rk|pk|xai|gsk|hf|ghp)[-_][\w-]{{12,}}|AIza[\w-]{{20,}}|AKIA[0-9A-Z]{{12,}}"
     r"|(?i:bearer)\s+[\w.~+/-]{12,}=*)"
 )
 _WORKER = re.compile(rf"{_BEGINS}(?:A(?=[A-Z]*\d)[0-9A-Z]{{11,20}}|[0-9a-f]{{24}})(?![0-9A-Za-z])")
