@@ -13,6 +13,7 @@ from exports.dataset import export, reading_of, tables_for
 from exports.parquet import schema_of
 from exports.tests import building
 from games import registry
+from games.play import configure
 from surveys.questions import Question
 
 UNITLESS = {"number", "time"}
@@ -24,7 +25,7 @@ CHOSEN_BY_THE_GAME = ("config_", "move_")
 @pytest.mark.parametrize("game", registry.keys())
 def test_every_column_of_every_table_is_described(game):
     study = building.new_study(
-        slug=f"{game.replace('_', '-')}-study", game=game, roles=list(registry.get(game)().roles())[:1],
+        slug=f"{game.replace('_', '-')}-study", game=game, roles=list(configure(registry.get(game), {}).roles())[:1],
         agent=f"script:{min(registry.get(game).scripts)}",
     )  # fmt: skip
     made = tables_for(reading_of(study))
