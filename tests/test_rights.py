@@ -28,6 +28,7 @@ from api import tokens
 from audit.models import Record
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
+from exports.models import Dataset
 from exports.tests import building
 from matches.models import Match
 from opponents.models import Call, Endpoint
@@ -119,8 +120,15 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_set_member": deed("owner"),
     "opponents_endpoint_try": (BY_POST, SUPERUSERS_THINGS),
     "auth_user_password_change": (SUPERUSERS_THINGS, SUPERUSERS_THINGS),
-    "exports:dataset": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
-    "exports:dataset_of_collection": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    **{
+        f"exports:{name}{of}": expected
+        for of in ("", "_of_collection")
+        for name, expected in {
+            "page": (from_on("viewer", GONE), ONLY_OTHERWISE),
+            "now": (from_on("viewer", GONE), ONLY_OTHERWISE),
+            **dict.fromkeys(("write", "publish", "stop", "download"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
+        }.items()
+    },
     "audit_record_changelist": (STAFF, STAFF),
     "audit_record_add": (NOBODY, NOBODY),
     "audit_record_change": (from_on("owner", GONE), NOBODY),
@@ -279,6 +287,8 @@ class House:
         match.pk, match.uid, match.purpose = None, uuid.uuid4(), Match.Purpose.COLLECTION
         match.save(force_insert=True)
         Item.objects.filter(collection=collection).update(match=match)
+        Dataset.objects.create(study=study, state=Dataset.State.READY)
+        Dataset.objects.create(collection=collection, state=Dataset.State.READY)
         return study, collection
 
     def key(self, model: str) -> Any:
@@ -327,6 +337,11 @@ class House:
                 return str(self._person.pk)
             if address.name.startswith("monitoring:") or name == "study_id":
                 return str(self.study.pk)
+            if name == "collection_id":
+                return str(self.collection.pk)
+            if name == "uid":
+                mine = {"collection": self.collection} if "collections" in parts else {"study": self.study}
+                return str(Dataset.objects.get(**mine).uid)
             if name in ("object_id", "id"):
                 return str(self.key(model))
             if name in OTHER_PARTS:
@@ -456,4 +471,4 @@ def test_somebody_whose_account_is_closed_sees_nothing(house: House):
     User.objects.filter(pk=house.user["owner"].pk).update(is_active=False)
     assert outcome(client.get(f"/admin/studies/study/{house.study.pk}/change/")) == LOGIN
     User.objects.filter(pk=house.user["owner"].pk).update(is_active=True, is_staff=False)
-    assert outcome(client.post(f"/admin/exports/{house.study.slug}/dataset.zip")) == LOGIN
+    assert outcome(client.post(f"/admin/exports/studies/{house.study.pk}/write/")) == LOGIN

@@ -7,10 +7,10 @@ writes them. A few thousand are played; the others are copies under identifiers 
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from config.supervisor import ROOT, Stack
 
 FORMATS = "csv,parquet,jsonl"
 MATCHES = 80_000
-SHARES = {"bargaining": 0.47, "negotiation": 0.44, "persuasion": 0.09}
+SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
 """Of the matches, by family: together 7.4 decisions a match, as in the published data."""
 PLAYED = 1500
 CHUNK = 500
@@ -37,7 +37,13 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What a command took: wall-clock and CPU seconds, and the largest memory of all its processes together in MB."""
+    """What a command took: seconds, and the largest memory of all its processes together in MB.
+
+    Attributes:
+        cpu: seconds of CPU time, of all its processes together (without the database's).
+        resident: the sum of what each has in memory.
+        own: the same with pages that they share counted once.
+    """
 
     seconds: float
     cpu: float
@@ -141,3 +147,77 @@ def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]
         log += events
     players = {role: f"script:{script}" for role, script in scripts.items()}
     return plain, luck, players, log, play.payoffs(), play.metrics(), game.rules_version
+
+
+# ---- measuring ---------------------------------------------------------------------------------------
+
+
+def measured(stack: Stack, *arguments: str) -> Measured:
+    """Run a management command and watch it and its children ten times a second.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    began, used = time.monotonic(), _children()
+    child = subprocess.Popen(
+        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        env=stack.environment,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    root = psutil.Process(child.pid)
+    resident = own = 0.0
+    try:
+        while child.poll() is None:
+            sizes = list(_sizes(root))
+            resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
+            time.sleep(0.1)
+    finally:
+        child.terminate()
+    if child.returncode:
+        raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
+    return Measured(time.monotonic() - began, _children() - used, resident / 1e6, own / 1e6)
+
+
+def _children() -> float:
+    """CPU seconds of all children that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
+    """(resident bytes, bytes with shared pages counted once) of a process and all below it."""
+    try:
+        processes = [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for process in processes:
+        try:
+            memory = process.memory_full_info()
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        yield memory.rss, memory.pss
+
+
+def report(stack: Stack, *, matches: int = MATCHES) -> None:
+    """Print a row for each family, and the sums."""
+    began = time.monotonic()
+    made = stack.call("deploy.bench.datasets.fill", "published", matches=matches)
+    print(f"{matches:,} matches with {sum(made.values()):,} decisions, made in {time.monotonic() - began:.0f} s")
+    print("| dataset | decisions | written in s | CPU s | MB | verified in s | CPU s | MB |", flush=True)
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    writing, checking = [], []
+    for slug, decisions in made.items():
+        with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
+            target = str(Path(folder) / "dataset")
+            writing.append(measured(stack, "export_dataset", slug, "--to", target, "--formats", FORMATS))
+            checking.append(measured(stack, "verify_dataset", target))
+        print(f"| {slug} | {decisions:,} | {_row(writing[-1:])} | {_row(checking[-1:])} |", flush=True)
+    print(f"| all | {sum(made.values()):,} | {_row(writing)} | {_row(checking)} |", flush=True)
+
+
+def _row(found: list[Measured]) -> str:
+    seconds, cpu = sum(one.seconds for one in found), sum(one.cpu for one in found)
+    own, resident = max(one.own for one in found), max(one.resident for one in found)
+    return f"{seconds:.1f} | {cpu:.1f} | {own:.0f} (resident {resident:.0f})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from django.utils import timezone
 
 from collecting.models import Collection
-from exports import codebook, gate, glee_files, manifest, portions
+from exports import codebook, figure, gate, glee_files, manifest, portions, readme
 from exports.csvsafe import cell, encoded
 from exports.folder import Folder
 from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
@@ -65,9 +66,12 @@ def export(
     tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
         flow = _write_data(reading, tables, target, wanted, tell, processes).as_dict()
+        said = readme.as_data(readme.publication_of(reading.source.made), title=reading.source.title)
         _write_about(reading, tables, target, wanted, flow)
         target.close()
-        listed = _manifest(reading, target, wanted, flow)
+        _write_readme(reading, tables, target, flow, said)
+        target.close()
+        listed = _manifest(reading, target, wanted, flow, said)
         target.seal(listed.rendered())
     return listed
 
@@ -79,7 +83,7 @@ def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None
 
 def _every_name(tables: Tables) -> list[str]:
     of_formats = [name for made in FORMATS.values() for name in made.names(tables)]
-    return [*of_formats, "codebook.md", "flow.json", VERSIONS, glee_files.TREE]
+    return [*of_formats, "codebook.md", "flow.json", figure.FILE, VERSIONS, readme.FILE, glee_files.TREE]
 
 
 # ---- the data ----------------------------------------------------------------------------------------
@@ -95,17 +99,17 @@ def _write_data(
 ) -> gate.Flow:
     """Let portion after portion be written, and put their pieces together."""
     files: dict[str, Joined] = {}
-    for made in named(formats):
-        files |= made.files(target, reading, tables)
     flow, expected = gate.Flow(), reading.expected_matches()
-    with tempfile.TemporaryDirectory(dir=target.path, prefix=".pieces-") as scratch:
+    with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=".pieces-") as scratch:
+        for made in named(formats):
+            files |= made.files(target, reading, tables)
+        for joined in files.values():
+            opened.callback(joined.close)
         job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
         for written in portions.written_portions(job, reading, processes=processes):
             join(written.folder, written.rows, files)
             flow.add(written.flow)
             tell(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
-    for joined in files.values():
-        joined.close()
     return flow
 
 
@@ -116,6 +120,7 @@ def _write_about(
     reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]
 ) -> None:
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
+    target.write(figure.FILE, figure.drawn(flow, title=f"{reading.source.title}: flow"))
     described = [*tables.values(), *(table for made in named(formats) for table in made.own(reading))]
     for name, rows in zip(ABOUT, (list(_counted(flow)), list(codebook.entries(described))), strict=True):
         for made in named(formats):
@@ -131,6 +136,16 @@ def _write_about(
     target.write(VERSIONS, json.dumps(frozen, indent=2) + "\n")
 
 
+def _write_readme(reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], said: dict[str, str]) -> None:
+    rows = {name: entry.rows for name, entry in target.entries.items()} | {manifest.FILE: None}
+    meanings = {name: table.meaning for name, table in tables.items()}
+    document = target.open(readme.FILE)
+    for piece in readme.readme(
+        said, notice=_notice(reading), cutoff=cell(reading.cutoff), flow=flow, meanings=meanings, rows=rows
+    ):
+        document.write(encoded(piece))
+
+
 def _counted(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
     """The flow's rows: (stage, "reached" or the reason, participants)."""
     for stage in flow["stages"]:
@@ -143,11 +158,14 @@ def _notice(reading: Reading) -> str:
     return manifest.DEMONSTRATION_NOTICE if reading.demonstration else manifest.NOTICE
 
 
-def _manifest(reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]) -> Manifest:
+def _manifest(
+    reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], said: dict[str, str]
+) -> Manifest:
     source: Source = reading.source
     files = {name: target.entries[name] for name in sorted(target.entries)}
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
+        publication=said,
         demonstration=reading.demonstration,
         notice=_notice(reading),
         created_at=cell(timezone.now()),

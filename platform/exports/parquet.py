@@ -243,6 +243,13 @@ def write_whole(target: Folder, table: Table, rows: Iterable[Any]) -> None:
 # ---- reading -----------------------------------------------------------------------------------------
 
 
+def errors() -> tuple[type[Exception], ...]:
+    """What reading a damaged file may raise."""
+    import pyarrow as pa
+
+    return (pa.ArrowException,)
+
+
 def columns_in(path: Path) -> list[str]:
     """The names of a file's columns."""
     import pyarrow.parquet as pq

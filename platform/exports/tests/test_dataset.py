@@ -31,6 +31,7 @@ pytestmark = pytest.mark.django_db
 FILES = {
     "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "payments.csv", "excluded.csv",
     "flow.csv", "flow.json", "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json", "manifest.json",
+    "README.md", "flow.svg",
     "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
     "payments.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
 }  # fmt: skip
