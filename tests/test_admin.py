@@ -10,9 +10,13 @@ import zipfile
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from audit.models import Record
+from exports import background
+from exports.models import Dataset
 from exports.tests import building
 from exports.verify import verify
 from games import registry
@@ -20,7 +24,7 @@ from matches import services
 from matches.agent_settings import AgentSettings
 from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
-from recruiters.models import LabCode
+from recruiters.models import LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -327,6 +331,19 @@ def test_a_study_keeps_the_name_under_which_links_were_given_out(client, boss):
     assert draft.slug == "another"
 
 
+@pytest.mark.parametrize("named", [LabCode, OtreeServer])
+def test_what_names_a_draft_keeps_its_name_and_goes_with_it(client, boss, named):
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    named.objects.create(study="draft")
+    client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
+    draft.refresh_from_db()
+    assert draft.slug == "draft"
+    other = named.objects.create(study="another")
+    client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
+    assert not Study.objects.filter(slug="draft").exists()
+    assert list(named.objects.all()) == [other], "a later study of the same name is not opened by it"
+
+
 def test_pausing_closing_and_opening_again(client, boss):
     study = building.new_study()
     for deed, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
@@ -359,11 +376,51 @@ def test_lab_codes_are_made_in_numbers_and_handed_out_as_links(client, boss):
     page = client.get(page_of(study)).content.decode()
     assert all(f"/join/splitting/?code={code}" in page for code in codes)
     listed = client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode().splitlines()
-    assert listed[0] == "code,link,used"
+    assert listed[0] == "code,link,used,state,kind,expires"
     assert {line.split(",")[0] for line in listed[1:]} == codes
-    for nonsense in ["", "0", "-1", "501", "ten", "٣"]:
+    for nonsense in ["", "0", "-1", "10001", "9" * 5000, "ten", "٣"]:
         client.post(make, {"number": nonsense})
     assert LabCode.objects.count() == 3
+
+
+def test_lab_codes_have_a_kind_and_an_end(client, boss):
+    study = building.new_study()
+    make = reverse("admin:studies_study_codes", args=[study.pk])
+    client.post(make, {"number": "2", "kind": "once", "expires": "2099-01-31T12:30"})
+    code = LabCode.objects.first()
+    assert (code.kind, code.expires_at.isoformat()) == ("once", "2099-01-31T12:30:00+00:00")
+    for nonsense in [{"kind": "twice"}, {"expires": "2001-01-01T00:00"}, {"expires": "soon"}]:
+        answer = client.post(make, {"number": "2", **nonsense}, follow=True)
+        assert "Please" in answer.content.decode() or "nobody could use" in answer.content.decode()
+    assert LabCode.objects.count() == 2
+
+
+def test_own_codes_are_uploaded_looked_through_and_deleted_unless_they_are_in_use(client, boss):
+    study = building.new_study()
+    upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
+    file = SimpleUploadedFile("codes.csv", "code;label\nANTON-01;<b>Zoë</b>\nBERTA-02;\n".encode("utf-8-sig"))
+    page = client.post(upload, {"file": file, "kind": "resumable"}, follow=True).content.decode()
+    assert "2 codes were taken in" in page and "&lt;b&gt;Zoë" in page and "<b>Zoë" not in page
+    client.get("/join/splitting/?code=ANTON-01")
+    delete = reverse("admin:studies_study_delete_codes", args=[study.pk])
+    page = client.post(delete, {"code": ["ANTON-01", "BERTA-02"]}, follow=True).content.decode()
+    assert "One code was deleted. Codes that somebody has begun with stay." in page
+    assert LabCode.objects.get().code == "ANTON-01"
+    told = [record.details for record in Record.objects.filter(deed="codes_made")]
+    assert told == [{"number": 2, "kind": "resumable", "expires": None, "uploaded": True}]
+    assert "Zoë" not in client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode()
+
+
+def test_a_wrong_file_is_refused_line_by_line_and_nothing_of_it_is_taken(client, boss):
+    study = building.new_study()
+    upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
+    lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
+    answer = client.post(upload, {"file": SimpleUploadedFile("codes.csv", f"code\nGOODCODE\n{lines}".encode())})
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "Nothing was taken" in page
+    assert "There are 150 things to mend" in page and "The first 100 are shown" in page
+    assert client.post(upload, {}).status_code == 302
+    assert not LabCode.objects.exists() and not Record.objects.filter(deed="codes_made").exists()
 
 
 def test_only_drafts_that_nobody_met_can_be_deleted(client, boss):
@@ -430,13 +487,16 @@ def test_the_first_page_and_every_list_open(client, boss):
 # ---- taking the data away --------------------------------------------------------------------------------
 
 
-def test_the_export_button_gives_a_zip_that_verifies(client, boss, tmp_path):
+def test_a_dataset_is_asked_for_and_taken_away_on_a_page_that_the_study_leads_to(client, boss, tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1"])
-    page = client.get(page_of(study)).content.decode()
-    target = re.search(r'action="(/admin/exports/[^"]+)"', page)
-    assert target
-    response = client.post(target[1])
+    leads = re.search(r'href="(/admin/exports/[^"]+)"', client.get(page_of(study)).content.decode())
+    assert leads
+    client.post(f"{leads[1]}write/", {"formats": ["csv", "jsonl"]})
+    background.write(Dataset.objects.get().pk)
+    taken = re.search(r'action="(/admin/exports/[^"]+dataset.zip)"', client.get(leads[1]).content.decode())
+    assert taken
+    response = client.post(taken[1])
     zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
@@ -453,7 +513,9 @@ def test_who_may_only_look_sees_no_deeds_and_no_codes(client):
     assert "Splitting money" in page and "SECRETCODE" not in page
     for deed in ["pause", "close", "codes"]:
         assert reverse(f"admin:studies_study_{deed}", args=[study.pk]) not in page
-    assert reverse("exports:dataset", args=[study.slug]) not in page
+    page = client.get(reverse("exports:page", args=[study.pk])).content.decode()
+    for deed in ["write", "publish"]:
+        assert reverse(f"exports:{deed}", args=[study.pk]) not in page
 
 
 def test_only_an_owner_opens_again_what_was_closed(client):

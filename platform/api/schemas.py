@@ -10,6 +10,8 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
+from exports.formats import FORMATS, USUAL
+
 
 class _Answer(Schema):
     model_config = ConfigDict(extra="forbid")
@@ -162,7 +164,7 @@ class Results(_Answer):
 
 
 class WantedDataset(_Answer):
-    formats: list[str] = Field(default=["csv", "jsonl"], description="Of csv, jsonl and glee.")
+    formats: list[str] = Field(default=list(USUAL), description=f"Of {', '.join(FORMATS)}.")
 
 
 class DatasetOut(_Answer):

@@ -22,6 +22,7 @@ urlpatterns = [
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),
+    path("p/", include("quality.urls")),
 ]
 
 handler404 = "config.views.not_found"

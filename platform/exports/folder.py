@@ -12,6 +12,9 @@ from exports.csvsafe import encoded
 from exports.errors import FolderInUse
 from exports.manifest import FILE, FileEntry
 
+PIECES = ".pieces-"
+"""How the folders of files in pieces begin, which are there only while a dataset is written."""
+
 
 class HashedFile:
     """One file open for writing."""
@@ -51,6 +54,8 @@ class Folder:
         if path.is_dir() and any(path.iterdir()):
             if not overwrite:
                 raise FolderInUse(f"{path} is not empty; choose another folder, or overwrite it (--overwrite).")
+            for left in path.glob(f"{PIECES}*"):
+                shutil.rmtree(left)  # of an export that was killed
             for name in [FILE, *names]:
                 if (path / name).is_dir():
                     shutil.rmtree(path / name)
@@ -75,12 +80,10 @@ class Folder:
         """Write a whole small file."""
         self.open(name).write(encoded(text))
 
-    def write_below(self, name: str, data: bytes, *, listed_in: str) -> None:
-        """Write a whole file in a folder below, and add a line with its SHA-256 to the open file `listed_in`."""
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        self._open[listed_in].write_row(f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode())
+    @property
+    def bytes(self) -> int:
+        """Written so far into the files that are open."""
+        return sum(opened.bytes for opened in self._open.values())
 
     def close(self) -> None:
         """Close every file and remember its hash."""

@@ -11,13 +11,15 @@ from functools import cached_property
 from typing import Any, Literal
 
 from exports import gate
-from exports.csvsafe import cell, compact_json, line
+from exports import signals as signals_of
+from exports.csvsafe import cell, compact_json, line, lines
 from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
 from surveys.questions import Question
 
+_AS_THEY_ARE = frozenset({int, float})
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
 
 
@@ -35,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One CSV file: what a row is, and its columns in order."""
+    """What a row is, and the columns in order: of a CSV file, of a Parquet file and in the codebook."""
 
     name: str
     meaning: str
@@ -49,8 +51,21 @@ class Table:
     def header(self) -> bytes:
         return line(column.name for column in self.columns)
 
+    @cached_property
+    def _reads(self) -> tuple[Callable[[Any], Any], ...]:
+        return tuple(column.read for column in self.columns)
+
+    def values(self, about: Any) -> list[Any]:
+        """What stands in the row about `about`, column by column."""
+        return [read(about) for read in self._reads]
+
     def row(self, about: Any) -> bytes:
-        return line(cell(column.read(about)) for column in self.columns)
+        return line(cell(value) for value in self.values(about))
+
+    @staticmethod
+    def written(rows: Iterable[Sequence[Any]]) -> bytes:
+        """Rows of values as lines of CSV; the writer itself leaves None empty and numbers as `cell` writes them."""
+        return lines([v if v is None or type(v) in _AS_THEY_ARE else cell(v) for v in values] for values in rows)
 
 
 def tables(
@@ -72,6 +87,7 @@ def tables(
         decisions(shape),
         messages(),
         participants(steps, checks, questions),
+        signals(),
         llm_calls(),
         payments(),
         excluded(),
@@ -124,7 +140,7 @@ def matches(shape: Shape) -> Table:
             "unverified",
             "text",
             "Why an imported game is not one that the rules allow; its results follow from the formulas all the same.",
-            lambda m: m.place.unverified or None,
+            lambda m: m.unverified,
             values="empty where every move is legal",
         ),
         Column("seed", "integer", "From which the match's luck follows.", lambda m: m.match.seed),
@@ -277,7 +293,8 @@ def messages() -> Table:
                 "The message; names and identifiers are replaced by markers, and an apostrophe stands before what a "
                 "spreadsheet would take for a formula (the transcript has the text without it).",
                 lambda d: d.message,
-                values="[name], [identifier], [code word] (or ▮ where a message would grow too long)",
+                values="[name], [identifier], [code word], [e-mail], [address], [key] "
+                "(or ▮ where a message would grow too long)",
             ),
             Column(
                 "characters",
@@ -297,6 +314,10 @@ def messages() -> Table:
     )
 
 
+_WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop")
+"""What of a call holds somebody's words; the rest are numbers and the names of models and settings."""
+
+
 @dataclass(frozen=True)
 class CallRow:
     """A call of a model in a match, scrubbed like the match's own words."""
@@ -306,8 +327,8 @@ class CallRow:
 
     @cached_property
     def record(self) -> Mapping[str, Any]:
-        kept: Mapping[str, Any] = self.match.scrubber.data(self.call.record)
-        return kept
+        kept: Mapping[str, Any] = self.call.record
+        return kept | {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
 
 
 def llm_calls() -> Table:
@@ -421,6 +442,81 @@ _STAGE = Column(
 )
 
 
+_REPEATED = [
+    Column(
+        "repeated_messages",
+        "integer",
+        "Messages that say what an earlier one of the same participant said. A signal: it excludes nobody.",
+        signals_of.repeated_messages,
+        unit="messages",
+        values="empty where none was written in a match in the dataset, or what was written is erased",
+    ),
+    Column(
+        "repeated_answers",
+        "integer",
+        "Survey answers in words that say what an earlier one of the same participant said. A signal: it excludes "
+        "nobody.",
+        signals_of.repeated_answers,
+        unit="answers",
+        values="empty where none was given, or what was written is erased",
+    ),
+    Column(
+        "longest_line",
+        "integer",
+        "The most scales one after the other, in one survey, on which the same point was chosen. A signal: it "
+        "excludes nobody.",
+        signals_of.longest_line,
+        unit="questions",
+        values="empty where fewer than two scales were answered",
+    ),
+]
+
+
+def signals() -> Table:
+    def counted(name: str, kind: Kind, meaning: str, read: Callable[[Any], Any], unit: str) -> Column:
+        return Column(name, kind, meaning, read, unit)
+
+    return Table(
+        "signals",
+        "One row per page that a participant's browser told something of, all of its loadings together. Browsers "
+        "that run no script tell nothing. Signals exclude nobody and change no pay.",
+        [
+            Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
+            Column("position", "integer", "Place of the page on the way, from 0.", lambda s: s.position),
+            Column(
+                "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
+            ),
+            counted("loadings", "integer", "How often the page was loaded.", lambda s: s.loadings, "loadings"),
+            counted("seconds_open", "number", "How long the page was open.", lambda s: s.open, "seconds"),
+            counted(
+                "seconds_visible", "number", "How long of it the page was visible.", lambda s: s.visible, "seconds"
+            ),
+            counted(
+                "times_hidden",
+                "integer",
+                "How often the page was hidden: another tab, a locked screen, or leaving it for the next page.",
+                lambda s: s.hidden,
+                "times",
+            ),
+            counted(
+                "times_blurred",
+                "integer",
+                "How often another window was in front while the page stayed visible.",
+                lambda s: s.blurred,
+                "times",
+            ),
+            counted("pastes", "integer", "How often something was pasted into a field.", lambda s: s.pastes, "times"),
+            counted(
+                "characters_pasted",
+                "integer",
+                "How much was pasted; what, is not kept.",
+                lambda s: s.pasted,
+                "characters",
+            ),
+        ],
+    )
+
+
 def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[str, Question]] = ()) -> Table:
     columns = [
         _PARTICIPANT,
@@ -474,6 +570,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                 )
             )
     columns += [_answer(survey, question) for survey, question in questions]
+    columns += _REPEATED
     columns.append(
         Column(
             "in_dataset",

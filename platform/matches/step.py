@@ -53,6 +53,12 @@ class MatchStep(Step):
             budget_of=self.step.get("budget_of", ""),
         )
 
+    def state_now(self) -> State:
+        """Waiting, while the game goes on and somebody else is to move."""
+        seat = self.seat()
+        waits = seat is not None and seat.match.status == Match.Status.LIVE and seat.role not in seat.match.open_turns()
+        return State.WAITING if waits else self.state
+
     def context(self) -> dict[str, Any]:
         seat = self.seat()
         assert seat is not None

@@ -60,8 +60,7 @@ def show_step(*, enrolment_id: int) -> tuple[Enrolment, steps.Step | None]:
     if enrolment.ended:
         return enrolment, None
     enrolment.last_seen_at = timezone.now()
-    if enrolment.state not in (step.state, State.WAITING):
-        enrolment.state = step.state
+    enrolment.state = step.state_now()
     enrolment.save(update_fields=["last_seen_at", "state"])
     Visit.objects.get_or_create(enrolment=enrolment, position=enrolment.position, defaults={"kind": step.kind})
     return enrolment, step
@@ -81,6 +80,16 @@ def end(enrolment: Enrolment, state: State) -> None:
 def withdraw(*, enrolment_id: int) -> None:
     """The participant chose to stop."""
     end(locked(enrolment_id), State.WITHDREW)
+
+
+@transaction.atomic
+def returned(*, enrolment_id: int) -> bool:
+    """The recruiter says that the assignment was given back; whether that ended the way, or it had ended before."""
+    enrolment = locked(enrolment_id)
+    if enrolment.ended:
+        return False
+    end(enrolment, State.RETURNED)
+    return True
 
 
 def touch(enrolment_id: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import models
 from django.utils.functional import Promise
@@ -42,6 +42,12 @@ class Ending:
 
 _GIVE_CODE = _("Copy the code below into the page that brought you here, so that your work is recorded.")
 _RETURN = _("Please return the assignment on the page that brought you here, so that it does not count against you.")
+_RETURN_WITH_CODE = _(
+    "Please return the assignment on the page that brought you here, so that it does not count against you. If you are "
+    "asked for a return code, it is the one below."
+)
+_SHOW_CODE = _("Show or send the code below to the people who invited you, so that they can pay you.")
+_NOTHING_TO_DO = _("There is nothing left for you to do here.")
 
 ENDINGS: dict[str, Ending] = {
     State.COMPLETED: Ending(
@@ -53,7 +59,8 @@ ENDINGS: dict[str, Ending] = {
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
         _("The code word hidden in the instructions was not the one you typed, so the game was not started."),
-        _RETURN,
+        _RETURN_WITH_CODE,
+        gives_code=True,
     ),
     State.FAILED_QUIZ: Ending(
         _("The study ends here"),
@@ -79,12 +86,13 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.SCREENED_OUT: Ending(
         _("This study is not for you"),
-        _("Your answers show that you are not among the people it asks for."),
-        _GIVE_CODE,
-        gives_code=True,
+        _("Your answers show that you are not among the people it asks for. You did nothing wrong."),
+        _RETURN,
     ),
     State.RETURNED: Ending(
-        _("You returned this assignment"), _("The page that brought you here told us that you gave it back."), _RETURN
+        _("You returned this assignment"),
+        _("The page that brought you here told us that you gave it back."),
+        _NOTHING_TO_DO,
     ),
     State.WITHDREW: Ending(
         _("You have left the study"),
@@ -94,3 +102,19 @@ ENDINGS: dict[str, Ending] = {
 }
 
 ENDED = frozenset(ENDINGS)
+WITHOUT_ASSIGNMENT = frozenset({"codes", "open"})
+"""Ways of entering after which there is no recruiter's page to go back to."""
+
+
+def ending_of(state: str, *, paid: bool, entry: str) -> Ending:
+    """The words of a terminal screen for somebody who came by `entry` and is paid something, or is not.
+
+    Whoever is paid gets the code, whatever ended the way: without it nobody could tell whose work it was.
+    """
+    ending = ENDINGS[state]
+    if entry in WITHOUT_ASSIGNMENT:
+        return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
+    if paid:
+        return replace(ending, what_next=_GIVE_CODE, gives_code=True)
+    sends_code = ending.what_next is _GIVE_CODE and state != State.COMPLETED
+    return replace(ending, what_next=_RETURN_WITH_CODE) if sends_code else ending

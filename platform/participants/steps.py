@@ -45,6 +45,10 @@ class Step(ABC):
     def enter(self) -> None:  # noqa: B027  (most steps need no preparation)
         """Called in the transaction that brings the participant here; again on a resumed visit."""
 
+    def state_now(self) -> State:
+        """The state of somebody to whom the page is shown now; called after `enter`."""
+        return self.state
+
     @abstractmethod
     def context(self) -> dict[str, Any]:
         """What the template shows."""

@@ -23,7 +23,7 @@ from participants import paid, services
 from participants.farewells import farewell_of
 from participants.markdown import to_html
 from participants.models import Enrolment
-from participants.states import ENDINGS
+from participants.states import ending_of
 from participants.steps import Step, StepRefused, of
 
 
@@ -88,8 +88,9 @@ def _step(request: HttpRequest, enrolment: Enrolment, step: Step, errors: dict[s
 
 
 def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
-    ending = ENDINGS[enrolment.state]
-    debriefing = (enrolment.earnings or {}).get("debriefing", "")
+    earnings = enrolment.earnings or {}
+    ending = ending_of(enrolment.state, paid=bool(earnings.get("amounts")), entry=earnings.get("entry", ""))
+    debriefing = earnings.get("debriefing", "")
     farewell = farewell_of(enrolment)
     own_code = enrolment.completion_code if ending.gives_code else ""
     context = {
@@ -124,7 +125,11 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if request.method == "POST":
         services.withdraw(enrolment_id=enrolment.pk)
         return redirect(enrolment)
-    return render(request, "participants/leave.html", {**_frame(enrolment), "title": _("Leave the study?")})
+    pays = next(
+        (step["leaving"] for step in enrolment.steps if "leaving" in step), _("Leaving before the end pays nothing.")
+    )
+    context = {**_frame(enrolment), "title": _("Leave the study?"), "pays": pays}
+    return render(request, "participants/leave.html", context)
 
 
 @participant_page

@@ -14,6 +14,29 @@ from pydantic import BaseModel, ConfigDict, Field
 CENT = Decimal("0.01")
 Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False, decimal_places=2)]
 EndingPay = Literal["nothing", "base", "base_and_average", "base_and_bonus"]
+ENDINGS_PAY: Mapping[str, EndingPay] = {
+    "completed": "base_and_bonus",
+    "failed_quiz": "base",
+    "opponent_failed": "base_and_average",
+    "screened_out": "nothing",
+    "failed_code_word": "nothing",
+    "timed_out": "nothing",
+    "dropped_out": "nothing",
+    "withdrew": "nothing",
+    "returned": "nothing",
+}
+"""What each way of ending pays where a study says nothing else."""
+CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
+    "failed_code_word": ("nothing", "base"),
+    "failed_quiz": ("nothing", "base", "base_and_average", "base_and_bonus"),
+    "opponent_failed": ("base", "base_and_average"),
+    "screened_out": ("nothing", "base"),
+    "timed_out": ("nothing", "base"),
+    "dropped_out": ("nothing", "base"),
+    "withdrew": ("nothing", "base"),
+}
+"""What a study may let an ending pay. Completing always pays base and bonus; a game that fails through no fault of
+the player is never unpaid; a returned assignment is paid by no recruiter."""
 
 
 class PayRule(BaseModel):
@@ -32,17 +55,7 @@ class PayRule(BaseModel):
     announced_average: Amount = Decimal("1.00")
     rate: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Decimal(0)
     cap: Amount = Decimal("10.00")
-    endings: Mapping[str, EndingPay] = {
-        "completed": "base_and_bonus",
-        "failed_quiz": "base",
-        "opponent_failed": "base_and_average",
-        "screened_out": "nothing",
-        "failed_code_word": "nothing",
-        "timed_out": "nothing",
-        "dropped_out": "nothing",
-        "withdrew": "nothing",
-        "returned": "nothing",
-    }
+    endings: Mapping[str, EndingPay] = ENDINGS_PAY
 
 
 def cents(amount: Decimal) -> Decimal:
@@ -81,6 +94,23 @@ def due(rule: PayRule, *, ending: str, payoff: float | None, share: float | None
     if pays == "base_and_bonus" and payoff is not None and share is not None:
         owed["bonus"] = bonus(rule, payoff=payoff, share=share)
     return {reason: amount for reason, amount in owed.items() if amount > 0}
+
+
+def endings_with(chosen: Mapping[str, str]) -> dict[str, EndingPay]:
+    """What each ending pays in a study that has `chosen` some of them.
+
+    Raises:
+        ValueError: an ending that cannot be chosen, or cannot pay that.
+    """
+    for ending, pays in chosen.items():
+        if pays not in CAN_PAY.get(ending, ()):
+            raise ValueError(f"The ending {ending} cannot pay {pays}.")
+    return {**ENDINGS_PAY, **chosen}  # type: ignore[dict-item]
+
+
+def least_of(rule: PayRule, *, ending: str) -> Decimal:
+    """What an ending pays at least: everything but a bonus that depends on the game."""
+    return sum(due(rule, ending=ending, payoff=None, share=None).values(), Decimal(0))
 
 
 def workings(rule: PayRule, *, ending: str, payoff: float | None, share: float | None) -> dict[str, Any]:

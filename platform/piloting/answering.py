@@ -10,6 +10,7 @@ from participants import steps
 from participants.models import Enrolment
 from piloting.models import Walker
 from piloting.reading import Blank, Page
+from surveys.questions import field_of, questions_of
 
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
 SENTENCE = "This is the answer of a simulated person."
@@ -50,8 +51,19 @@ def _quiz(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
     }
 
 
+def _fitting_the_study(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    """Answers that let one go on where some would end the study."""
+    assert enrolment.step is not None
+    return {
+        field_of(question): luck.choice([option for option in question.options if option not in question.ends])
+        for question in questions_of(enrolment.step["questions"])
+        if question.ends
+    }
+
+
 _KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
     "name": _name,
+    "survey_before": _fitting_the_study,
     "instructions": _code_word,
     "quiz": _quiz,
 }

@@ -23,8 +23,14 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
     rule = cell.pay()
     payoff, share = result_of(enrolment)
     owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
+    content = cell.version.content
     show_earnings(
-        enrolment, rule, owed, purpose=Match.Purpose.PILOT, debriefing=cell.version.content["texts"].get("debriefing")
+        enrolment,
+        rule,
+        owed,
+        purpose=Match.Purpose.PILOT,
+        debriefing=content["texts"].get("debriefing"),
+        entry=content["entry"],
     )
     Walker.objects.filter(pk=walker.pk).update(
         payoff=payoff, owed={reason: str(amount) for reason, amount in owed.items()}

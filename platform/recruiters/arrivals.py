@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
-from recruiters.models import LabCode
+from recruiters.models import Identity, LabCode
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Arrival:
             one before has ended, where the study lets people come again.
         role: the one that the recruiter wants this person to play.
         return_to: the recruiter's page where the person goes on afterwards.
+        once: the link opens the way once; whoever comes again is known by `held`, the token of the way that
+            their browser has begun.
     """
 
     recruiter: str
@@ -35,10 +37,12 @@ class Arrival:
     lasting: bool = False
     role: str | None = None
     return_to: str = ""
+    once: bool = False
+    held: str = ""
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
-    """`?code=`: a personal code of this study.
+    """`?code=`: a personal code of this study. One that has expired still leads back whoever has begun.
 
     Raises:
         IncompleteLink, WrongCode, ExpiredCode
@@ -49,9 +53,11 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     found = LabCode.objects.filter(study=study, code=code).first() if code.isprintable() else None
     if found is None:
         raise WrongCode(_("Please check the code for typing errors, or ask the person who gave it to you."))
-    if found.expired:
+    begun = Identity.objects.filter(study=study, recruiter="codes", proof=code)
+    if found.expired and not begun.exists():
         raise ExpiredCode(_("The time in which this code could be used is over. Please ask for a new one."))
-    return Arrival("codes", worker=code, proof=code, lasting=True)
+    once = found.kind == LabCode.Kind.ONCE
+    return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, once=once)
 
 
 def openly(study: str, link: Mapping[str, str]) -> Arrival:

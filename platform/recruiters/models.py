@@ -50,10 +50,19 @@ class Identity(models.Model):
 
 
 class LabCode(models.Model):
-    """A personal code that lets one person into one study, and back in again."""
+    """A personal code that lets one person into one study.
+
+    `label` is what the researcher calls whoever gets the code: it is shown in the admin and leaves in no file.
+    """
+
+    class Kind(models.TextChoices):
+        RESUMABLE = "resumable", _("leads back in")
+        ONCE = "once", _("opens once")
 
     study = models.SlugField(_("study"), max_length=60)
     code = models.CharField(_("code"), max_length=40, default=new_code)
+    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.RESUMABLE)
+    label = models.CharField(_("label"), max_length=120, blank=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
 
     class Meta:

@@ -13,6 +13,7 @@ from participants.signals import enrolment_ended
 from participants.states import State
 from payouts import rules
 from payouts.services import record_due
+from recruiters.models import Identity
 from studies import enrolling, texts
 from studies.models import Placement
 
@@ -30,15 +31,32 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
         owed = record_due(enrolment, rule, study=slug, payoff=payoff, share=share)
     else:
         owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
-    show_earnings(enrolment, rule, owed, purpose=content["purpose"], debriefing=content["texts"].get("debriefing"))
+    show_earnings(
+        enrolment,
+        rule,
+        owed,
+        purpose=content["purpose"],
+        debriefing=content["texts"].get("debriefing"),
+        entry=_came_by(enrolment) or content["entry"],
+    )
     if enrolment.state != State.COMPLETED or moved_by_others(enrolment):
         enrolling.release(enrolment)
 
 
 def show_earnings(
-    enrolment: Enrolment, rule: rules.PayRule, owed: Mapping[str, Decimal], *, purpose: str, debriefing: str | None
+    enrolment: Enrolment,
+    rule: rules.PayRule,
+    owed: Mapping[str, Decimal],
+    *,
+    purpose: str,
+    debriefing: str | None,
+    entry: str,
 ) -> None:
-    """Write what the last page says is paid, and the debriefing for those who played."""
+    """Write what the last page says is paid, and the debriefing for those who played.
+
+    Args:
+        entry: by which kind of link the person came, on which depends how they get what is paid.
+    """
     amounts = [
         {"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()
     ]
@@ -46,10 +64,15 @@ def show_earnings(
         "amounts": amounts,
         "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
         "purpose": purpose,
+        "entry": entry,
     }
     if debriefing and enrolment.seats.exists():
         enrolment.earnings["debriefing"] = debriefing
     enrolment.save(update_fields=["earnings"])
+
+
+def _came_by(enrolment: Enrolment) -> str | None:
+    return Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
 
 
 def moved_by_others(enrolment: Enrolment) -> bool:

@@ -9,13 +9,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
 from games import registry
 from participants.models import Enrolment
 from participants.services import drop_absent, lifetime
 from recruiters.arrivals import Arrival
-from recruiters.errors import NotAgain, NotLetIn
+from recruiters.errors import NotAgain, NotLetIn, UsedCode
 from recruiters.models import Identity
 from studies import participations, texts
 from studies.models import Cell, Placement, Study, Version
@@ -46,14 +47,14 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None, again: boo
     """
     known = begun_before(study, arrival)
     if known is not None and not _another(known, arrival, again):
-        return known
+        return _let_back(known, arrival)
     refuse_closed(study)
     participations.lock_worker(arrival)
     version = Version.objects.select_for_update().filter(study=study).order_by("-number").first()
     assert version is not None
     known = begun_before(study, arrival)
     if known is not None and not _another(known, arrival, again):
-        return known
+        return _let_back(known, arrival)
     participations.refuse(version, arrival)
     cell = _place(version, role or arrival.role)
     enrolment = Enrolment.objects.create(
@@ -73,6 +74,13 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None, again: boo
             enrolment=enrolment,
         )
     return enrolment
+
+
+def _let_back(known: Enrolment, arrival: Arrival) -> Enrolment:
+    """Raises UsedCode when the link opens once and this browser is not the one that began with it."""
+    if arrival.once and not constant_time_compare(known.token, arrival.held):
+        raise UsedCode
+    return known
 
 
 def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
@@ -163,16 +171,21 @@ def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
     config = content["configurations"][cell.configuration]
     about = {"game": content["game"], "config": config, "role": cell.role, "texts": content["texts"]}
     reserved = [game.title, *game.own_words, *cell.agents, cell.role, "parley", "player", "opponent"]
-    surveys = content.get("surveys", {})
+    surveys, rule = content.get("surveys", {}), cell.pay()
+    met = texts.possible_endings(
+        code_word=content["checks"]["code_word"],
+        quiz=content["checks"]["quiz"],
+        screens=False,  # who reads the instructions has passed those questions
+    )
     steps: list[dict[str, Any]] = [
-        {"kind": "consent", "text": content["texts"]["consent"]},
+        {"kind": "consent", "text": content["texts"]["consent"], "leaving": texts.leaving_promise(rule)},
         {"kind": "name", "reserved": reserved},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
         {
             "kind": "instructions",
             **about,
             "code_word": content["checks"]["code_word"],
-            "pay": texts.pay_promise(cell.pay()),
+            "pay": f"{texts.pay_promise(rule)} {texts.endings_promise(rule, met)}",
         },
         {
             "kind": "match",

@@ -23,7 +23,7 @@ from matches.agent_settings import settings_of
 from matches.models import Match
 from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
-from payouts.rules import PayRule
+from payouts.rules import PayRule, endings_with
 from recruiters import arrivals
 from rights.models import Membership
 from studies.design import WantedCell, cells_wanted
@@ -163,6 +163,9 @@ class Study(models.Model):
     )
     rate = models.DecimalField(_("rate per unit of payoff"), max_digits=12, decimal_places=6, default=Decimal(0))
     cap = models.DecimalField(_("highest bonus"), max_digits=8, decimal_places=2, default=Decimal("10.00"))
+    endings = models.JSONField(
+        _("what other endings pay"), default=dict, blank=True, help_text=_("where it differs from payouts.rules")
+    )
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False)
@@ -194,6 +197,7 @@ class Study(models.Model):
             announced_average=self.announced_average,
             rate=self.rate,
             cap=self.cap,
+            endings=endings_with(self.endings),
         )
 
     def clean(self) -> None:
@@ -235,12 +239,18 @@ class Study(models.Model):
         except BadText as error:
             errors["instructions"] = str(error)
         try:
+            self.endings = dict(self.endings or {})
+            endings_with(self.endings)
+        except (ValueError, TypeError) as error:
+            errors["endings"], self.endings = str(error), {}
+        try:
             self.pay()
         except ValueError:
             errors["currency"] = _("Pay needs a currency of three capital letters and amounts that are not negative.")
         for name in ("survey_before", "survey_after"):
             try:
-                setattr(self, name, [question.kept() for question in questions_of(getattr(self, name) or [])])
+                asked = questions_of(getattr(self, name) or [], may_end=name == "survey_before")
+                setattr(self, name, [question.kept() for question in asked])
             except BadQuestions as error:
                 errors[name] = str(error)
         if errors:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -29,6 +31,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         return render(request, "studies/unknown.html", status=404)
+    arrival = None
     try:
         arrival = arrivals.KINDS[study.entry].arrive(study.slug, {**request.GET.dict(), **request.POST.dict()})
         if arrival.preview:
@@ -43,16 +46,22 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             )
         return _not_let_in(request, study, refusal)
     except NotLetIn as refusal:
-        return _not_let_in(request, study, refusal)
+        return _not_let_in(request, study, refusal, back=arrival.return_to if arrival else "")
 
 
-def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn) -> HttpResponse:
-    return render(request, "studies/not_let_in.html", {"study": study, "refusal": refusal}, status=refusal.status)
+def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn, *, back: str = "") -> HttpResponse:
+    about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
+    return render(request, "studies/not_let_in.html", about, status=refusal.status)
 
 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
     """A link of somebody's own: on to where they are; when that has ended, perhaps another game, if they say so."""
+    if arrival.once:
+        arrival = replace(arrival, held=_held(request, study))
     begun = enrolling.begun_before(study, arrival)
+    if begun is None and arrival.once and request.method == "GET":
+        enrolling.refuse_closed(study)  # a preview of the link by some program must not use it up
+        return render(request, "studies/welcome.html", _about(study))
     if begun is not None and begun.ended and request.method == "GET":
         try:
             again, later = enrolling.may_begin_again(study, arrival), ""
@@ -61,13 +70,13 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
         if again or later:
             about = {**_about(study), "begun": begun, "later": later}
             return render(request, "studies/again.html", about)
-    return redirect(enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes"))
+    enrolment = enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes")
+    return _remembered(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
 def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
     """An open link: a browser that has begun goes on where it was; a new one is asked to begin."""
-    cookie = f"parley-{study.slug}"
-    begun = Enrolment.objects.filter(token=request.get_signed_cookie(cookie, default="", salt=COOKIE_SALT)).first()
+    begun = Enrolment.objects.filter(token=_held(request, study)).first()
     if request.method == "GET":
         if begun is not None and not begun.ended:
             return redirect(begun)
@@ -76,9 +85,20 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         return render(request, "studies/welcome.html", {**_about(study), "begun": begun})
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
     enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None)
+    return _remembered(request, study, enrolment)
+
+
+def _held(request: HttpRequest, study: Study) -> str:
+    """The token of the way that this browser has begun; empty where it has begun none."""
+    token: str = request.get_signed_cookie(f"parley-{study.slug}", default="", salt=COOKIE_SALT)
+    return token
+
+
+def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:
+    """On to the way, which the browser remembers."""
     response = redirect(enrolment)
     response.set_signed_cookie(
-        cookie,
+        f"parley-{study.slug}",
         enrolment.token,
         salt=COOKIE_SALT,
         max_age=7 * 24 * 3600,

@@ -36,6 +36,7 @@ class Question(BaseModel):
     Attributes:
         key: what its column in the dataset is called; made from its place where nothing is said.
         options: what can be chosen, of a choice.
+        ends: the options that end the way: who chooses one is not among those whom the study asks for.
         least, most: limits of a number.
         points: of a scale from 1; `low` and `high` say what its ends mean.
     """
@@ -47,6 +48,7 @@ class Question(BaseModel):
     prompt: Annotated[str, Field(min_length=1, max_length=1000)]
     required: bool = True
     options: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] = ()
+    ends: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
     points: Annotated[int, Field(ge=2, le=11)] = 7
@@ -59,6 +61,10 @@ class Question(BaseModel):
             raise PydanticCustomError("options", _("A choice needs at least two options."))
         if len(set(self.options)) < len(self.options):
             raise PydanticCustomError("options", _("An option is there twice."))
+        if set(self.ends) - set(self.options):
+            raise PydanticCustomError("ends", _("An answer that ends the study is not among the options."))
+        if self.ends and set(self.ends) == set(self.options):
+            raise PydanticCustomError("ends", _("Every answer would end the study; leave at least one that does not."))
         if self.least is not None and self.most is not None and self.least > self.most:
             raise PydanticCustomError("limits", _("The least number is larger than the largest."))
         return self
@@ -88,6 +94,10 @@ class Question(BaseModel):
             raise BadAnswer(_("Please write at most {most} characters.").format(most=LONGEST_ANSWER))
         return text
 
+    def screens_out(self, answer: Answer) -> bool:
+        """Whether this answer ends the way."""
+        return answer in self.ends
+
     def _number(self, text: str) -> float:
         try:
             number = float(text)
@@ -106,8 +116,11 @@ class Question(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True) | {"key": self.key, "kind": self.kind}
 
 
-def questions_of(written: Any) -> list[Question]:
+def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
     """The questions in plain data, each with a key of its own.
+
+    Args:
+        may_end: whether an answer may end the way here.
 
     Raises:
         BadQuestions: naming each question by its place, from 1.
@@ -126,6 +139,11 @@ def questions_of(written: Any) -> list[Question]:
             reason = f"{where}: {problem['msg']}" if where else problem["msg"]
             problems.append(_("Question {number}: {reason}").format(number=number, reason=reason))
     keys = [question.key for question in questions if question.key]
+    problems += [
+        _("Question {number}: only answers before the game can end the study.").format(number=number)
+        for number, question in enumerate(questions, start=1)
+        if question.ends and not may_end
+    ]
     problems += [
         _("Two questions are called “{key}”.").format(key=key) for key in dict.fromkeys(keys) if keys.count(key) > 1
     ]

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
+from participants import services as people
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 from surveys.models import Response
-from surveys.questions import Question, field_of, questions_of, read_all
+from surveys.questions import Answer, Question, field_of, questions_of, read_all
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Survey(Step):
         answers, problems = read_all(questions, data)
         if problems:
             raise StepRefused(problems)
+        self.keep(questions, answers)
+
+    def keep(self, questions: list[Question], answers: dict[str, Answer]) -> None:
+        """Write the answers down, once."""
         Response.objects.get_or_create(
             enrolment=self.enrolment,
             survey=self.survey,
@@ -60,12 +65,17 @@ class Survey(Step):
 
 @register
 class SurveyBefore(Survey):
-    """Questions before the rules are read."""
+    """Questions before the rules are read; an answer to one of them may end the way."""
 
     kind = "survey_before"
     survey = Response.Survey.BEFORE
     title = _("A few questions first")
     state = State.CONSENTED
+
+    def keep(self, questions: list[Question], answers: dict[str, Answer]) -> None:
+        super().keep(questions, answers)
+        if any(question.screens_out(answers[question.key]) for question in questions):
+            people.end(self.enrolment, State.SCREENED_OUT)
 
 
 @register

@@ -58,7 +58,7 @@ function edit(field) {
     for (const one of ["text", "number", "choice", "scale"])
       kind.append(element("option", { value: one, textContent: words[one], selected: one === question.kind }));
     kind.addEventListener("change", () => {
-      for (const key of ["options", "least", "most", "points", "low", "high"]) delete question[key];
+      for (const key of ["options", "ends", "least", "most", "points", "low", "high"]) delete question[key];
       question.kind = kind.value;
       if (kind.value === "choice") question.options = [];
       draw();
@@ -80,9 +80,11 @@ function edit(field) {
       const options = element("textarea", { rows: 4, value: (question.options ?? []).join("\n") });
       options.addEventListener("input", () => {
         question.options = options.value.split("\n").map((one) => one.trim()).filter(Boolean);
+        ends.draw();
         keep();
       });
-      extra.append(labelled(words.options, options));
+      const ends = endings(question);
+      extra.append(labelled(words.options, options), ends.box);
     } else if (question.kind === "number") extra.append(number("least"), number("most"));
     else if (question.kind === "scale") extra.append(number("points", 7), line("low"), line("high"));
 
@@ -112,6 +114,33 @@ function edit(field) {
     row.append(labelled(words.kind, kind), line("key"), must);
     box.append(head, deeds, labelled(words.prompt, prompt), row, extra);
     return box;
+  }
+
+  // Which options end the study, a tick for each; only where the page says that answers may.
+  function endings(question) {
+    const box = element("fieldset", { className: "parley-question-ends", hidden: !("mayEnd" in field.dataset) });
+    const draw = () => {
+      const ending = (question.ends ?? []).filter((one) => question.options.includes(one));
+      if (ending.length) question.ends = ending;
+      else delete question.ends;
+      box.replaceChildren(element("legend", { textContent: words.ends }), ...(question.options ?? []).map(tick));
+      box.hidden = !("mayEnd" in field.dataset) || !question.options?.length;
+    };
+    const tick = (option) => {
+      const label = element("label", { className: "parley-question-must" });
+      const blank = element("input", { type: "checkbox", checked: (question.ends ?? []).includes(option) });
+      blank.addEventListener("change", () => {
+        const others = (question.ends ?? []).filter((one) => one !== option);
+        question.ends = blank.checked ? [...others, option] : others;
+        if (!question.ends.length) delete question.ends;
+        keep();
+      });
+      label.append(blank, ` ${option}`);
+      return label;
+    };
+    question.options ??= [];
+    draw();
+    return { box, draw };
   }
 
   function deed(sign, title, name, disabled, done) {

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from exports.dataset import export
+from exports.parquet import rows_in
 from exports.tests import building
 from exports.tests.test_dataset import rows, transcripts
 from exports.verify import verify
@@ -22,10 +25,28 @@ _numbers = itertools.count()
 NAMES = st.from_regex(r"\A[A-ZÄÉŁ][a-zäéł]{2,9}( [A-ZÄÉŁ][a-zäéł]{2,9})?\Z").filter(
     lambda name: name.casefold() not in {"name", "identifier", "alice", "bob", "parley", "player", "bargaining"}
 )
+STRANGERS = ("someone.else@example.org", "203.0.113.77", "2001:db8::77aa", "sk-abcDEF1234567890abcd", "A9OTHERWORKER7")
+"""Of people and services that nobody here knows."""
 WORKERS = st.from_regex(r"\AA[A-Z0-9]{8,13}\Z")
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def everything_in(exported: Path) -> Iterator[tuple[str, bytes]]:
+    """Every file's bytes in lower case, and what the packed ones hold."""
+    for path in exported.rglob("*"):
+        if path.is_file():
+            yield path.name, path.read_bytes().lower()
+        if path.suffix == ".parquet":
+            for row in rows_in(path):
+                yield f"{path.name}, unpacked", repr(row).lower().encode()
+
+
+# Without shrinking: an example takes a second, and the first one that fails says enough.
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
 @given(name=NAMES, worker=WORKERS, assignment=WORKERS)
 def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assignment):
     study = building.new_study(slug=f"study-{next(_numbers)}")
@@ -38,17 +59,18 @@ def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assig
     building.consent(person, name=name)
     building.read_instructions(person)
     person.refresh_from_db()
-    secrets = [worker, assignment, person.token, person.completion_code, "H1T2H3I4T5"]
+    secrets = [worker, assignment, person.token, person.completion_code, "H1T2H3I4T5", *STRANGERS]
     said = [
         f"I'm {name}! {name.upper()}, {name.lower()}'s offer",
         f"id:{worker} {worker.lower()} http://x/p/{person.token}/ {person.completion_code}",
         f"the word was {person.code_word.upper()}",
+        f"ask {', '.join(STRANGERS)}",
     ]
     match = building.play(person, messages=said)
     building.keep_call(
         match,
         messages=[{"role": "user", "content": "\n".join(said)}],
-        answer=f'{{"message": "Dear\\n{name}"}}',
+        answer=json.dumps({"message": f"Dear\n{name}", "all": "\n".join([*said, *STRANGERS])}),
         problem=f"{name} is no number",
     )
     building.answer_quiz(person)
@@ -57,10 +79,9 @@ def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assig
         exported = Path(folder) / "d"
         export(study, exported)
         assert verify(exported) == []
-        for path in exported.iterdir():
-            written = path.read_text(encoding="utf-8").casefold()
+        for name, written in everything_in(exported):
             for secret in secrets:
-                assert secret.casefold() not in written, path.name
+                assert secret.casefold().encode() not in written, name
         free_text = [row["text"] for row in rows(exported, "messages")]
         free_text += [str(event.get("move")) for line in transcripts(exported) for event in line["events"]]
         free_text += [" ".join(row.values()) for row in rows(exported, "llm_calls")]

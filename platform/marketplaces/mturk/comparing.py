@@ -15,6 +15,7 @@ from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.models import Assignment, Hit
 from participants.models import Enrolment
 from participants.states import State
+from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
 
@@ -45,7 +46,6 @@ class Line:
     here: str
     advice: str
     assignment: Assignment | None
-    identity: Identity | None
 
     @property
     def may_reject(self) -> bool:
@@ -84,11 +84,11 @@ def _came(identity: Identity, mine: Assignment | None, same: Assignment | None, 
     there = mine.status if mine is not None else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
     here = str(State(enrolment.state).label)
     advice = _advice(enrolment, there, mine, same)
-    return Line(enrolment, str(_THERE[there]), here, advice, mine, identity)
+    return Line(enrolment, str(_THERE[there]), here, advice, mine)
 
 
 def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Assignment | None) -> str:
-    owed = {row.reason for row in enrolment.ledger.all()}
+    owed = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
     if same is not None and mine is None:
         return _(
             "Somebody else submitted this assignment: it was returned and taken again, or this is not the worker who "
@@ -130,17 +130,17 @@ def _advice_on_missing(enrolment: Enrolment, owed: set[str], there: str) -> str:
 
 def _submitted_only(one: Assignment) -> Line:
     if one.whose == Assignment.Whose.OURS:
-        return Line(None, str(_THERE[one.status]), _("erased"), "", one, None)
+        return Line(None, str(_THERE[one.status]), _("erased"), "", one)
     words = {
         Assignment.Whose.OTHER: _("came as somebody else"),
         Assignment.Whose.NOBODY: _("nobody came with it"),
     }
     advice = _(
         "Submitted at Mechanical Turk, and nothing of it is here. Mechanical Turk approves it by itself {when}, unless "
-        "an owner rejects it with a reason before. If the worker writes that they played, look for their way by its time."
+        "an owner rejects it with a reason before. If the worker writes that they played, look for them by the time."
     ).format(when=_moment(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
-    return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one, None)
+    return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one)
 
 
 def _moment(at: datetime | None) -> str:

@@ -11,7 +11,7 @@ from marketplaces.mturk.arriving import KEY
 from participants import farewells
 from participants.farewells import Farewell
 from participants.models import Enrolment
-from participants.states import ENDINGS
+from participants.states import State
 from recruiters.models import Identity
 
 SITES = {
@@ -27,7 +27,7 @@ LEADS_ON = ("https://*.mturk.com",)
 def to_mturk(enrolment: Enrolment) -> Farewell | None:
     """The button that submits the assignment; None where it is to be returned, or the code is to be copied."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=KEY).first()
-    submits = ENDINGS[enrolment.state].gives_code or bool((enrolment.earnings or {}).get("amounts"))
+    submits = enrolment.state == State.COMPLETED or bool((enrolment.earnings or {}).get("amounts"))
     if identity is None or not submits:
         return None
     site = submit_site(identity)

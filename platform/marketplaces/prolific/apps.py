@@ -8,7 +8,7 @@ class ProlificConfig(AppConfig):
     verbose_name = _("Prolific")
 
     def ready(self) -> None:
-        from marketplaces.prolific import leaving, parts, paying  # noqa: F401  (leaving and paying register themselves)
+        from marketplaces.prolific import leaving, parts, paying, syncing  # noqa: F401  (they register themselves)
         from marketplaces.prolific.links import arrive
         from recruiters import arrivals
 

@@ -31,7 +31,7 @@ ISSUER = "https://www.prolific.com"
 TOKEN = "prolific_token"
 NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 LEEWAY = timedelta(seconds=30)
-ASKED_AGAIN = timedelta(seconds=10)
+ASKED_AGAIN = timedelta(seconds=2)
 _ID = re.compile(r"[0-9a-f]{24}")
 _LONGEST_TOKEN = 6000
 
@@ -40,6 +40,18 @@ class NotRecruiting(NotLetIn):
     """Nobody has published this study on Prolific."""
 
     title = gettext_lazy("This study is not on Prolific")
+
+
+class Forged(ForgedLink):
+    """A new link from Prolific may do."""
+
+    try_again = True
+
+
+class Incomplete(IncompleteLink):
+    """A whole link from Prolific may do."""
+
+    try_again = True
 
 
 class CannotBeChecked(NotLetIn):
@@ -54,7 +66,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """Who comes; whoever only looks while the study is a draft at Prolific, previews.
 
     Raises:
-        IncompleteLink, ForgedLink, ExpiredLink, NotRecruiting, CannotBeChecked
+        Incomplete, Forged, Expired, NotRecruiting, CannotBeChecked
     """
     if any(link.get(name, "").startswith("{{%") for name in NAMES):
         return Arrival(KIND, worker="", proof="", preview=True)
@@ -67,9 +79,9 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     claims = _claims(token, publication) if token else {}
     worker, prolific_study, session = _ids(link, claims)
     if prolific_study != publication.prolific_id:
-        raise ForgedLink(_("It belongs to another study. Please open the study from its own page on Prolific."))
+        raise Forged(_("It belongs to another study. Please open the study from its own page on Prolific."))
     if not token and publication.requires_signature:
-        raise ForgedLink(
+        raise Forged(
             _("It lacks Prolific's signature, or was cut on its way. Please open the study from its page on Prolific.")
         )
     details = {"STUDY_ID": prolific_study, "SESSION_ID": session, "signed": "yes" if token else "no"}
@@ -84,13 +96,13 @@ def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:
         plain = link.get(name, "").strip().lower()
         sealed = signed.get(name, plain)
         if not isinstance(sealed, str) or (plain and sealed.lower() != plain):
-            raise ForgedLink(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
+            raise Forged(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
         value = plain or sealed.lower()
         if not _ID.fullmatch(value):
-            raise IncompleteLink(_("Please open the study from its own page on Prolific."))
+            raise Incomplete(_("Please open the study from its own page on Prolific."))
         found.append(value)
     if claims and claims["sub"].lower() != found[2]:
-        raise ForgedLink(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
+        raise Forged(_("What it says and what Prolific signed differ. Please open the study from Prolific."))
     return tuple(found)
 
 
@@ -103,7 +115,7 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
         head = {}
     kid = head.get("kid")
     if head.get("alg") != "RS256" or not isinstance(kid, str):
-        raise ForgedLink(forged)
+        raise Forged(forged)
     try:
         key = keys.key_called(kid, interface=publication.account.base_address)
     except keys.NoKeys:
@@ -111,7 +123,7 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
             _("Prolific does not tell us how to check it. Please wait a minute and load this page again.")
         ) from None
     if key is None:
-        raise ForgedLink(forged)
+        raise Forged(forged)
     try:
         claims: dict[str, Any] = jwt.decode(
             token,
@@ -124,17 +136,19 @@ def _claims(token: str, publication: Publication) -> dict[str, Any]:
     except jwt.ExpiredSignatureError:
         raise Expired from None
     except jwt.InvalidTokenError:
-        raise ForgedLink(forged) from None
+        raise Forged(forged) from None
     signed = claims.get("prolific")
     known = isinstance(signed, dict) and all(isinstance(signed.get(name), str) for name in NAMES)
     if not known or not _is_for_us(claims["aud"], publication.address) or not isinstance(claims["sub"], str):
-        raise ForgedLink(forged)
+        raise Forged(forged)
     if publication.workspace and signed.get("workspace_id", publication.workspace) != publication.workspace:
-        raise ForgedLink(forged)
+        raise Forged(forged)
     return claims
 
 
 class Expired(ExpiredLink):
+    try_again = True
+
     def __init__(self) -> None:
         NotLetIn.__init__(self, _("Please go back to Prolific and open the study there again: that gives a new link."))
 

@@ -98,6 +98,7 @@ class Submission(models.Model):
     enrolment = models.OneToOneField(
         Enrolment, models.SET_NULL, null=True, blank=True, related_name="prolific_submission"
     )
+    came = models.BooleanField(default=False, help_text=_("its worker came here; without a person: erased since"))
     status = models.CharField(_("status"), max_length=30)
     code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
     return_asked = models.BooleanField(default=False)

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models.signals import post_delete
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.dateparse import parse_datetime
@@ -64,11 +66,12 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
     )
     own = next((one for one in came if one.worker == participant), None)
     enrolment = own.enrolment if own else None
+    name = {"publication": publication, "fingerprint": fingerprint(session)}
     Submission.objects.update_or_create(
-        publication=publication,
-        fingerprint=fingerprint(session),
+        **name,
         defaults={
             "enrolment": enrolment,
+            "came": own is not None or Submission.objects.filter(**name, came=True).exists(),
             "status": status[:30],
             "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
             "return_asked": bool(told.get("return_requested")),
@@ -78,6 +81,12 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
     )
     if enrolment is not None and not enrolment.ended:
         _end(enrolment, status)
+
+
+@receiver(post_delete, sender=Identity)
+def part(sender: type[Identity], instance: Identity, **_signal: Any) -> None:
+    """Nothing leads from a submission to somebody who was erased."""
+    Submission.objects.filter(enrolment=instance.enrolment_id).update(enrolment=None)
 
 
 def _end(enrolment: Enrolment, status: str) -> None:

@@ -252,7 +252,7 @@ class TestLeaving:
         visitor.walk_to("name")
         page = visitor.client.get(f"{visitor.url}leave/")
         assert page.status_code == 200
-        assert "not paid" in text_of(page)
+        assert "Leaving before the end pays nothing." in text_of(page)
         assert standing(visitor) == (State.CONSENTED, 1)
 
     @pytest.mark.parametrize("kind", WAY)

@@ -18,8 +18,9 @@ from studies import forecast as forecasting
 from studies.admin.parameters import PREFIX
 from studies.admin.varying import SEVERAL
 from studies.forecast import Forecast, forecast
+from studies.models import Study
 from studies.text_preview import preview
-from studies.texts import in_currency
+from studies.texts import endings_of, endings_promise, in_currency
 
 DECISIVE = ("way", "design", "roles", "quota", "opponent")
 """Fields without which it is not known, beside the parameters, what would be played."""
@@ -53,7 +54,12 @@ def shown(form: Any) -> dict[str, str]:
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     try:
         expected = forecast(form.instance)
-        context = {"forecast": expected, **_amounts(expected), **_assumptions()}
+        context = {
+            "forecast": expected,
+            "endings": _endings(form.instance) if expected.pay else "",
+            **_amounts(expected),
+            **_assumptions(),
+        }
         seen = preview(form.instance)
     except (GameError, AgentError, ValueError):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
@@ -79,6 +85,11 @@ def _amounts(expected: Forecast) -> dict[str, str]:
         "model_each": _dollars(expected.model_cost),
         "model_in_all": _dollars(expected.models_in_all),
     }
+
+
+def _endings(study: Study) -> str:
+    """What other endings than completing pay, as people will read it."""
+    return endings_promise(study.pay(), endings_of(study))
 
 
 def _dollars(amount: Any) -> str:

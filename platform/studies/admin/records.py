@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy as _
@@ -78,6 +79,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         "erased_at",
         "earnings",
         "completion_code",
+        "signals",
     ]
 
     def change_view(
@@ -102,6 +104,12 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         seats = enrolment.seats.select_related("match").order_by("step")
         links = [(reverse("admin:matches_match_change", args=[seat.match_id]), str(seat.match)) for seat in seats]
         return format_html_join(", ", '<a href="{}" class="text-link">{}</a>', links) or "–"
+
+    @display(description=_("how the pages were used"))
+    def signals(self, enrolment: Enrolment) -> str:
+        """A table of what this person's browser counted; it decides nothing."""
+        views = list(enrolment.page_views.order_by("position", "first_at"))
+        return render_to_string("admin/participants/enrolment/signals.html", {"views": views})
 
     @display(description=_("state"), ordering="state", label=COLOURS)
     def standing(self, enrolment: Enrolment) -> tuple[str, str]:

@@ -19,12 +19,13 @@ from games import grids, registry
 from games.errors import GameError
 from games.interface import Game
 from matches.agent_settings import AgentSettings, settings_of
-from recruiters.models import LabCode
+from studies.admin.ending_fields import blanks_of_endings, chosen_endings
 from studies.admin.own_texts import explain
 from studies.admin.parameters import NONE, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.varying import SEVERAL, Varied
 from studies.models import Study
+from studies.names import is_given_out
 
 SCRIPT = "script:"
 PROVIDERS = {
@@ -90,10 +91,10 @@ class StudyForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        exclude = ["config", "agent", "asking", "status"]
+        exclude = ["config", "agent", "asking", "status", "endings"]
         widgets = {
             "game": forms.HiddenInput(),
-            "survey_before": SurveyWidget(),
+            "survey_before": SurveyWidget(may_end=True),
             "survey_after": SurveyWidget(),
         }
         labels = {"design": gettext_lazy("Written by hand")}
@@ -118,6 +119,8 @@ class StudyForm(forms.ModelForm):
         }
         for name, field in shown.items():
             self.fields[name].initial = field.initial
+        for name, field in blanks_of_endings(self.instance.endings).items():
+            self.fields[name].initial = field.initial
         explain(self.fields, OF_OPPONENT.prefix, self.game_class(self.game_class.Config()))
         self._show_design()
         self._show_agent(self.instance.agent, [key for key, _title in scripts])
@@ -126,7 +129,7 @@ class StudyForm(forms.ModelForm):
             self.initial["game"] = self.game_class.key
         if "instructions" in self.fields and not self.instance.instructions:
             self.initial["instructions"] = self.game_class.instruction_template()
-        if "slug" in self.fields and self.instance.pk and _known_by_its_slug(self.instance):
+        if "slug" in self.fields and self.instance.pk and is_given_out(self.instance):
             self.fields["slug"].disabled = True
             self.fields["slug"].help_text = _("Links have been given out under this name, so it stays.")
         if not self.initial.get("roles"):
@@ -166,7 +169,7 @@ class StudyForm(forms.ModelForm):
         return self.cleaned_data["debriefing"].replace("\r\n", "\n")
 
     def clean_survey_before(self) -> list[dict[str, Any]]:
-        return read_survey(self.cleaned_data["survey_before"])
+        return read_survey(self.cleaned_data["survey_before"], may_end=True)
 
     def clean_survey_after(self) -> list[dict[str, Any]]:
         return read_survey(self.cleaned_data["survey_after"])
@@ -181,6 +184,7 @@ class StudyForm(forms.ModelForm):
         for name, reason in {**errors, **wrong}.items():
             self.add_error(name if name in self.fields else None, reason)
         self.instance.config, self.instance.asking = config, settings
+        self.instance.endings = chosen_endings(cleaned)
         opponent, model = cleaned.get("opponent", ""), cleaned.get("model_name", "").strip()
         if opponent in PROVIDERS:
             self.instance.agent = f"{opponent}:{model}"
@@ -247,7 +251,12 @@ class StudyForm(forms.ModelForm):
 
 def study_form(game: type[Game[Any, Any]]) -> type[StudyForm]:
     """The form for a study of `game`: one field per parameter of it."""
-    fields = {**_of_game(game).blanks({}), **_several(game).blanks({}), **OF_OPPONENT.blanks({})}
+    fields = {
+        **_of_game(game).blanks({}),
+        **_several(game).blanks({}),
+        **OF_OPPONENT.blanks({}),
+        **blanks_of_endings({}),
+    }
     return type("StudyForm", (StudyForm,), {**fields, "game_class": game})
 
 
@@ -381,6 +390,17 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
         (
+            _("What other endings pay"),
+            {
+                "classes": ["step-pay"],
+                "fields": list(blanks_of_endings({})),
+                "description": _(
+                    "Not everybody completes. People read these amounts in the consent text, before the game and on "
+                    "their last page. Who gives the task back to the recruiter is paid nothing."
+                ),
+            },
+        ),
+        (
             _("Entry"),
             {
                 "classes": ["step-entry"],
@@ -392,11 +412,6 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
     ]
-
-
-def _known_by_its_slug(study: Study) -> bool:
-    """Whether links, codes or identities exist that name the study."""
-    return study.versions.exists() or LabCode.objects.filter(study=study.slug).exists()
 
 
 def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
@@ -16,7 +15,7 @@ from opponents.spending import cap_of_study, cap_of_today
 from participants.markdown import to_html
 from participants.models import ProblemReport
 from participants.states import ENDED, State
-from recruiters.models import Identity, LabCode
+from recruiters.lab_codes import Listed, codes_of, with_states
 from studies.cells import cell_titles
 from studies.freezing import content_of, sha256_of
 from studies.models import Cell, Placement, Study, Version
@@ -62,7 +61,7 @@ class Standing:
     other_endings: list[tuple[str, int]]
     cells: list[CellFill]
     cells_more: int
-    codes: list[dict[str, Any]]
+    codes: list[Listed]
     codes_made: int
     codes_used: int
     reports: int
@@ -77,7 +76,7 @@ def standing_of(study: Study, request: HttpRequest) -> Standing:
     counted = dict(placed.order_by().values_list("enrolment__state").annotate(Count("pk")))
     join_link = request.build_absolute_uri(study.get_absolute_url())
     problem, unlaunched = _launchable(study, versions[0] if versions else None)
-    codes = LabCode.objects.filter(study=study.slug)
+    codes = codes_of(study.slug)
     return Standing(
         join_link=join_link,
         versions=versions,
@@ -93,24 +92,13 @@ def standing_of(study: Study, request: HttpRequest) -> Standing:
         ],
         cells=_cells(study, versions[0] if versions else None),
         cells_more=max(0, Cell.objects.filter(version=versions[0]).count() - CELLS_SHOWN) if versions else 0,
-        codes=codes_of(study, join_link, most=CODES_SHOWN),
+        codes=list(with_states(codes[:CODES_SHOWN])),
         codes_made=codes.count(),
-        codes_used=codes.filter(code__in=_used(study)).count(),
+        codes_used=codes.filter(used=True).count(),
         reports=ProblemReport.objects.filter(enrolment__placement__cell__version__study=study).count(),
         spent_up=_spent_up(study, versions[0] if versions else None),
         instructions=_instructions(study),
     )
-
-
-def codes_of(study: Study, join_link: str, *, most: int | None = None) -> list[dict[str, Any]]:
-    """The study's lab codes, newest first: {code, link, used}."""
-    codes = list(LabCode.objects.filter(study=study.slug).order_by("-pk")[:most])
-    used = set(_used(study).filter(proof__in=[code.code for code in codes]))
-    return [{"code": code.code, "link": f"{join_link}?code={code.code}", "used": code.code in used} for code in codes]
-
-
-def _used(study: Study) -> Any:
-    return Identity.objects.filter(study=study.slug, recruiter="codes").values_list("proof", flat=True)
 
 
 def _launchable(study: Study, latest: Version | None) -> tuple[str, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
@@ -22,25 +21,24 @@ from audit.deeds import Deed
 from games import registry
 from games.interface import Game
 from participants.states import State
-from recruiters.models import LabCode
 from rights.roles import Role
 from studies import pausing
 from studies.admin import preview
+from studies.admin.codes import LabCodes, making_choices
 from studies.admin.first_page import COLOURS
 from studies.admin.making import Making
 from studies.admin.outlook import Outlook
 from studies.admin.setup_form import STEPS, fieldsets, shown_where, study_form
-from studies.admin.standing import codes_of, standing_of
+from studies.admin.standing import standing_of
 from studies.freezing import launch
 from studies.models import Study
 from studies.previewing import subject_of
 
-MOST_CODES = 500
 _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 
 @admin.register(Study)
-class StudyAdmin(Making, Outlook):
+class StudyAdmin(Making, LabCodes, Outlook):
     list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
@@ -122,7 +120,7 @@ class StudyAdmin(Making, Outlook):
                 "may_change": self.has_change_permission(request, study),
                 "may_close": self._allowed(request, study, Role.OWNER),
                 "may_copy": self.has_add_permission(request),
-                "most_codes": MOST_CODES,
+                **making_choices(),
             }
         return super().change_view(request, object_id, form_url, context)
 
@@ -177,7 +175,7 @@ class StudyAdmin(Making, Outlook):
     # ---- deeds ---------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        deeds = {"launch": self.launch, "pause": self.pause, "close": self.close, "codes": self.make_codes}
+        deeds = {"launch": self.launch, "pause": self.pause, "close": self.close}
         own = [
             path(
                 f"<path:object_id>/{name}/",
@@ -186,14 +184,11 @@ class StudyAdmin(Making, Outlook):
             )
             for name, deed in deeds.items()
         ]
-        codes = path(
-            "<path:object_id>/codes.csv", self.admin_site.admin_view(self.codes_file), name="studies_study_codes_file"
-        )
         prompts = [
             path("add/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_add_prompts"),
             path("<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"),
         ]
-        return [*own, codes, *prompts, *self.making_urls(), *self.outlook_urls(), *super().get_urls()]
+        return [*own, *self.codes_urls(), *prompts, *self.making_urls(), *self.outlook_urls(), *super().get_urls()]
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """What models are sent: in the study as it is saved, or (POST) in one as it is typed; nothing is saved."""
@@ -266,34 +261,6 @@ class StudyAdmin(Making, Outlook):
         except pausing.NotRunning as reason:
             self.message_user(request, str(reason), messages.WARNING)
         return _page_of(study)
-
-    def make_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Make as many personal codes as were asked for."""
-        study = self.seen(request, object_id, role=Role.EDITOR)
-        asked = request.POST.get("number", "")
-        if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked) <= MOST_CODES:
-            says = _("Please ask for 1 to {most} codes at a time.").format(most=MOST_CODES)
-            self.message_user(request, says, messages.ERROR)
-            return _page_of(study)
-        with transaction.atomic():
-            number = len(LabCode.objects.bulk_create(LabCode(study=study.slug) for _i in range(int(asked))))
-            self.record_deed(request, study, Deed.CODES_MADE, f"Made {number} lab codes.", {"number": number})
-        says = ngettext("One code is ready.", "{number} codes are ready.", number).format(number=number)
-        self.message_user(request, says, messages.SUCCESS)
-        return _page_of(study)
-
-    def codes_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Every code with its link as a CSV file, for handing out."""
-        study = self.seen(request, object_id, role=Role.EDITOR)
-        self.record_deed(request, study, Deed.CODES_TAKEN, "Downloaded the lab codes.")
-        response = HttpResponse(content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="{study.slug}-codes.csv"'
-        response["Cache-Control"] = "no-store"
-        rows = csv.writer(response)
-        rows.writerow(["code", "link", "used"])
-        for code in codes_of(study, request.build_absolute_uri(study.get_absolute_url())):
-            rows.writerow([code["code"], code["link"], "yes" if code["used"] else "no"])
-        return response
 
 
 def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:

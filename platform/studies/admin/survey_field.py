@@ -15,8 +15,9 @@ from surveys.questions import MOST_QUESTIONS, BadQuestions, questions_of
 class SurveyWidget(UnfoldAdminTextareaWidget):
     """A text field with the words that the script needs; without the script it holds the questions as JSON."""
 
-    def __init__(self, attrs: dict[str, Any] | None = None):
+    def __init__(self, attrs: dict[str, Any] | None = None, *, may_end: bool = False):
         super().__init__({"rows": 3, "spellcheck": "false", **(attrs or {})})
+        self.may_end = may_end
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         words = {
@@ -30,6 +31,7 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
             "choice": _("one of several options"),
             "scale": _("a point on a scale"),
             "options": _("Options, one per line"),
+            "ends": _("Who chooses one of these does not take part: the study ends there for them"),
             "least": _("Least"),
             "most": _("Largest"),
             "points": _("Points"),
@@ -42,17 +44,22 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
             "remove": _("Remove"),
         }
         attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MOST_QUESTIONS}
+        if self.may_end:
+            attrs["data-may-end"] = ""
         context: dict[str, Any] = super().get_context(name, value, attrs)
         return context
 
 
-def read_survey(written: Any) -> list[dict[str, Any]]:
+def read_survey(written: Any, *, may_end: bool = False) -> list[dict[str, Any]]:
     """The questions in the field.
+
+    Args:
+        may_end: whether answers may end the way.
 
     Raises:
         ValidationError: naming each question that cannot be asked.
     """
     try:
-        return [question.kept() for question in questions_of(written or [])]
+        return [question.kept() for question in questions_of(written or [], may_end=may_end)]
     except BadQuestions as error:
         raise ValidationError(error.problems) from None

@@ -1,0 +1,100 @@
+"""Signals of data quality: how pages were used, and what somebody repeated. They are told and decide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from participants.models import Enrolment
+
+if TYPE_CHECKING:
+    from exports.ways import Way
+
+
+@dataclass(frozen=True)
+class PageUse:
+    """How one participant used one page, all of its loadings together; times in seconds."""
+
+    enrolment: Enrolment
+    position: int
+    kind: str
+    loadings: int
+    open: float
+    visible: float
+    hidden: int
+    blurred: int
+    pastes: int
+    pasted: int
+
+
+def page_uses(way: Way) -> list[PageUse]:
+    """The pages that were heard of by the cut-off, in their order on the way."""
+    views = [view for view in way.enrolment.page_views.all() if view.last_at <= way.reading.cutoff]
+    views.sort(key=lambda view: view.position)
+    return [_together(way.enrolment, list(of_page)) for _position, of_page in groupby(views, lambda v: v.position)]
+
+
+def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
+    def total(name: str) -> int:
+        return sum(getattr(view, name) for view in views)
+
+    return PageUse(
+        enrolment=enrolment,
+        position=views[0].position,
+        kind=views[0].kind,
+        loadings=len(views),
+        open=total("open_ms") / 1000,
+        visible=total("visible_ms") / 1000,
+        hidden=total("hidden"),
+        blurred=total("blurred"),
+        pastes=total("pastes"),
+        pasted=total("pasted"),
+    )
+
+
+def repeated_messages(way: Way) -> int | None:
+    """Messages that say what an earlier one of the same person said; None of who wrote none in the dataset."""
+    if way.enrolment.erased_at is not None:
+        return None
+    said = [
+        decision.message or ""
+        for match in way.matches
+        if not match.reasons
+        for decision in match.messages
+        if (seated := match.seats[decision.role].enrolment) is not None and seated.pk == way.enrolment.pk
+    ]
+    return _repeated(said)
+
+
+def repeated_answers(way: Way) -> int | None:
+    """Answers in words that say what an earlier one said, all surveys together; None of who gave none."""
+    if way.enrolment.erased_at is not None:
+        return None
+    given = [answer for survey in _surveys(way) for kind, answer in survey if kind == "text" and answer]
+    return _repeated(given)
+
+
+def longest_line(way: Way) -> int | None:
+    """The most scales one after the other, in one survey, on which the same point was chosen; None below two."""
+    scales = [[answer for kind, answer in survey if kind == "scale" and answer is not None] for survey in _surveys(way)]
+    if max(map(len, scales), default=0) < 2:
+        return None
+    return max(len(list(run)) for points in scales for _point, run in groupby(points))
+
+
+def _surveys(way: Way) -> list[list[tuple[str, Any]]]:
+    """(kind, answer) in the order of the questions, for each survey of somebody in the dataset."""
+    answers = way.answers
+    return [
+        [(question["kind"], answers[one.survey].get(question["key"])) for question in one.questions]
+        for one in way.enrolment.surveys.all()
+        if one.survey in answers
+    ]
+
+
+def _repeated(texts: Iterable[str]) -> int | None:
+    plain = [" ".join(text.casefold().split()) for text in texts]
+    plain = [text for text in plain if text]
+    return len(plain) - len(set(plain)) if plain else None

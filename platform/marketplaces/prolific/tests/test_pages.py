@@ -1,0 +1,193 @@
+"""What researchers do with a study on Prolific in the admin, and what each of them may not."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Record
+from exports.tests import building
+from marketplaces import syncing
+from marketplaces.models import Recruitment
+from marketplaces.prolific.models import Publication
+from marketplaces.prolific.twin import TOKEN
+from rights.members import give
+from rights.roles import Role
+from tests.visitors import text_of
+
+pytestmark = pytest.mark.django_db
+
+OFFER = {
+    "name": "Splitting money",
+    "description": "You share money.",
+    "places": "20",
+    "minutes": "10",
+    "devices": ["desktop", "mobile"],
+    "requires_signature": "on",
+}
+
+
+def at(name: str, *key: object) -> str:
+    return reverse(f"admin:prolific_publication_{name}", args=key)
+
+
+@pytest.fixture
+def sign_in(desk, account):
+    """A client of somebody with a part in the study and one in the account."""
+
+    def made(*, study: Role, account_part: Role | None) -> Client:
+        user = User.objects.create_user(f"{study}-{account_part}", is_staff=True)
+        give(desk.study, user=user, role=study, by=None)
+        if account_part:
+            give(account, user=user, role=account_part, by=None)
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return made
+
+
+@pytest.fixture
+def owner(sign_in) -> Client:
+    return sign_in(study=Role.OWNER, account_part=Role.EDITOR)
+
+
+def said(response) -> str:
+    """What the page that one is led to says."""
+    return text_of(response)
+
+
+def test_from_the_form_to_a_published_study(desk, owner):
+    form = owner.get(at("of", desk.study.pk))
+    assert "Make the draft" in said(form) and "1.00 USD" in said(form) and not desk.twin.market.studies
+    made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.twin.market.project}, follow=True)
+    assert "The draft is at Prolific" in said(made)
+    key = desk.publication.pk
+    price = owner.get(at("publish", key))
+    assert "28.00 USD" in said(price) and "10000.00 USD" in said(price) and "nobody is paid" in said(price)
+    assert desk.publication.status == "UNPUBLISHED"
+    assert "workers see it" in said(owner.post(at("publish", key), follow=True))
+    assert "More places" in said(owner.post(at("pause", key), follow=True))
+    assert "Workers can begin again" in said(owner.post(at("resume", key), follow=True))
+    assert "It has 25 places now" in said(owner.post(at("places", key), {"places": "25"}, follow=True))
+    assert "only become more" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
+    assert "takes nobody" in said(owner.post(at("stop", key), follow=True))
+    deeds = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("deed", flat=True)
+    assert [deed for deed in deeds if deed in ("made", "launched", "paused", "resumed", "changed", "stopped")] == [
+        "made", "launched", "paused", "resumed", "changed", "stopped",
+    ]  # fmt: skip
+
+
+def test_a_mistake_in_the_form_is_named_and_makes_nothing(desk, owner):
+    page = owner.post(at("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
+    assert "greater than or equal to 1" in said(page) and "This field is required" in said(page)
+    assert not desk.twin.market.studies and not Publication.objects.exists()
+
+
+def test_only_those_who_may_use_the_account_spend_its_money(desk, sign_in):
+    without = sign_in(study=Role.OWNER, account_part=None)
+    viewer = sign_in(study=Role.OWNER, account_part=Role.VIEWER)
+    for client in (without, viewer):
+        assert client.get(at("of", desk.study.pk)).status_code == 403
+        assert client.post(at("of", desk.study.pk), OFFER).status_code == 403
+    key = desk.draft().pk
+    for client in (without, viewer):
+        for deed in ("publish", "resume", "places"):
+            assert client.post(at(deed, key), {"places": 30}).status_code == 403
+    assert desk.publication.status == "UNPUBLISHED"
+    assert "Publish …" not in said(without.get(at("change", key)))
+
+
+def test_an_editor_neither_stops_nor_rejects(desk, sign_in):
+    editor = sign_in(study=Role.EDITOR, account_part=Role.EDITOR)
+    key = desk.publish().pk
+    assert editor.post(at("stop", key)).status_code == 403
+    assert editor.post(at("forget", key)).status_code == 403
+
+
+def test_looking_changes_nothing_at_prolific_or_here(desk, owner):
+    key = desk.draft().pk
+    desk.twin.calls.clear()
+    for name in ("change", "publish", "of"):
+        owner.get(at(name, desk.study.pk if name == "of" else key))
+    assert {call.method for call in desk.twin.calls} <= {"GET"}
+    for name in ("pause", "resume", "stop", "places", "find", "refresh", "forget"):
+        assert owner.get(at(name, key)).status_code == 405
+    assert owner.post(at("change", key), {"places": 5}).status_code == 403
+
+
+@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+def test_trouble_at_any_deed_is_said_and_can_be_tried_again(desk, owner, kind):
+    key = desk.draft().pk
+    steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
+    for name, typed in steps:
+        desk.twin.misbehave(kind, ".", times=3)
+        page = owner.post(at(name, key), typed, follow=True)
+        assert page.status_code == 200 and "Prolific" in said(page), name
+        desk.twin.behave()
+        owner.post(at(name, key), typed)
+    assert desk.publication.status == "ACTIVE" and desk.publication.places == 30
+    desk.twin.misbehave(kind, ".", times=1)
+    assert owner.get(at("publish", key)).status_code in (200, 302)
+
+
+def test_a_lost_answer_leads_to_a_page_that_looks_for_it(desk, owner):
+    desk.twin.misbehave("drop_after", "POST /api/v1/studies/$")
+    page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.twin.market.project}, follow=True)
+    assert "broke the connection off" in said(page) and "Look for it at Prolific" in said(page)
+    assert "Found: the draft is at Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
+    assert len(desk.twin.market.studies) == 1
+
+
+def test_a_draft_that_was_deleted_at_prolific_can_be_made_again(desk, owner):
+    key = desk.draft().pk
+    assert "still at Prolific" in said(owner.post(at("forget", key), follow=True))
+    desk.twin.market.studies.clear()
+    assert "can be offered again" in said(owner.post(at("forget", key), follow=True))
+    assert not Publication.objects.exists()
+
+
+def test_what_is_missing_before_it_can_be_offered_is_named(desk, owner):
+    Recruitment.objects.all().delete()
+    page = owner.get(at("of", desk.study.pk))
+    assert "Choose the account" in said(page) and "Make the draft" not in said(page)
+
+
+def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
+    desk.publish()
+    worker = desk.worker()
+    person = worker.arrive()
+    building.consent(person)
+    building.read_instructions(person, word="wrong")
+    worker.submit("NOCODE")
+    syncing.sync(Recruitment.objects.get())
+    key = desk.publication.pk
+    page = owner.get(at("change", key))
+    assert "Submitted without the study" in said(page) and "Reject …" in said(page)
+    short = {"category": "NO_CODE", "message": "Too short.", "sure": "on"}
+    assert "at least 100" in said(owner.post(at("reject", key, person.pk), short))
+    long = {**short, "message": "The code word hidden in the instructions was not the one that was typed. " * 2}
+    owner.post(at("reject", key, person.pk), {**long, "sure": ""})
+    market = desk.twin.market
+    assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
+    assert "Rejected: " in said(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert market.submissions[worker.submission.id].status == "REJECTED"
+    assert "no submission of theirs" in said(owner.post(at("reject", key, person.pk), long, follow=True))
+
+
+def test_no_page_shows_an_identifier_or_the_token(desk, owner):
+    desk.publish()
+    workers = [desk.worker() for _i in range(3)]
+    workers[0].finish()
+    workers[0].submit()
+    workers[1].arrive()
+    workers[2].submit()
+    syncing.sync(Recruitment.objects.get())
+    shown = [owner.get(at("change", desk.publication.pk)), owner.get(at("changelist"))]
+    shown += [owner.get(f"/admin/marketplaces/recruitment/{Recruitment.objects.get().pk}/change/")]
+    for page in shown:
+        for worker in workers:
+            assert worker.participant not in page.content.decode() and worker.submission.id not in page.content.decode()
+        assert TOKEN not in page.content.decode()

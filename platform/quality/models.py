@@ -1,0 +1,46 @@
+"""How people used their pages: figures that researchers may look at and that decide nothing."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from participants.models import Enrolment
+
+
+class PageView(models.Model):
+    """One loading of a page of a participant's way in one tab, as the page itself counted it.
+
+    `view` is made anew by each loading and tells nothing of who it is. Times are in milliseconds. Of what
+    was pasted only the number of characters is known.
+    """
+
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="page_views")
+    position = models.PositiveSmallIntegerField(_("position"))
+    kind = models.CharField(_("step"), max_length=20)
+    view = models.CharField(max_length=16)
+    first_at = models.DateTimeField(_("first heard of"), default=timezone.now)
+    last_at = models.DateTimeField(_("last heard of"), default=timezone.now)
+    open_ms = models.PositiveBigIntegerField(_("open"))
+    visible_ms = models.PositiveBigIntegerField(_("visible"))
+    hidden = models.PositiveIntegerField(_("times hidden"))
+    blurred = models.PositiveIntegerField(_("times another window was in front"))
+    pastes = models.PositiveIntegerField(_("pastes"))
+    pasted = models.PositiveIntegerField(_("characters pasted"))
+
+    class Meta:
+        verbose_name = _("page view")
+        verbose_name_plural = _("page views")
+        constraints = [models.UniqueConstraint(fields=["enrolment", "position", "view"], name="one_row_per_page_view")]
+
+    def __str__(self) -> str:
+        return f"{self.enrolment}: {self.kind}"
+
+    @property
+    def open_seconds(self) -> float:
+        return self.open_ms / 1000
+
+    @property
+    def visible_seconds(self) -> float:
+        return self.visible_ms / 1000

@@ -1,0 +1,6 @@
+from django.urls import path
+
+from quality import views
+
+app_name = "quality"
+urlpatterns = [path("<slug:token>/counts", views.take, name="take")]

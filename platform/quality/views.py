@@ -1,0 +1,58 @@
+"""Where participants' pages send what they have counted."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from threading import Lock
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from quality import counts
+
+MOST_IN_WINDOW = 60
+"""Sendings of one participant within WINDOW_SECONDS that a web server looks at; a page sends when it is hidden or left,
+at most once in fifteen seconds while something happens on it, and every five minutes."""
+WINDOW_SECONDS = 60
+
+
+@csrf_exempt  # the token in the address is the key, as for all pages of participants
+@require_POST
+def take(request: HttpRequest, token: str) -> HttpResponse:
+    """Keep what a page has counted; 204, or why not. Whoever sends is never held up by it."""
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length[:9]) > counts.LONGEST:
+        return _refused(413, "too long")
+    if _window.too_often(token):
+        return _refused(429, "too often")
+    try:
+        known = counts.keep(token=token, counts=counts.read(request.body))
+    except counts.NotTaken as reason:
+        return _refused(422, str(reason))
+    return HttpResponse(status=204) if known else _refused(404, "no such page")
+
+
+def _refused(status: int, reason: str) -> HttpResponse:
+    return HttpResponse(reason, status=status, content_type="text/plain; charset=utf-8")
+
+
+class _Window:
+    """How often each token was heard of in the present window, by this web server alone: asking others takes time."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._began = 0
+        self._heard: Counter[str] = Counter()
+
+    def too_often(self, token: str) -> bool:
+        now = int(time.monotonic() // WINDOW_SECONDS)
+        with self._lock:
+            if now != self._began:
+                self._began, self._heard = now, Counter()
+            self._heard[token[:64]] += 1
+            return self._heard[token[:64]] > MOST_IN_WINDOW
+
+
+_window = _Window()

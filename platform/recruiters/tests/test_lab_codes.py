@@ -1,0 +1,261 @@
+"""Lists of personal codes: what a file may hold, and that a list is taken as a whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from exports.dataset import export
+from participants.models import Enrolment
+from recruiters import lab_codes
+from recruiters.lab_codes import BadFile, Brought
+from recruiters.models import LabCode
+from studies.models import Study
+from tests.visitors import Visitor, heading_of, launched, text_of
+
+GOOD = b"code,label\r\nANTON-01,row 1\r\nBERTA-02,\r\n"
+
+
+def problems_of(data: bytes) -> list[tuple[int, str]]:
+    with pytest.raises(BadFile) as refused:
+        lab_codes.read(data)
+    return [(problem.line, problem.reason) for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        GOOD,
+        b"\xef\xbb\xbf" + GOOD,
+        GOOD.decode().encode("utf-16"),
+        GOOD.replace(b",", b";"),
+        GOOD.replace(b",", b"\t"),
+        b"sep=;\r\n" + GOOD.replace(b",", b";"),
+        b'"Label","Code"\n"row 1","ANTON-01"\n\n,BERTA-02\n,\n',
+    ],
+    ids=["plain", "BOM", "UTF-16", "semicolons", "tabs", "sep=", "other order and blank lines"],
+)
+def test_files_are_read_as_spreadsheets_write_them(data):
+    assert [(one.code, one.label) for one in lab_codes.read(data)] == [("ANTON-01", "row 1"), ("BERTA-02", "")]
+
+
+def test_labels_are_any_words():
+    (found,) = lab_codes.read("code;label\nANTON-01;Zoë, „Platz 3“ <b>\n".encode())
+    assert found == Brought(2, "ANTON-01", "Zoë, „Platz 3“ <b>")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (",nobody", "missing"),
+        ("short", "6 to 40 characters"),
+        ("x" * 41, "6 to 40 characters"),
+        ("ANTÓN-01", "only the letters A to Z"),
+        ("ANTON 01", "only the letters"),
+        ("ANTON/01", "only the letters"),
+        ("1.2E+10", "only the letters"),
+        ("٣٣٣٣٣٣٣", "only the letters"),
+        ("_anton1", "begins with none"),
+        ('"=HYPERLINK(""http://x"")"', "formula"),
+        ("-ANTON1", "formula"),
+        ("@ANTON1", "formula"),
+        ("＝ANTON1", "formula"),
+        ("ANTON-01,=1+1", "label must not begin like a formula"),
+        ("ANTON-01," + "x" * 121, "at most 120"),
+        ('ANTON-01,"two\nlines"', "one line"),
+        ("ANTON-01,a\x07", "one line"),
+        ("ANTON-01,a,b", "more cells"),
+    ],
+)
+def test_each_wrong_line_is_named_with_its_reason(line, reason):
+    ((number, says),) = problems_of(f"code,label\nGOODCODE1,fine\n{line}\nGOODCODE2,fine\n".encode())
+    assert number in (3, 4) and reason in says
+
+
+def test_every_problem_is_named_at_once():
+    found = problems_of(b"code\nGOODCODE1\nx\ngoodcode1\nGOODCODE2\n=1+1\n")
+    assert [line for line, _reason in found] == [3, 4, 6]
+    assert "stands in line 2 already" in found[1][1]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "empty"),
+        (b"\xef\xbb\xbf", "empty"),
+        (b"\n\n", "empty"),
+        (b"code\n", "no code"),
+        (b"ANTON-01\nBERTA-02\n", "first line has to name"),
+        (b"code,email\nANTON-01,a@b.c\n", "and no others"),
+        (b"code,code\nANTON-01,ANTON-01\n", "first line has to name"),
+        (b"code\n\xe4\xf6\xfc\xdf\xe4\xf6\n", "UTF-8"),
+        (b'code\n"ANTON-01\n', "quotation mark"),
+        (b"\x00\x01\x02\x03PK", "first line has to name"),
+        (b"code\n" + b"ANTON-01" * 300_000, "larger than 2 MB"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_list_of_codes_is_refused(data, reason):
+    assert reason in " ".join(says for _line, says in problems_of(data))
+
+
+def test_ten_thousand_lines_are_the_most():
+    lines = [f"CODE{i:06}" for i in range(lab_codes.MOST)]
+    assert len(lab_codes.read("\n".join(["code", *lines]).encode())) == lab_codes.MOST
+    (found,) = problems_of("\n".join(["code", *lines, "ONE-MORE"]).encode())
+    assert found[0] == lab_codes.MOST + 2 and "10,000 codes are the most" in found[1]
+
+
+@pytest.mark.django_db
+class TestTaking:
+    def take(self, data: bytes = GOOD, study: str = "splitting") -> int:
+        return lab_codes.take_in(study=study, brought=lab_codes.read(data), kind=LabCode.Kind.ONCE, expires_at=None)
+
+    def test_a_list_is_kept_with_its_labels_and_kind(self):
+        assert self.take() == 2
+        assert set(LabCode.objects.values_list("code", "label", "kind")) == {
+            ("ANTON-01", "row 1", "once"),
+            ("BERTA-02", "", "once"),
+        }
+
+    def test_a_code_that_is_there_refuses_the_whole_list(self):
+        LabCode.objects.create(study="splitting", code="Berta-02")
+        with pytest.raises(BadFile) as refused:
+            self.take()
+        assert [(problem.line, problem.reason) for problem in refused.value.problems] == [
+            (3, "The study has this code already.")
+        ]
+        assert LabCode.objects.count() == 1
+
+    def test_other_studies_may_have_the_same_codes(self):
+        self.take()
+        assert self.take(study="other") == 2
+
+    def test_ten_thousand_are_taken_and_listed(self):
+        data = "\n".join(["code,label", *(f"CODE{i:06},seat {i}" for i in range(lab_codes.MOST))]).encode()
+        began = time.monotonic()
+        assert self.take(data) == lab_codes.MOST
+        rows = list(lab_codes.as_csv("splitting", "https://x.example/join/splitting/"))
+        assert len(rows) == lab_codes.MOST + 1
+        assert time.monotonic() - began < 60
+
+    def test_the_file_to_hand_out_has_links_and_states_and_no_label(self):
+        study = launched(entry=Study.Entry.CODES)
+        self.take(b"code,label\nANTON-01,Anton Meier\nBERTA-02,Berta\n")
+        LabCode.objects.create(study=study.slug, code="=1+1")
+        client = Client()
+        client.post("/join/splitting?code=ANTON-01")
+        text = io.StringIO()
+        csv.writer(text).writerows(lab_codes.as_csv(study.slug, "https://x.example/join/splitting/"))
+        assert "Meier" not in text.getvalue()
+        rows = {row["code"]: row for row in csv.DictReader(io.StringIO(text.getvalue()))}
+        assert set(rows) == {"ANTON-01", "BERTA-02", "'=1+1"}
+        assert (rows["ANTON-01"]["used"], rows["ANTON-01"]["state"]) == ("yes", "arrived")
+        assert (rows["BERTA-02"]["used"], rows["BERTA-02"]["state"]) == ("no", "")
+        assert rows["BERTA-02"]["link"] == "https://x.example/join/splitting/?code=BERTA-02"
+
+    def test_codes_in_use_are_not_deleted(self):
+        study = launched(entry=Study.Entry.CODES)
+        self.take()
+        Client().post("/join/splitting?code=ANTON-01")
+        assert lab_codes.delete_unused(study=study.slug, codes=["ANTON-01"]) == 0
+        assert lab_codes.delete_unused(study=study.slug, codes=None) == 1
+        assert LabCode.objects.get().code == "ANTON-01"
+
+
+# ---- what the two kinds do at the door ----------------------------------------------------------------------
+
+DOOR = "/join/splitting?code=ANTON-01"
+
+
+@pytest.mark.django_db
+class TestOnce:
+    @pytest.fixture(autouse=True)
+    def code(self) -> LabCode:
+        launched(entry=Study.Entry.CODES)
+        return LabCode.objects.create(study="splitting", code="ANTON-01", kind=LabCode.Kind.ONCE)
+
+    def test_looking_at_the_link_begins_nothing(self):
+        page = Client().get(DOOR)
+        assert page.status_code == 200 and "Begin" in text_of(page)
+        assert not Enrolment.objects.exists()
+
+    def test_the_browser_that_began_comes_back(self):
+        mine = Client()
+        way = mine.post(DOOR)["Location"]
+        assert mine.get(DOOR)["Location"] == way
+        assert mine.post(DOOR)["Location"] == way
+        assert Enrolment.objects.count() == 1
+
+    @pytest.mark.parametrize("method", ["get", "post"])
+    def test_another_browser_does_not_and_sees_nothing_of_the_way(self, method):
+        way = Client().post(DOOR)["Location"]
+        answer = getattr(Client(), method)(DOOR)
+        assert answer.status_code == 403
+        assert heading_of(answer) == "This code has been used"
+        assert way not in answer.content.decode() and "tell the person who gave you the code" in text_of(answer)
+        assert Enrolment.objects.count() == 1
+
+    def test_the_address_of_the_persons_page_opens_everywhere(self):
+        way = Client().post(DOOR)["Location"]
+        assert Client().get(way).status_code == 200
+
+    def test_a_forged_cookie_does_not_open_it(self):
+        way = Client().post(DOOR)["Location"]
+        forger = Client()
+        forger.cookies["parley-splitting"] = way.split("/")[2]
+        assert forger.get(DOOR).status_code == 403
+
+    def test_one_browser_may_use_one_code_after_another(self):
+        LabCode.objects.create(study="splitting", code="BERTA-02", kind=LabCode.Kind.ONCE)
+        shared = Client()
+        first = shared.post(DOOR)["Location"]
+        second = shared.post("/join/splitting?code=BERTA-02")["Location"]
+        assert first != second
+        assert shared.get(DOOR).status_code == 403
+
+    def test_after_the_end_the_same_browser_sees_the_last_page_and_begins_no_other_game(self):
+        Study.objects.update(most_participations=None)
+        mine = Client()
+        visitor = Visitor(Enrolment.objects.get(token=mine.post(DOOR)["Location"].split("/")[2]))
+        visitor.client.post(f"{visitor.url}leave/")
+        assert mine.post(DOOR, {"again": "yes"})["Location"] == visitor.url
+        assert Enrolment.objects.count() == 1
+
+    def test_a_closed_study_says_so_before_anybody_begins(self):
+        Study.objects.update(status=Study.Status.CLOSED)
+        assert "not open" in heading_of(Client().get(DOOR))
+
+
+@pytest.mark.django_db
+def test_an_expired_code_leads_back_who_has_begun_and_begins_nothing_else():
+    study = launched(entry=Study.Entry.CODES, most_participations=None)
+    for code in ("ANTON-01", "BERTA-02"):
+        LabCode.objects.create(study=study.slug, code=code, expires_at=timezone.now() + timedelta(hours=1))
+    way = Client().get(DOOR)["Location"]
+    LabCode.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert Client().get(DOOR)["Location"] == way
+    refused = Client().get("/join/splitting?code=BERTA-02")
+    assert refused.status_code == 410 and "expired" in heading_of(refused)
+    visitor = Visitor(Enrolment.objects.get())
+    visitor.client.post(f"{visitor.url}leave/")
+    assert Client().post(DOOR, {"again": "yes"})["Location"] == way
+    assert Enrolment.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_label_leaves_in_no_dataset(tmp_path):
+    study = launched(entry=Study.Entry.CODES)
+    LabCode.objects.create(study=study.slug, code="ANTON-01", label="Meierchen Zoë")
+    Client().get(DOOR)
+    Visitor(Enrolment.objects.get()).walk_to("quiz").send(loss_rate="10%")
+    export(study, tmp_path / "data")
+    written = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir())
+    assert b"Meierchen" not in written and b"ANTON-01" not in written
+    assert b"participant" in written

@@ -1,0 +1,259 @@
+"""Every state of a participant is reached in a real way, and its page says what happened, what is paid, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import Client
+from django.utils import timezone
+
+from matches.models import Match
+from matches.services import abandon_match, let_time_run_out
+from participants import services as people
+from participants.models import Enrolment
+from participants.states import ENDINGS, State
+from payouts.models import LedgerRow
+from payouts.rules import CAN_PAY, ENDINGS_PAY
+from recruiters.models import LabCode
+from studies.freezing import launch
+from studies.models import Placement, Study
+from surveys.models import Response
+from tests.visitors import Visitor, arriving, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+ADULTS = [
+    {"kind": "choice", "prompt": "How old are you?", "key": "age", "options": ["18 or more", "less"], "ends": ["less"]}
+]
+
+
+def asked_first(visitor: Visitor) -> None:
+    visitor.see()
+    visitor.send(agree="yes")
+    visitor.send(name="Robin")
+
+
+def screen_out(visitor: Visitor) -> None:
+    asked_first(visitor)
+    visitor.send(question_age="less")
+
+
+def let_time_pass(visitor: Visitor) -> None:
+    visitor.walk_to("match")
+    for _once_and_again in range(2):
+        Match.objects.update(deadline=timezone.now() - timedelta(seconds=1))
+        for match in Match.objects.all():
+            turns = {role: {**turn, "deadline": "2020-01-01T00:00:00+00:00"} for role, turn in match.turns.items()}
+            Match.objects.filter(pk=match.pk).update(turns=turns)
+            let_time_run_out(match_id=match.pk)
+
+
+def stay_away(visitor: Visitor) -> None:
+    Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    visitor.see()
+
+
+def lose_the_opponent(visitor: Visitor) -> None:
+    visitor.walk_to("match")
+    abandon_match(match_id=visitor.match().pk, reason=State.DROPPED_OUT, role="bob")
+
+
+def wait_for_the_opponent(visitor: Visitor) -> None:
+    visitor.walk_to("match").move(alice_gain="5000", bob_gain="5000")
+    visitor.see()
+
+
+WAYS: dict[State, Callable[[Visitor], object]] = {
+    State.ARRIVED: lambda visitor: visitor.see(),
+    State.CONSENTED: lambda visitor: visitor.walk_to("name"),
+    State.INSTRUCTED: lambda visitor: visitor.walk_to("instructions").send(code_word=visitor.enrolment.code_word),
+    State.FAILED_CODE_WORD: lambda visitor: visitor.walk_to("instructions").send(code_word="wrong"),
+    State.PLAYING: lambda visitor: visitor.walk_to("match"),
+    State.WAITING: wait_for_the_opponent,
+    State.QUIZ: lambda visitor: visitor.walk_to("quiz"),
+    State.FAILED_QUIZ: lambda visitor: visitor.walk_to("quiz").send(loss_rate="5%"),
+    State.COMPLETED: lambda visitor: visitor.walk_to("quiz").send(loss_rate="10%"),
+    State.TIMED_OUT: let_time_pass,
+    State.DROPPED_OUT: stay_away,
+    State.OPPONENT_FAILED: lose_the_opponent,
+    State.SCREENED_OUT: screen_out,
+    State.RETURNED: lambda visitor: people.returned(enrolment_id=visitor.enrolment.pk),
+    State.WITHDREW: lambda visitor: visitor.client.post(f"{visitor.url}leave/"),
+}
+"""What brings somebody into each state."""
+
+
+def brought_to(state: State, **fields: object) -> Visitor:
+    surveys = {"survey_before": ADULTS} if state == State.SCREENED_OUT else {}
+    visitor = Visitor(arriving(launched(**surveys, **fields)))
+    WAYS[state](visitor)
+    return visitor
+
+
+def test_there_is_a_way_to_every_state():
+    assert set(WAYS) == set(State)
+
+
+@pytest.mark.parametrize("state", State)
+def test_every_state_is_reached_and_has_a_page(state):
+    visitor = brought_to(state)
+    assert visitor.now().state == state
+    page = visitor.see()
+    text = text_of(page)
+    assert page.status_code == 200
+    assert "Report a problem" in text
+    if state in ENDINGS:
+        assert heading_of(page) == ENDINGS[state].title
+        assert str(ENDINGS[state].what_happened) in text
+        assert "What you are paid" in text and "What to do now" in text
+    else:
+        assert "Step" in text and "Leave the study" in text
+
+
+@pytest.mark.parametrize(("ending", "pays"), [(ending, pays) for ending in CAN_PAY for pays in CAN_PAY[ending]])
+def test_an_ending_pays_what_the_study_says(ending, pays):
+    visitor = brought_to(State(ending), endings={ending: pays})
+    owed = sum(row.amount for row in LedgerRow.objects.all())
+    todo = text_of(visitor.see()).split("What to do now")[1].split("What you are paid")[0]
+    assert owed == {"nothing": 0, "base": 1, "base_and_average": 2, "base_and_bonus": 2}[pays]
+    assert ("This ending pays nothing" in text_of(visitor.see())) == (pays == "nothing")
+    if pays == "nothing":
+        assert "return the assignment" in todo
+    else:
+        assert "Copy the code below" in todo and visitor.now().completion_code in todo
+
+
+def test_a_wrong_code_word_has_a_return_code_by_default():
+    visitor = brought_to(State.FAILED_CODE_WORD)
+    assert "return code" in text_of(visitor.see()) and visitor.now().completion_code in text_of(visitor.see())
+
+
+def test_who_came_by_a_lab_code_is_told_of_no_assignment():
+    study = launched(entry="codes")
+    code = LabCode.objects.create(study=study.slug).code
+    token = Client().get("/join/splitting", {"code": code})["Location"].split("/")[2]
+    visitor = Visitor(Enrolment.objects.get(token=token))
+    visitor.client.post(f"{visitor.url}leave/")
+    page = text_of(visitor.see())
+    assert "assignment" not in page and "There is nothing left for you to do here." in page
+
+
+# ---- the promise --------------------------------------------------------------------------------------------
+
+
+def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
+    visitor = Visitor(arriving(launched(endings={"withdrew": "base", "failed_quiz": "base_and_bonus"})))
+    assert "Leaving before the end pays $1.00." in text_of(visitor.client.get(f"{visitor.url}leave/"))
+    consent = text_of(visitor.see())
+    visitor.walk_to("instructions")
+    for text in (consent, text_of(visitor.see())):
+        assert "$2.00 if the game stops through no fault of yours" in text
+        assert "$1.00 and the bonus if the question after the game is answered wrongly" in text
+        assert "$1.00 if you leave before the end" in text
+        assert "nothing if the code word is wrong, your time runs out or you are away for too long." in text
+        assert "study is not for you" not in text
+
+
+def test_nothing_is_said_of_checks_that_a_study_does_not_make():
+    page = text_of(Visitor(arriving(launched(asks_code_word=False, asks_quiz=False))).see())
+    assert "code word" not in page and "answered wrongly" not in page
+
+
+def test_consent_says_what_being_screened_out_pays():
+    page = text_of(Visitor(arriving(launched(survey_before=ADULTS, endings={"screened_out": "base"}))).see())
+    assert "$1.00 if the question after the game is answered wrongly or your answers show that the study is" in page
+
+
+def test_what_endings_pay_is_frozen():
+    study = launched(endings={"withdrew": "base"})
+    visitor = Visitor(arriving(study))
+    Study.objects.update(endings={})
+    launch(Study.objects.get())
+    visitor.client.post(f"{visitor.url}leave/")
+    assert visitor.now().earnings["total"] == "$1.00"
+    assert [version.content["pay"]["endings"]["withdrew"] for version in study.versions.all()] == ["nothing", "base"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"completed": "nothing"},
+        {"opponent_failed": "nothing"},
+        {"returned": "base"},
+        {"x": "base"},
+        {"withdrew": []},
+        [1],
+    ],
+)
+def test_what_no_study_may_choose_is_refused(wrong):
+    study = launched()
+    study.endings = wrong
+    with pytest.raises(ValidationError) as refused:
+        study.full_clean()
+    assert "endings" in refused.value.message_dict
+
+
+def test_what_can_be_chosen_contains_what_is_usual():
+    assert all(ENDINGS_PAY[ending] in can_pay for ending, can_pay in CAN_PAY.items())
+
+
+# ---- screening ----------------------------------------------------------------------------------------------
+
+
+def test_an_answer_that_screens_out_ends_the_way_is_kept_and_gives_the_place_back():
+    study = launched(survey_before=ADULTS, quota=1)
+    visitor = Visitor(arriving(study))
+    screen_out(visitor)
+    assert visitor.now().state == State.SCREENED_OUT
+    assert Response.objects.get().answers == {"age": "less"}
+    assert Placement.objects.get().released_at is not None
+    assert arriving(study, worker="next").placement.cell == visitor.now().placement.cell
+    visitor.send(question_age="18 or more")
+    assert visitor.now().state == State.SCREENED_OUT
+
+
+def test_another_answer_goes_on_and_the_page_does_not_tell_which_one_ends():
+    visitor = Visitor(arriving(launched(survey_before=ADULTS)))
+    asked_first(visitor)
+    assert "ends" not in visitor.see().content.decode().split("<main")[1].split("</main>")[0]
+    visitor.send(question_age="18 or more")
+    assert "How the game works" in text_of(visitor.see())
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"survey_before": [{**ADULTS[0], "ends": ["never"]}]}, "not among the options"),
+        ({"survey_before": [{**ADULTS[0], "ends": ["18 or more", "less"]}]}, "Every answer would end the study"),
+        ({"survey_before": [{"kind": "text", "prompt": "?", "ends": ["x"]}]}, "not among the options"),
+        ({"survey_after": ADULTS}, "only answers before the game"),
+    ],
+)
+def test_screening_that_cannot_work_is_refused(fields, reason):
+    study = launched()
+    for name, value in fields.items():
+        setattr(study, name, value)
+    with pytest.raises(ValidationError, match=reason):
+        study.full_clean()
+
+
+# ---- returning ----------------------------------------------------------------------------------------------
+
+
+def test_returning_ends_a_way_once_with_its_match(django_capture_on_commit_callbacks):
+    visitor = Visitor(arriving(launched())).walk_to("match")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert people.returned(enrolment_id=visitor.enrolment.pk)
+    assert not people.returned(enrolment_id=visitor.enrolment.pk)
+    assert visitor.match().status != Match.Status.LIVE
+    page = text_of(visitor.see())
+    assert "nothing left for you to do" in page and "Please return" not in page
+
+
+def test_who_has_completed_has_not_returned():
+    visitor = brought_to(State.COMPLETED)
+    assert not people.returned(enrolment_id=visitor.enrolment.pk)
+    assert visitor.now().state == State.COMPLETED

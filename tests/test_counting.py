@@ -1,0 +1,146 @@
+"""What pages count in a real browser, and tell although the tab closes or stands in another site's frame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserType, Page, expect
+
+from tests import walking
+from tests.researching import PATIENCE, expect_size, sign_in, step
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+PASTE = """(field) => {
+    const clipboard = new DataTransfer();
+    clipboard.setData("text/plain", "x".repeat(37));
+    field.dispatchEvent(new ClipboardEvent("paste", { clipboardData: clipboard, bubbles: true }));
+}"""
+HIDE = """(hidden) => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+@pytest.fixture(scope="module")
+def study(stack) -> str:
+    values = {"title": "Counting", "slug": "counting", "game": "bargaining", "roles": ["alice"], "entry": "open"}
+    return stack.launch_study({**values, "agent": "script:fair", "quota": 1000})
+
+
+def begin(stack, page: Page, study: str) -> str:
+    """Somebody opens the first page; returns its path."""
+    page.goto(f"{stack.url}/join/{study}")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("checkbox").wait_for()
+    return page.url.removeprefix(stack.url)
+
+
+def told(stack, path: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+    """What the server knows, once it is enough."""
+    until = time.monotonic() + PATIENCE / 1000
+    while not enough(found := stack.call("tests.deeds.page_views", path)):
+        assert time.monotonic() < until, found
+        time.sleep(0.2)
+    return found
+
+
+def test_every_page_tells_how_it_was_used_and_nothing_of_what_was_pasted(stack, page: Page, study: str):
+    sent: list[str] = []
+    page.on(
+        "request", lambda request: sent.append(request.post_data or "") if request.url.endswith("/counts") else None
+    )
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    path = begin(stack, page, study)
+    page.evaluate(HIDE, True)
+    page.wait_for_timeout(300)
+    page.evaluate(HIDE, False)
+    walking.consent_and_name(page)
+    walking.read_instructions(page)
+    walking.expect_turn(page, "offer")
+    page.locator('textarea[name="message"]').evaluate(PASTE)
+    walking.offer(page, "5000", "5000", role="alice")
+    walking.expect_over(page)
+    walking.go_on(page)
+    page.get_by_role("radio").first.wait_for()
+    found = told(stack, path, lambda views: [view["kind"] for view in views][-1:] == ["match"])
+    assert [view["kind"] for view in found] == ["consent", "name", "instructions", "match"]
+    consent, *_others, match = found
+    assert consent["hidden"] >= 1 and consent["open_ms"] - consent["visible_ms"] >= 250
+    assert (match["pastes"], match["pasted"]) == (1, 37)
+    assert match["visible_ms"] > 0
+    assert sent and not any("xxx" in body for body in sent)
+    assert not refused, "the page's policy allows it"
+
+
+def test_a_tab_that_closes_has_told_what_it_counted(stack, browser: Browser, study: str):
+    context = browser.new_context()
+    page = context.new_page()
+    path = begin(stack, page, study)
+    page.wait_for_timeout(400)
+    page.close(run_before_unload=True)
+    (view,) = told(stack, path, lambda views: len(views) == 1)
+    assert view["kind"] == "consent" and view["open_ms"] >= 400
+    context.close()
+
+
+@pytest.fixture
+def lenient(browser_type: BrowserType, browser_type_launch_args: dict[str, Any]) -> Iterator[Browser]:
+    """A browser that lets a page of the internet, as the test makes one, show a page of this machine in a frame."""
+    arguments = [*browser_type_launch_args["args"], "--disable-features=LocalNetworkAccessChecks"]
+    browser = browser_type.launch(**{**browser_type_launch_args, "args": arguments})
+    yield browser
+    browser.close()
+
+
+def test_it_works_in_a_frame_of_another_site_that_lets_no_cookie_in(stack, lenient: Browser, study: str):
+    context = lenient.new_context()
+    page = context.new_page()
+    path = begin(stack, page, study)
+    context.clear_cookies()
+    outside = "https://worker.mturk.com/task"
+    page.route(outside, lambda route: route.fulfill(content_type="text/html", body=f"<iframe src={stack.url}{path}>"))
+    page.goto(outside)
+    inside = page.frame_locator("iframe")
+    inside.get_by_role("checkbox").wait_for()
+    before = len(told(stack, path, bool))
+    inside.get_by_role("checkbox").check()
+    inside.get_by_role("button", name="Begin").click()
+    inside.locator("input[name=name]").wait_for()
+    told(stack, path, lambda views: len(views) > before)
+    context.close()
+
+
+def test_a_researcher_ticks_which_answers_end_the_study(stack, page: Page):
+    sign_in(stack, page)
+    page.goto(f"{stack.url}/admin/studies/study/add/")
+    page.get_by_role("heading", name="Bargaining").click()
+    expect_size(page, cells=1, matches=20)
+    page.get_by_label("Title").fill("Adults only")
+    step(page, "Consent and surveys")
+    before = page.locator(".field-survey_before")
+    before.get_by_role("button", name="Add a question").click()
+    before.get_by_label("What is asked").fill("How old are you?")
+    before.get_by_label("Kind of answer").select_option("choice")
+    before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
+    before.get_by_role("checkbox", name="less than 18").check()
+    step(page, "Pay")
+    page.get_by_label("An answer ends the study").select_option("base")
+    step(page, "Entry")
+    page.get_by_label("Who may enter").select_option("open")
+    page.get_by_role("button", name="Save").click()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Launch").click()
+    expect(page.get_by_text("Version 1 is launched")).to_be_visible(timeout=PATIENCE)
+    page.goto(page.locator("#join-link").input_value())
+    page.get_by_role("button", name="Begin").click()
+    walking.consent_and_name(page)
+    page.get_by_role("radio", name="less than 18").check()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("This study is not for you")
+    expect(page.get_by_role("main")).to_contain_text("$1.00")
