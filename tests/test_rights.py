@@ -423,7 +423,7 @@ class House:
                 return "seen-collection" if "collection" in address.name else "seen-slug"
             if name == "enrolment":
                 return str(self._person.pk)
-            if name == "uid":
+            if name == "uid" and address.name.startswith("paydesk:"):
                 return str(self._person.ledger.first().uid)
             if address.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
                 return str(self.study.pk)
