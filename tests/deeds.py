@@ -52,6 +52,18 @@ def hire(name: str, password: str) -> int:
     return User.objects.create_superuser(name, password=password).pk
 
 
+def pay_page_of(slug: str) -> str:
+    """The path of the study's pay page."""
+    return reverse("paydesk:page", args=[Study.objects.get(slug=slug).pk])
+
+
+def finish_way(slug: str, recruiter: str, worker: str) -> str:
+    """Somebody comes by this kind of recruiter and is owed base pay and bonus; returns the path of their last page."""
+    person = enrol(Study.objects.get(slug=slug), Arrival(recruiter, worker=worker, proof=f"{worker}-proof"))
+    end(person.get_absolute_url(), State.OPPONENT_FAILED)
+    return person.get_absolute_url()
+
+
 def monitor_of(slug: str) -> str:
     """The path of the study's monitor."""
     return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])

@@ -7,17 +7,14 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
-from marketplaces.models import Recruitment
-from marketplaces.mturk import comparing
 from marketplaces.mturk.arriving import KEY
 from matches.models import Seat
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
-from payouts import books, deciding
+from payouts import books
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
@@ -96,21 +93,14 @@ def states(slug: str) -> dict[str, int]:
     return dict(Counter(found))
 
 
-def advice(slug: str) -> list[str]:
-    """What the study's desk advises."""
-    return [line.advice for line in comparing.lines_of(Study.objects.get(slug=slug)) if line.advice]
-
-
-def trouble(slug: str) -> str:
-    """What the recruitment says is wrong."""
-    return Recruitment.objects.get(study__slug=slug).problem
-
-
-def approve_all(slug: str) -> int:
-    """An owner approves all that is due in the study; returns how many rows."""
-    rows = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
-    deciding.approve(study=slug, rows=rows, who=User.objects.filter(is_superuser=True).first())
-    return len(rows)
+def await_gone(slug: str) -> dict[str, int]:
+    """How many are in each state, once somebody has been found to be gone."""
+    until = time.monotonic() + PATIENCE
+    while not (found := states(slug)).get(State.RETURNED):
+        if time.monotonic() > until:
+            raise TimeoutError(f"nobody is gone: {found}")
+        time.sleep(0.5)
+    return found
 
 
 def ledger(slug: str) -> list[dict[str, Any]]:

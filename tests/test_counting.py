@@ -130,7 +130,7 @@ def test_a_researcher_ticks_which_answers_end_the_study(stack, page: Page):
     before.get_by_label("Options, one per line").fill("18 or more\nless than 18")
     before.get_by_role("checkbox", name="less than 18").check()
     step(page, "Pay")
-    page.get_by_label("An answer before the game ends the study").select_option("base")
+    page.get_by_label("An answer ends the study").select_option("base")
     step(page, "Entry")
     page.get_by_label("Who may enter").select_option("open")
     page.get_by_role("button", name="Save").click()

@@ -44,7 +44,8 @@ WAYS = {
     "AQUIZ": State.QUIZ,
 }
 """Those who are walked without a browser, and where their way leads them."""
-SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED, State.SCREENED_OUT}
+SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
+"""The endings that pay something; after the others the task is returned."""
 
 
 @pytest.fixture
@@ -71,10 +72,12 @@ class Desk:
             "title": f"Splitting money ({slug})",
             "slug": slug,
             "game": "bargaining",
+            "config": {"delta_alice": 0.9, "delta_bob": 0.8},
             "roles": ["alice"],
             "agent": "script:fair",
             "entry": "mturk",
             "quota": people,
+            "turn_seconds": 3600,
         }
         self.slug = self.stack.launch_study(fields)
         sign_in(self.stack, self.page)
@@ -134,7 +137,12 @@ class Desk:
 
     def pay(self) -> None:
         """Approve what is due, and wait until it is paid."""
-        assert self.stack.call("tests.mturk.approve_all", self.slug) > 0
+        self.open()
+        self.page.get_by_role("link", name="Pay", exact=True).click()
+        self.page.get_by_role("button", name="Approve…").click()
+        self.page.get_by_role("heading", name="Approve", exact=True).wait_for()
+        self.page.get_by_role("button", name="Approve").click()
+        expect(self.page.get_by_text(re.compile(r"Approve: \d+ payments"))).to_be_visible(timeout=SLOW_MACHINE)
         self.stack.call("tests.mturk.await_pay", self.slug)
 
 
@@ -157,7 +165,7 @@ class Worker:
     def accept(self) -> Frame:
         """Accept it; the frame in which it is done."""
         self.page.get_by_role("button", name="Accept").click()
-        return self._frame("agree")
+        return self._frame("I want to take part")
 
     def _frame(self, says: str) -> Frame:
         expect(self.page.frame_locator("iframe").get_by_text(re.compile(says, re.I)).first).to_be_visible(
@@ -180,8 +188,7 @@ class Worker:
 
     def finish(self, frame: Any) -> None:
         """Answer the quiz and hand in at the stand-in."""
-        frame.locator('main input[type="radio"][value="5000"], main input[type="radio"]').first.check()
-        frame.locator('main button[type="submit"]').click()
+        walking.answer_quiz(frame, option="10%")
         frame.get_by_role("button", name="Submit the task").click(timeout=SLOW_MACHINE)
         expect(
             self.page.frame_locator("iframe").get_by_role("heading", name="The task has been submitted")
@@ -297,14 +304,15 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
     assert hand_in(stack, again_path).status_code == 200
     assert follow(arrived, twin, workerId="no worker").status_code == 400
     assert follow(arrived, twin, workerId="AFORGER").status_code == 403
-    assert follow(arrived, twin, hitId="3ANOTHERTASK").status_code == 403
+    assert follow(arrived, twin, hitId="3ANOTHERTASK", workerId="AFORGER").status_code == 403
 
-    twin.misbehave("GetHIT", Misbehaviour.DOWN)
+    twin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
     desk.open()
     desk.page.get_by_role("button", name="Ask Mechanical Turk now").click()
     expect(desk.page.get_by_text("does not answer sensibly").first).to_be_visible(timeout=SLOW_MACHINE)
+    twin.behave()
     desk.ask()
-    found = stack.call("tests.mturk.states", desk.slug)
+    found = stack.call("tests.mturk.await_gone", desk.slug)
     assert found == {
         "completed": 9, "failed_quiz": 1, "failed_code_word": 1, "withdrew": 1, "timed_out": 1, "opponent_failed": 1,
         "screened_out": 1, "dropped_out": 1, "playing": 1, "quiz": 1, "arrived": 1, "returned": 1,
@@ -312,6 +320,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
     assert sum(found.values()) == 20
     last = httpx.get(f"{stack.url}{gone_path}", timeout=60).text
     assert "You returned this assignment" in last
+    desk.open()
     expect(desk.page.get_by_text("Somebody else submitted this assignment")).to_be_visible()
 
     desk.pay()

@@ -263,6 +263,7 @@ def test_a_participant_who_closed_either_page_goes_on_where_they_were(browser, s
     page = browser.new_context().new_page()
     page.goto(f"{experiment.server.url}/InitializeParticipant/{code}")
     page.get_by_role("link", name="Go to the game").click()
+    expect(page.locator('input[name="code_word"]')).to_be_visible()
     assert page.url == instructions
     page.context.close()
 

@@ -168,10 +168,13 @@ def measured(stack: Stack, *arguments: str) -> Measured:
     )
     root = psutil.Process(child.pid)
     resident = own = 0.0
-    while child.poll() is None:
-        sizes = list(_sizes(root))
-        resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
-        time.sleep(0.1)
+    try:
+        while child.poll() is None:
+            sizes = list(_sizes(root))
+            resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
+            time.sleep(0.1)
+    finally:
+        child.terminate()
     if child.returncode:
         raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
     return Measured(time.monotonic() - began, _children() - used, resident / 1e6, own / 1e6)

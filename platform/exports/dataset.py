@@ -16,7 +16,7 @@ from django.utils import timezone
 from collecting.models import Collection
 from exports import codebook, figure, gate, glee_files, manifest, portions, readme
 from exports.csvsafe import cell, encoded
-from exports.folder import Folder
+from exports.folder import PIECES, Folder
 from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
 from exports.manifest import Manifest
 from exports.pieces import Joined, join
@@ -100,7 +100,7 @@ def _write_data(
     """Let portion after portion be written, and put their pieces together."""
     files: dict[str, Joined] = {}
     flow, expected = gate.Flow(), reading.expected_matches()
-    with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=".pieces-") as scratch:
+    with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=PIECES) as scratch:
         for made in named(formats):
             files |= made.files(target, reading, tables)
         for joined in files.values():

@@ -12,6 +12,9 @@ from exports.csvsafe import encoded
 from exports.errors import FolderInUse
 from exports.manifest import FILE, FileEntry
 
+PIECES = ".pieces-"
+"""How the folders of files in pieces begin, which are there only while a dataset is written."""
+
 
 class HashedFile:
     """One file open for writing."""
@@ -51,6 +54,8 @@ class Folder:
         if path.is_dir() and any(path.iterdir()):
             if not overwrite:
                 raise FolderInUse(f"{path} is not empty; choose another folder, or overwrite it (--overwrite).")
+            for left in path.glob(f"{PIECES}*"):
+                shutil.rmtree(left)  # of an export that was killed
             for name in [FILE, *names]:
                 if (path / name).is_dir():
                     shutil.rmtree(path / name)

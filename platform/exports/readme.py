@@ -16,6 +16,7 @@ _FILES: Mapping[str, str] = {
     figure.FILE: "The same as a figure.",
     "versions.json": "The study as it was launched, version by version: texts, configurations, agents, pay rule.",
     "glee.sha256": "The list of the files in the folder glee/, which holds the matches in the published GLEE layout.",
+    "all_apps_wide.csv": "One row per person, with the columns of the file of this name that oTree exports.",
     "manifest.json": "Counts, versions, code revision, and the SHA-256 of every file.",
 }
 UNDECIDED = "No licence has been chosen yet: ask the authors before you use or pass on these data."

@@ -243,7 +243,9 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
         return there
     messages.success(
         request,
-        _("Noted as paid.") if said == "yes" else _("Noted as not paid. Approve it again and Parley pays it."),
+        _("Noted as paid.")
+        if said == "yes"
+        else _("Noted as not paid. Approve it again, or pay it yourself and mark it as paid."),
     )
     return there
 

@@ -5,7 +5,7 @@
 
 {
   const script = document.currentScript;
-  const SOON = 5000, AT_TIMES = 120000;
+  const SOON = 15000, AT_TIMES = 300000;
   const view = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => (byte % 36).toString(36)).join("");
   const began = performance.now();
   let visible = 0;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ _numbers = itertools.count()
 NAMES = st.from_regex(r"\A[A-ZÄÉŁ][a-zäéł]{2,9}( [A-ZÄÉŁ][a-zäéł]{2,9})?\Z").filter(
     lambda name: name.casefold() not in {"name", "identifier", "alice", "bob", "parley", "player", "bargaining"}
 )
+STRANGERS = ("someone.else@example.org", "203.0.113.77", "2001:db8::77aa", "sk-abcDEF1234567890abcd", "A9OTHERWORKER7")
+"""Of people and services that nobody here knows."""
 WORKERS = st.from_regex(r"\AA[A-Z0-9]{8,13}\Z")
 
 
@@ -56,17 +59,18 @@ def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assig
     building.consent(person, name=name)
     building.read_instructions(person)
     person.refresh_from_db()
-    secrets = [worker, assignment, person.token, person.completion_code, "H1T2H3I4T5"]
+    secrets = [worker, assignment, person.token, person.completion_code, "H1T2H3I4T5", *STRANGERS]
     said = [
         f"I'm {name}! {name.upper()}, {name.lower()}'s offer",
         f"id:{worker} {worker.lower()} http://x/p/{person.token}/ {person.completion_code}",
         f"the word was {person.code_word.upper()}",
+        f"ask {', '.join(STRANGERS)}",
     ]
     match = building.play(person, messages=said)
     building.keep_call(
         match,
         messages=[{"role": "user", "content": "\n".join(said)}],
-        answer=f'{{"message": "Dear\\n{name}"}}',
+        answer=json.dumps({"message": f"Dear\n{name}", "all": "\n".join([*said, *STRANGERS])}),
         problem=f"{name} is no number",
     )
     building.answer_quiz(person)

@@ -213,6 +213,7 @@ def test_it_can_be_had_alone_and_an_overwritten_dataset_forgets_it(tmp_path):
     assert verify(tmp_path / "d") == []
     book = [row["column"] for row in rows(tmp_path / "d", "codebook") if row["table"] == TABLE]
     assert book == HEADER
+    assert "| `all_apps_wide.csv` | 1 | One row per person" in (tmp_path / "d" / "README.md").read_text()
     export(study, tmp_path / "d", overwrite=True)
     assert not (tmp_path / "d" / f"{TABLE}.csv").exists()
 

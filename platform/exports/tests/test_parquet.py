@@ -91,7 +91,9 @@ def test_every_column_holds_the_same_values_in_both(tmp_path_factory, examples):
             if kind == "number" and value is not None:
                 assert float(said) == value == float(example[kind])
             else:
-                assert said == as_cell(value), kind
+                # A number among choices is a number in CSV and its digits in Parquet.
+                assert said == (cell(example[kind]) if kind == "choice" else as_cell(value)), kind
+                assert said.removeprefix("'") == cell(value).removeprefix("'"), kind
             assert (value is None) == (example[kind] is None), "no value is told from an empty text"
 
 

@@ -46,7 +46,6 @@ class Line:
     here: str
     advice: str
     assignment: Assignment | None
-    identity: Identity | None
 
     @property
     def may_reject(self) -> bool:
@@ -85,7 +84,7 @@ def _came(identity: Identity, mine: Assignment | None, same: Assignment | None, 
     there = mine.status if mine is not None else NOT_SUBMITTED if task is not None else UNKNOWN_TASK
     here = str(State(enrolment.state).label)
     advice = _advice(enrolment, there, mine, same)
-    return Line(enrolment, str(_THERE[there]), here, advice, mine, identity)
+    return Line(enrolment, str(_THERE[there]), here, advice, mine)
 
 
 def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Assignment | None) -> str:
@@ -131,7 +130,7 @@ def _advice_on_missing(enrolment: Enrolment, owed: set[str], there: str) -> str:
 
 def _submitted_only(one: Assignment) -> Line:
     if one.whose == Assignment.Whose.OURS:
-        return Line(None, str(_THERE[one.status]), _("erased"), "", one, None)
+        return Line(None, str(_THERE[one.status]), _("erased"), "", one)
     words = {
         Assignment.Whose.OTHER: _("came as somebody else"),
         Assignment.Whose.NOBODY: _("nobody came with it"),
@@ -141,7 +140,7 @@ def _submitted_only(one: Assignment) -> Line:
         "an owner rejects it with a reason before. If the worker writes that they played, look for them by the time."
     ).format(when=_moment(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
-    return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one, None)
+    return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one)
 
 
 def _moment(at: datetime | None) -> str:

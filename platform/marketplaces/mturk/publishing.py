@@ -180,6 +180,8 @@ def publish(hit: Hit, *, address: str) -> Hit:
     Raises:
         Trouble: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
     """
+    if hit.state == Hit.State.REFUSED:
+        raise Trouble(_("{reason} Fill in a new form to order it anew.").format(reason=hit.problem))
     if hit.state != Hit.State.ORDERED:
         return hit
     if hit.created_at < timezone.now() - TOKEN_LASTS:

@@ -28,7 +28,7 @@ from quality.views import MOST_IN_WINDOW
 from studies.models import Placement
 from tests.visitors import Visitor, arriving, launched, text_of
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 FULL = {
     "view": "abcdefgh", "position": 0, "open_ms": 9000, "visible_ms": 7000,

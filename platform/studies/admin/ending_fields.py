@@ -22,7 +22,7 @@ _WHEN = {
     "failed_code_word": _("A wrong code word"),
     "failed_quiz": _("A wrong answer to the quiz"),
     "opponent_failed": _("The opponent fails"),
-    "screened_out": _("An answer before the game ends the study"),
+    "screened_out": _("An answer ends the study"),
     "timed_out": _("A turn runs out of time"),
     "dropped_out": _("Somebody stays away too long"),
     "withdrew": _("Somebody leaves"),

@@ -1,0 +1,125 @@
+"""What a dataset says about itself: codebook, figure, README."""
+
+from __future__ import annotations
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from exports import codebook, figure, gate
+from exports.dataset import export, reading_of, tables_for
+from exports.parquet import schema_of
+from exports.tests import building
+from games import registry
+from games.play import configure
+from surveys.questions import Question
+
+UNITLESS = {"number", "time"}
+"""Kinds whose values mean nothing without a unit, or words that say what they are measured in."""
+CHOSEN_BY_THE_GAME = ("config_", "move_")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("game", registry.keys())
+def test_every_column_of_every_table_is_described(game):
+    study = building.new_study(
+        slug=f"{game.replace('_', '-')}-study", game=game, roles=list(configure(registry.get(game), {}).roles())[:1],
+        agent=f"script:{min(registry.get(game).scripts)}",
+    )  # fmt: skip
+    made = tables_for(reading_of(study))
+    own = {name for table in made.values() for name in reading_of(study).shape.metrics}
+    seen = set()
+    for table, column in codebook.entries(made.values()):
+        assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
+        if column.kind in UNITLESS and not column.name.startswith(CHOSEN_BY_THE_GAME) and column.name not in own:
+            assert column.unit or column.name == "price", (table, column.name)
+        assert (table, column.name) not in seen
+        seen.add((table, column.name))
+    for table in made.values():
+        assert table.meaning.endswith(".")
+        assert schema_of(table).names == [column.name for column in table.columns]
+
+
+def test_a_question_of_a_survey_is_described_by_what_was_asked():
+    from exports.tables import participants
+
+    question = Question(key="age", kind="number", prompt="How old are you?", required=True)
+    (column,) = [c for c in participants([], [], [("before", question)]).columns if c.name == "survey_before_age"]
+    assert "How old are you?" in column.meaning
+
+
+# ---- the figure ------------------------------------------------------------------------------------------
+
+
+def flow(**left: dict[str, int]) -> dict:
+    counted = gate.Flow()
+    for stage, reasons in left.items():
+        for reason, count in reasons.items():
+            for _one in range(count):
+                counted.count(stage=stage, reasons=(reason,))
+    for _one in range(5):
+        counted.count(stage="in_dataset", reasons=())
+        counted.count_match(reasons=())
+    return counted.as_dict()
+
+
+def test_the_figure_has_words_for_every_stage_and_reason():
+    assert set(figure.STAGES) == set(gate.STAGES)
+    assert set(figure.REASONS) == set(gate.REASONS)
+    assert max(map(len, figure.REASONS.values())) <= 30, "a box has room for no more"
+
+
+@pytest.mark.parametrize("look", [figure.PRINTED, figure.SHOWN, figure.NARROW])
+def test_every_number_of_the_flow_stands_in_the_figure(look):
+    counted = flow(arrived={"dropped_out": 3, "withdrew": 2}, completed={"scripted_fallback": 7})
+    drawn = ElementTree.fromstring(figure.drawn(counted, title="Splitting & <money>", look=look))
+    words = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    for text in ("Came and were given a place", "n = 17", "Excluded: n = 5", "left without a word", "3", "2", "n = 12",
+                 "a script moved for a model", "7", "n = 5 in 5 matches"):  # fmt: skip
+        assert text in words
+    for box in drawn.iter("{http://www.w3.org/2000/svg}rect"):
+        assert float(box.get("x", 0)) + float(box.get("width")) <= look.width
+
+
+def test_matches_without_people_have_a_figure_of_their_own():
+    counted = gate.Flow()
+    counted.count_match(reasons=())
+    counted.count_match(reasons=("not_begun",))
+    assert list(figure.described(counted.as_dict())) == [
+        "Matches planned: 2", "excluded, not begun: 1", "In the dataset: 1",
+    ]  # fmt: skip
+
+
+# ---- the README ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_the_readme_lists_every_file_and_shows_how_to_load_and_check_them(tmp_path):
+    study = building.new_study()
+    building.complete(study, worker="A1WORKER")
+    export(study, tmp_path / "d")
+    text = (tmp_path / "d" / "README.md").read_text()
+    listed = set(re.findall(r"^\| `([^`]+)`", text, re.MULTILINE))
+    assert listed == {path.name for path in (tmp_path / "d").iterdir()} - {"README.md"}
+    assert not re.findall(r"^\| `[^`]+` \|[^|]*\|\s*\|$", text, re.MULTILINE), "a file without a meaning"
+    for said in ("pd.read_parquet", "arrow::read_parquet", "verify_dataset", "No licence has been chosen yet",
+                 "1 of 1 participants, in 1 of 1 matches"):  # fmt: skip
+        assert said in text
+    manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
+    assert manifest["publication"] == {"title": "Splitting money", "authors": "", "licence": "", "citation": ""}
+
+
+@pytest.mark.django_db
+def test_pseudonyms_are_the_same_in_every_export_of_a_study(tmp_path):
+    from exports.tests.test_dataset import rows
+
+    study = building.new_study()
+    first = building.complete(study, worker="A1WORKER")
+    export(study, tmp_path / "one")
+    building.complete(study, worker="A2WORKER")
+    export(study, tmp_path / "two")
+    once, again = (rows(tmp_path / name, "participants") for name in ("one", "two"))
+    assert once[0]["participant"] == again[0]["participant"] == first.pseudonym
+    assert len({row["participant"] for row in again}) == 2

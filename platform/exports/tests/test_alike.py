@@ -1,0 +1,52 @@
+"""Addresses, identifiers and keys of people whom nobody here knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from exports import alike
+from exports.scrubbing import Scrubber
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("write to Ann.Lee+x@mail.example.org!", "write to [e-mail]!"),
+        ('{"message": "a.b@c.de\\nbye"}', '{"message": "[e-mail]\\nbye"}'),
+        ("from 192.168.0.17, really", "from [address], really"),
+        ("at 2001:db8::8a2e:370:7334.", "at [address]."),
+        ("at ::ffff:192.0.2.128 too", "at [address] too"),
+        ("use sk-abcDEF1234567890abcd", "use [key]"),
+        ("Authorization: Bearer abcdefghijkl.mnop", "Authorization: [key]"),
+        ("AIzaSyA1234567890_abcdefghijkl", "[key]"),
+        ("I am A1B2C3D4E5F6G7 there", "I am [identifier] there"),
+        ('"said\\nA1B2C3D4E5F6G7"', '"said\\n[identifier]"'),
+        ('"said\\nsk-abcDEF1234567890abcd"', '"said\\n[key]"'),
+        ("pid 5f3c1a2b4d5e6f7a8b9c0d1e", "pid [identifier]"),
+    ],
+)
+def test_whatever_looks_like_one_is_cut_out(text, cut):
+    assert alike.cut(text) == cut
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I offer 6000.50, you get 3999.5 of 10.000.000",
+        "version 1.2.3 of 2026-11-21 at 12:30:45",
+        "a::b is no address, nor is 10:20",
+        "see you @ noon",
+        "a basic understanding, ABSOLUTELYSURE",
+        "300.300.300.300",
+        "max_tokens, sk-ill and task-force",
+        "0b0e1a44-4b0f-4a6e-8f1a-2f7e3f0a9b11",
+    ],
+)
+def test_numbers_times_and_words_stay(text):
+    assert alike.cut(text) == text
+
+
+def test_only_where_it_is_asked_for_and_never_longer_than_the_rules_take():
+    assert Scrubber().text("a@b.cd") == "a@b.cd"
+    message = "a@b.cd " * 10
+    assert len(Scrubber(strangers=True).text(message, limit=len(message))) <= len(message)

@@ -1,0 +1,87 @@
+"""Several processes write and check what one would, in the same order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from collecting import driver, services
+from collecting.models import Collection
+from collecting.planning import Plan, make_collection
+from exports import portions, verify
+from exports.dataset import Progress, export
+from exports.tests import building
+from exports.tests.test_dataset import rows
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def small_portions(monkeypatch) -> None:
+    """Portions so small that these few matches make several."""
+    monkeypatch.setattr(portions, "PEOPLE", 2)
+    monkeypatch.setattr(portions, "MATCHES", 5)
+    monkeypatch.setattr(verify, "WORTHWHILE", 1)
+
+
+@pytest.fixture
+def played() -> Collection:
+    plan = Plan(
+        title="Scripts",
+        slug="scripts",
+        game="bargaining",
+        configurations=[{"rounds": 4}],
+        agents=["script:fair", "script:random"],
+        repetitions=4,
+        seed=5,
+    )
+    collection = services.start(make_collection(plan))
+    driver.drive(collection, slot=0)
+    return collection
+
+
+def hashes(folder: Path) -> Iterator[tuple[str, str]]:
+    """Of the files that hold data and not the moment at which they were written."""
+    for path in sorted(folder.iterdir()):
+        if path.name not in ("manifest.json", "README.md"):
+            yield path.name, hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_two_processes_write_the_same_files_as_one(tmp_path, played):
+    told: list[Progress] = []
+    export(played, tmp_path / "one", processes=1)
+    export(played, tmp_path / "two", processes=2, tell=told.append)
+    assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two"))
+    assert [(progress.done, progress.of) for progress in told] == [(5, 16), (10, 16), (15, 16), (16, 16)]
+    assert not list((tmp_path / "two").glob(".pieces*"))
+    found = verify.examine(tmp_path / "two", processes=2)
+    assert (found.differences, found.matches) == ([], 16)
+    assert found.decisions == verify.examine(tmp_path / "one", processes=1).decisions
+
+
+@pytest.mark.parametrize("name", ["matches.csv", "decisions.csv", "transcripts.jsonl"])
+def test_two_processes_find_a_row_that_is_missing_or_too_many(tmp_path, played, name):
+    from exports.tests.test_verify import reseal
+
+    export(played, tmp_path / "d", processes=1)
+    lines = (tmp_path / "d" / name).read_bytes().splitlines(keepends=True)
+    middle = len(lines) // 2
+    for changed in ([*lines[:middle], *lines[middle + 1 :]], [*lines[:middle], lines[middle], *lines[middle:]]):
+        (tmp_path / "d" / name).write_bytes(b"".join(changed))
+        reseal(tmp_path / "d")
+        assert verify.examine(tmp_path / "d", processes=2).differences
+
+
+def test_people_in_several_portions_are_each_counted_once(tmp_path):
+    study = building.new_study()
+    people = [building.complete(study, worker=f"A{i}") for i in range(4)]
+    late = building.arrive(study, worker="A9")
+    manifest = export(study, tmp_path / "d", processes=2)
+    assert manifest.flow["arrived"] == 5 and manifest.flow["in_dataset"] == 4
+    assert [row["participant"] for row in rows(tmp_path / "d", "participants")] == [
+        person.pseudonym for person in [*people, late]
+    ]
+    assert verify.verify(tmp_path / "d") == []

@@ -1,0 +1,104 @@
+"""An owner pays a study's people in the browser; a worker takes up what is approved, and people read how far it is."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests import researching
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+PATIENCE = 60_000
+"""Milliseconds in which a worker must have looked at what was approved."""
+
+
+@pytest.fixture
+def slug(stack: Any) -> str:
+    """A study for which no account at a marketplace was chosen."""
+    slug = stack.launch_study(
+        {
+            "slug": f"paid-{os.urandom(3).hex()}",
+            "title": "Paid",
+            "game": "bargaining",
+            "roles": ["alice"],
+            "agent": "script:fair",
+            "entry": "codes",
+        }
+    )
+    return str(slug)
+
+
+def pay_page(stack: Any, page: Page, slug: str, state: str = "due") -> None:
+    page.goto(f"{stack.url}{stack.call('tests.deeds.pay_page_of', slug)}?state={state}")
+
+
+def act(page: Page, title: str, *, note: str = "") -> None:
+    """Choose what to do with all that are shown, and confirm it on the page that asks."""
+    page.get_by_role("button", name=f"{title}…").click()
+    if note:
+        page.get_by_role("textbox").fill(note)
+    page.locator(".pay-form").get_by_role("button", name=title).click()
+    page.locator(".pay-tabs").wait_for()
+
+
+def test_what_is_approved_is_taken_up_by_a_worker_and_can_be_withdrawn(stack, page: Page, slug: str):
+    stack.call("tests.deeds.finish_way", slug, "mturk", "A1WORKER")
+    researching.sign_in(stack, page)
+    expect(page.get_by_role("row", name="Paid")).to_contain_text("wait")
+    pay_page(stack, page, slug)
+    expect(page.get_by_text("payments wait for approval")).to_be_visible()
+    act(page, "Approve")
+
+    says = page.get_by_text("Choose an account at Mechanical Turk").first
+    page.wait_for_function(
+        """async () => (await (await fetch("?state=approved")).text()).includes("Choose an account")""",
+        timeout=PATIENCE,
+        polling=1000,
+    )
+    pay_page(stack, page, slug, "approved")
+    expect(says).to_be_visible()
+    expect(page.locator("body")).not_to_contain_text("A1WORKER")
+    act(page, "Withdraw the approval")
+    pay_page(stack, page, slug, "due")
+    expect(page.locator(".pay-list li")).to_have_count(2)
+
+
+def test_somebody_with_a_lab_code_is_paid_by_hand_and_reads_it(stack, page: Page, browser: Browser, slug: str):
+    way = stack.call("tests.deeds.finish_way", slug, "codes", "CODE")
+    theirs = browser.new_context().new_page()
+    theirs.goto(stack.url + way)
+    expect(theirs.get_by_text("The researchers pay it to you themselves.")).to_be_visible()
+
+    researching.sign_in(stack, page)
+    pay_page(stack, page, slug)
+    act(page, "Approve")
+    pay_page(stack, page, slug, "approved")
+    act(page, "Mark as paid", note="cash, list 3")
+    pay_page(stack, page, slug, "confirmed")
+    expect(page.locator(".pay-list li")).to_have_count(2)
+    theirs.reload()
+    expect(theirs.get_by_text("It has been paid.")).to_be_visible()
+    theirs.context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_everybody_can_use_the_pay_page(stack, page: Page, slug: str, width: int):
+    stack.call("tests.deeds.finish_way", slug, "mturk", "A1WORKER")
+    researching.sign_in(stack, page)
+    page.set_viewport_size({"width": width, "height": 900})
+    for go in (
+        lambda: pay_page(stack, page, slug),
+        lambda: page.get_by_role("button", name="Approve…").click(),
+        lambda: (pay_page(stack, page, slug), page.locator(".pay-list a").first.click()),
+    ):
+        go()
+        page.locator(".parley").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = Axe().run(page, context=".parley").response["violations"]
+        assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []
