@@ -133,7 +133,9 @@ class Client:
 
     def pay_bonus(self, reference: str) -> None:
         """Pay a prepared bonus. Prolific pays as often as it is told to: never call it twice."""
-        self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
+        answer = self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
+        if answer.content.strip() and "json" not in answer.headers.get("content-type", ""):
+            nonsense()
 
     # ---- one call ------------------------------------------------------------------------------------
 

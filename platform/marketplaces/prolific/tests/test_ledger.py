@@ -1,0 +1,101 @@
+"""The ledger pays through Prolific: whatever fails at whichever step, nobody is paid twice or forgotten."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from payouts import books, deciding, paying
+from payouts.models import LedgerRow, Transfer
+
+pytestmark = pytest.mark.django_db
+
+STEPS = {
+    "standing": r"GET /api/v1/submissions/\w+/",
+    "approving": r"POST /api/v1/submissions/\w+/transition/",
+    "preparing": "POST /api/v1/submissions/bonus-payments/",
+    "paying": "POST /api/v1/bulk-bonus-payments/",
+}
+KINDS = ("drop", "drop_after", "error", "error_after", "nonsense", "throttle")
+NOBODY_KNOWS = {("paying", "drop"), ("paying", "error"), ("paying", "nonsense")}
+"""Where the order was not taken and the answer does not tell: a person must look."""
+STILL_OPEN = ("approved", "sent")
+
+
+def pay_all(desk) -> dict[str, LedgerRow]:
+    """Approve what is due and let the sweep work as if a long time passed; the rows by reason."""
+    due = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
+    deciding.approve(study=desk.study.slug, rows=list(due.values_list("pk", flat=True)), who=None)
+    for _round in range(12):
+        long_ago = timezone.now() - timedelta(hours=1)
+        Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
+        paying.pay_due()
+        if not LedgerRow.objects.filter(state__in=STILL_OPEN).exists():
+            break
+    return {row.reason: row for row in LedgerRow.objects.filter(study=desk.study.slug)}
+
+
+def paid(desk) -> Counter[str]:
+    """How often a worker was paid for what."""
+    return Counter(what for _who, what, _cents in desk.twin.market.paid)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", STEPS)
+def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
+    desk.publish()
+    worker = desk.worker()
+    worker.finish()
+    worker.submit()
+    desk.twin.misbehave(kind, STEPS[step])
+    rows = pay_all(desk)
+    if (step, kind) in NOBODY_KNOWS:
+        assert (rows["base"].state, rows["bonus"].state) == ("confirmed", "unclear")
+        assert paid(desk) == {"reward": 1}
+        deciding.resolve(study=desk.study.slug, row=rows["bonus"].pk, paid=False, who=None, note="Looked at Prolific.")
+        rows = pay_all(desk)
+    while any(row.state == "failed" for row in rows.values()):
+        rows = pay_all(desk)
+    assert {row.state for row in rows.values()} == {"confirmed"}
+    assert paid(desk) == {"reward": 1, "bonus": 1}
+    assert not list(books.check(desk.study.slug))
+    for row in rows.values():
+        assert worker.participant not in row.problem and worker.submission.id not in row.problem
+
+
+@pytest.mark.parametrize(
+    ("deed", "says"),
+    [
+        (lambda market, one: market.give_back(one.id), "gave their assignment back"),
+        (lambda market, one: setattr(one, "participant", "f" * 24), "somebody else's"),
+        (lambda market, one: market.submissions.pop(one.id), "knows no such assignment"),
+        (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
+    ],
+)
+def test_who_is_not_prolifics_is_not_paid_and_the_ledger_says_why(desk, deed, says):
+    desk.publish()
+    worker = desk.worker()
+    worker.finish()
+    worker.submit()
+    deed(desk.twin.market, worker.submission)
+    rows = pay_all(desk)
+    assert {row.state for row in rows.values()} == {"failed"}
+    assert all(says in row.problem for row in rows.values())
+    assert not desk.twin.market.paid and not list(books.check(desk.study.slug))
+
+
+def test_who_has_not_submitted_waits_and_is_paid_when_they_have(desk):
+    desk.publish()
+    worker = desk.worker()
+    worker.finish()
+    assert {row.state for row in pay_all(desk).values()} == {"approved"}
+    worker.submit()
+    long_ago = timezone.now() - timedelta(hours=1)
+    for _round in range(6):
+        Transfer.objects.update(next_at=long_ago, until=long_ago)
+        paying.pay_due()
+    assert set(LedgerRow.objects.values_list("state", flat=True)) == {"confirmed"}
+    assert paid(desk) == {"reward": 1, "bonus": 1}
