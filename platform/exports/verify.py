@@ -93,7 +93,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
     for compare in comparisons:
         try:
             compare(folder, listed, present, found)
-        except _MALFORMED as error:
+        except (*_MALFORMED, *parquet.errors()) as error:
             found.differ(f"A file cannot be read as what it should be: {type(error).__name__}: {error}")
     return found
 
@@ -387,7 +387,7 @@ def _told_of(stretch: _Stretch) -> _Told:
     found = Verification()
     try:
         beside, matches, decisions = _walk(stretch, found)
-    except _MALFORMED:
+    except (*_MALFORMED, *parquet.errors()):
         return _Told(agrees=False)
     rows = {name: (table.began, table.read) for name, table in beside.items()}
     ended = all(table.ended for table in beside.values())
