@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo demo-llm otree-demo fake-llm fake-mturk test test-slow lint check-games bench lock clean
+.PHONY: help setup setup-test demo demo-llm otree-demo fake-llm fake-mturk fake-prolific test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -29,6 +29,9 @@ fake-llm: setup  ## a stand-in for OpenAI and Anthropic that plays every game, w
 
 fake-mturk: setup  ## a stand-in for Mechanical Turk, with its workers' pages, to rehearse a study (FAKE="--help")
 	@$(PYTHON) -m marketplaces.mturk.twin $(FAKE)
+
+fake-prolific: setup  ## a stand-in for Prolific, for rehearsing a study without people and money (FAKE="--help")
+	@$(PYTHON) -m marketplaces.prolific.twin $(FAKE)
 
 otree-demo: setup  ## an oTree experiment at http://127.0.0.1:8001 with a game in Parley in its middle
 	@deploy/setup/otree.sh

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,8 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from api import tokens
+from api.outcomes import outcome_of
 from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
+from exports.dataset import export
 from games.play import replay_events, script_move
 from matches import services
 from matches.models import Event, Match, Seat
@@ -24,12 +27,13 @@ from opponents.models import Endpoint
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
+from payouts.models import LedgerRow
 from piloting import services as pilots
 from piloting.models import Pilot
 from piloting.report import report
 from piloting.tasks import queue
 from recruiters.arrivals import Arrival
-from recruiters.models import Delivery, LabCode
+from recruiters.models import Delivery, Identity, LabCode
 from studies.enrolling import enrol
 from studies.freezing import launch
 from studies.models import Placement, Study
@@ -198,9 +202,9 @@ def frozen(slug: str) -> dict[str, Any]:
     return Study.objects.get(slug=slug).versions.order_by("-number")[0].content
 
 
-def await_attempt(*, patience: float = 120) -> None:
-    """Until sending the latest result to oTree has failed once."""
-    _await_delivery(lambda owed: owed.attempts > 0 and owed.problem != "", patience)
+def await_attempt(number: int, *, patience: float = 120) -> None:
+    """Until sending the latest result to oTree has failed so often."""
+    _await_delivery(lambda owed: owed.attempts >= number and owed.problem != "", patience)
 
 
 def await_delivery(*, patience: float = 120) -> int:
@@ -216,3 +220,27 @@ def _await_delivery(is_so: Callable[[Delivery], bool], patience: float) -> Deliv
             return owed
         time.sleep(0.2)
     raise TimeoutError(f"the latest result: {Delivery.objects.values().first()}")
+
+
+def sent_to_otree(slug: str, code: str) -> dict[str, Any]:
+    """The values that an oTree server is sent for one of its participants."""
+    person = Identity.objects.select_related("enrolment").get(study=slug, proof__startswith=f"{code}/")
+    outcome = outcome_of(Study.objects.get(slug=slug), person.enrolment)
+    return {person.proof.partition("/")[2]: outcome.model_dump(mode="json")}
+
+
+def ledger(slug: str) -> list[list[str]]:
+    """Every amount that the study owes: pseudonym, reason, amount, state."""
+    rows = LedgerRow.objects.filter(enrolment__placement__cell__version__study__slug=slug).order_by("pk")
+    return [[row.enrolment.pseudonym, row.reason, str(row.amount), row.state] for row in rows]
+
+
+def ways(slug: str) -> int:
+    """How many ways through the study were begun."""
+    return Placement.objects.filter(cell__version__study__slug=slug).count()
+
+
+def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
+    """Write the study's dataset; returns its folder."""
+    export(Study.objects.get(slug=slug), Path(folder), formats)
+    return folder

@@ -15,6 +15,8 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Record
+from exports import background
+from exports.models import Dataset
 from exports.tests import building
 from exports.verify import verify
 from games import registry
@@ -22,7 +24,7 @@ from matches import services
 from matches.agent_settings import AgentSettings
 from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
-from recruiters.models import LabCode
+from recruiters.models import LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -329,6 +331,19 @@ def test_a_study_keeps_the_name_under_which_links_were_given_out(client, boss):
     assert draft.slug == "another"
 
 
+@pytest.mark.parametrize("named", [LabCode, OtreeServer])
+def test_what_names_a_draft_keeps_its_name_and_goes_with_it(client, boss, named):
+    draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
+    named.objects.create(study="draft")
+    client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
+    draft.refresh_from_db()
+    assert draft.slug == "draft"
+    other = named.objects.create(study="another")
+    client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
+    assert not Study.objects.filter(slug="draft").exists()
+    assert list(named.objects.all()) == [other], "a later study of the same name is not opened by it"
+
+
 def test_pausing_closing_and_opening_again(client, boss):
     study = building.new_study()
     for deed, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
@@ -472,13 +487,16 @@ def test_the_first_page_and_every_list_open(client, boss):
 # ---- taking the data away --------------------------------------------------------------------------------
 
 
-def test_the_export_button_gives_a_zip_that_verifies(client, boss, tmp_path):
+def test_a_dataset_is_asked_for_and_taken_away_on_a_page_that_the_study_leads_to(client, boss, tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1"])
-    page = client.get(page_of(study)).content.decode()
-    target = re.search(r'action="(/admin/exports/[^"]+)"', page)
-    assert target
-    response = client.post(target[1])
+    leads = re.search(r'href="(/admin/exports/[^"]+)"', client.get(page_of(study)).content.decode())
+    assert leads
+    client.post(f"{leads[1]}write/", {"formats": ["csv", "jsonl"]})
+    background.write(Dataset.objects.get().pk)
+    taken = re.search(r'action="(/admin/exports/[^"]+dataset.zip)"', client.get(leads[1]).content.decode())
+    assert taken
+    response = client.post(taken[1])
     zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).extractall(tmp_path)
     (folder,) = tmp_path.iterdir()
     assert verify(folder) == []
@@ -495,7 +513,9 @@ def test_who_may_only_look_sees_no_deeds_and_no_codes(client):
     assert "Splitting money" in page and "SECRETCODE" not in page
     for deed in ["pause", "close", "codes"]:
         assert reverse(f"admin:studies_study_{deed}", args=[study.pk]) not in page
-    assert reverse("exports:dataset", args=[study.slug]) not in page
+    page = client.get(reverse("exports:page", args=[study.pk])).content.decode()
+    for deed in ["write", "publish"]:
+        assert reverse(f"exports:{deed}", args=[study.pk]) not in page
 
 
 def test_only_an_owner_opens_again_what_was_closed(client):

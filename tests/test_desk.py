@@ -155,8 +155,10 @@ def see_played(page: Page) -> None:
 def export(page: Page, folder: Path) -> Path:
     """Take the dataset away from the study's page; where it was unpacked."""
     page.get_by_role("link", name="Set-up").click()
-    with page.expect_download() as begun:
-        page.get_by_role("button", name="Export dataset").click()
+    page.get_by_role("link", name="Datasets").click()
+    page.get_by_role("button", name="Write the dataset").click()
+    with page.expect_download(timeout=researching.PATIENCE) as begun:
+        page.get_by_role("button", name="Download").click(timeout=researching.PATIENCE)
     with zipfile.ZipFile(begun.value.path()) as pack:
         pack.extractall(folder)
     (found,) = folder.iterdir()

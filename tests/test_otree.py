@@ -7,7 +7,9 @@ import io
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,51 +17,90 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from config.postgres import PrivatePostgres
 from config.supervisor import ROOT
 from deploy.otree_demo.server import Otree
 from tests import walking
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.otree]
 
 STACKS = ("sqlite",)
 """How oTree is spoken to does not depend on Parley's database."""
-CONFIG = "with_parley"
+STUDY = "otree-demo"
+MINUTE = 60
+LOSS = "10%"
+"""What money loses per round in the study: the answer of its quiz."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session", autouse=True)
 def program() -> Path:
     """oTree's own environment, made where there is none; another can be named by OTREE_PROGRAM."""
     named = os.environ.get("OTREE_PROGRAM")
     if not named:
         made = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
         if made.returncode:
-            pytest.skip(f"oTree cannot be installed here: {made.stderr[-500:]}")
+            why = (made.stderr.strip() or "without a word").splitlines()[-1]
+            pytest.skip(f"oTree cannot be installed here: {why}")
     return Path(named) if named else ROOT / ".venv-otree" / "bin" / "otree"
 
 
-@pytest.fixture
-def experiment(stack, program: Path, tmp_path: Path) -> Iterator[Otree]:
-    """oTree beside Parley, each knowing the other."""
-    server = Otree(tmp_path / "otree", program)
-    server.prepare(parley=stack.url, **stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key))
+@dataclass(frozen=True)
+class Experiment:
+    """oTree beside Parley, each knowing the other.
+
+    Attributes:
+        alone: oTree's own wide export while there is nothing but a session of the app `parley`.
+    """
+
+    server: Otree
+    alone: list[list[str]]
+
+    def session(self, config: str = "with_parley") -> str:
+        """A new session of two, made through oTree's REST interface; returns its session-wide link."""
+        wanted = {"session_config_name": config, "num_participants": 2}
+        made = httpx.post(f"{self.server.url}/api/sessions", json=wanted, timeout=30).raise_for_status().json()
+        return str(made["session_wide_url"])
+
+    def export(self, name: str, **asked: str) -> list[list[str]]:
+        """One of oTree's own exports."""
+        answer = httpx.get(f"{self.server.url}/api/{name}", params=asked, timeout=30).raise_for_status()
+        return list(csv.reader(io.StringIO(answer.text)))
+
+    def rows(self, name: str = "export_app") -> list[dict[str, str]]:
+        """One of oTree's own exports of the app."""
+        header, *rows = self.export(name, app="parley")
+        return [dict(zip(header, row, strict=True)) for row in rows]
+
+    def player(self, code: str) -> dict[str, str]:
+        """What oTree knows of one participant in the app."""
+        return next(row for row in self.rows() if row["participant.code"] == code)
+
+    def turns(self, code: str) -> list[dict[str, str]]:
+        """The turns that oTree keeps of one participant's game."""
+        return [row for row in self.rows("export_app_custom") if row["participant"] == code]
+
+
+def begun(server: Otree, stack: Any) -> Experiment:
+    """The server, started on an empty database, and the study that it sends people into."""
+    made = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
+    server.prepare(parley=stack.url, **made)
     server.start()
+    experiment = Experiment(server, alone=[])
+    experiment.session("parley_alone")
+    experiment.alone.extend(experiment.export("export_wide"))
+    return experiment
+
+
+@pytest.fixture(scope="module")
+def experiment(program: Path, stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
+    server = Otree(tmp_path_factory.mktemp("otree"), program)
     try:
-        yield server
+        yield begun(server, stack)
     finally:
         server.stop()
 
 
-def session_wide_link(experiment: Otree) -> str:
-    """A new session of two, made through oTree's REST interface."""
-    wanted = {"session_config_name": CONFIG, "num_participants": 2}
-    made = httpx.post(f"{experiment.url}/api/sessions", json=wanted, timeout=30).raise_for_status().json()
-    return str(made["session_wide_url"])
-
-
-def export(experiment: Otree, name: str) -> list[dict[str, str]]:
-    """One of oTree's own exports of the app."""
-    answer = httpx.get(f"{experiment.url}/api/{name}", params={"app": "parley"}, timeout=30).raise_for_status()
-    return list(csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"))))
+# ---- a participant's way ---------------------------------------------------------------------------------
 
 
 def begin(browser: Browser, link: str) -> Page:
@@ -71,6 +112,15 @@ def begin(browser: Browser, link: str) -> Page:
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("link", name="Go to the game")).to_be_visible()
     return page
+
+
+def way_back(page: Page) -> str:
+    """Where the last page in Parley leads."""
+    return str(page.get_by_role("link", name="Back to the experiment").get_attribute("href"))
+
+
+def code_of(back: str) -> str:
+    return back.rpartition("/")[2]
 
 
 def play(page: Page, role: str) -> None:
@@ -90,9 +140,8 @@ def play(page: Page, role: str) -> None:
 
 
 def answer_quiz(page: Page) -> None:
-    """Any answer ends the way."""
-    page.locator('main input[type="radio"]').first.check()
-    page.locator('main button[type="submit"]').click()
+    """The question after the game, answered rightly."""
+    walking.answer_quiz(page, option=LOSS)
     expect(page.get_by_role("link", name="Back to the experiment")).to_be_visible()
 
 
@@ -108,62 +157,212 @@ def moves(rows: list[dict[str, str]]) -> list[tuple[str, Any]]:
     return [(row["role"], json.loads(row["move"])) for row in rows]
 
 
-def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, experiment):
-    link = session_wide_link(experiment)
+# ---- what must hold --------------------------------------------------------------------------------------
+
+
+def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, experiment, tmp_path):
+    link = experiment.session()
     people = {role: begin(browser, link) for role in ("alice", "bob")}
 
-    # Nobody comes past the game, by the button or by the address of a later page.
+    # Nobody comes past the game.
     people["alice"].get_by_role("button", name="I have finished").click()
     expect(people["alice"].get_by_text("not finished yet")).to_be_visible()
+    codes = {}
     for role, page in people.items():
         play(page, role)
         answer_quiz(page)
+        codes[role] = code_of(way_back(page))
         page.get_by_role("link", name="Back to the experiment").click()
         finish(page)
+        page.context.close()
 
-    turns = export(experiment, "export_app_custom")
-    players = export(experiment, "export_app")
-    assert [row["player.parley_role"] for row in players] == ["alice", "bob"]
-    for row in players:
+    players = {role: experiment.player(code) for role, code in codes.items()}
+    for role, row in players.items():
+        assert row["player.parley_role"] == role
         owed = int(row["player.parley_base_cents"]) + int(row["player.parley_bonus_cents"])
         assert round(float(row["player.payoff"]) * 100) == owed > 0
-        mine = [turn for turn in turns if turn["participant"] == row["participant.code"]]
+        mine = experiment.turns(codes[role])
         assert [turn["number"] for turn in mine] == [str(i) for i in range(1, len(mine) + 1)]
         (offerer, offer), (answerer, answer) = moves(mine)
         assert (offerer, offer["alice_gain"], offer["bob_gain"]) == ("alice", 5000, 5000)
         assert (answerer, answer) == ("bob", {"decision": "accept"})
 
+    # Parley's own wide export says the same of them, under the very header of oTree's.
+    written = Path(stack.call("tests.deeds.export_dataset", STUDY, str(tmp_path / "d"), ["otree"]), "all_apps_wide.csv")
+    with written.open(encoding="utf-8", newline="") as opened:
+        header, *rows = csv.reader(opened)
+    assert header == experiment.alone[0]
+    told = {row["parley.1.player.parley_match"]: row for row in (dict(zip(header, row, strict=True)) for row in rows)}
+    for row in players.values():
+        ours = told[row["player.parley_match"]]
+        for name in ("role", "payoff", *(name[7:] for name in row if name.startswith("player.parley_"))):
+            assert ours[f"parley.1.player.{name}"] == row[f"player.{name}"], name
+        assert ours["participant.payoff"] == row["participant.payoff"]
+        assert row["participant.code"] not in written.read_text(), "who somebody is in oTree stays there"
 
-def test_a_result_reaches_an_otree_that_was_down_when_the_game_ended(browser, stack, experiment):
-    link = session_wide_link(experiment)
-    page = begin(browser, link)
+
+def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
+    """oTree is killed before a game ends, and comes back after at least `away` seconds and two vain attempts.
+
+    Returns how many attempts the result took, and how long oTree was away.
+    """
+    link = experiment.session()
+    page, waiting = begin(browser, link), begin(browser, link)
     play(page, "alice")
-    experiment.stop()
+    experiment.server.kill()
+    killed = time.monotonic()
     answer_quiz(page)
-    back = page.get_by_role("link", name="Back to the experiment").get_attribute("href")
+    back = way_back(page)
     page.context.close()  # the participant does not come back: Parley sends the result by itself
-    stack.call("tests.deeds.await_attempt")
-    experiment.start()
-    code = str(back).rpartition("/")[2]
-    assert stack.call("tests.deeds.await_delivery") > 1
+    stack.call("tests.deeds.await_attempt", 2)
+    time.sleep(max(0.0, away - (time.monotonic() - killed)))
+    experiment.server.start()
+    away = time.monotonic() - killed
+    attempts = stack.call("tests.deeds.await_delivery", patience=240)
     stack.halt("web")
     try:
         again = browser.new_context().new_page()
-        again.goto(str(back))
+        again.goto(back)
         finish(again)  # with what was sent: nothing can be asked now
+        again.context.close()
+        waiting.get_by_role("button", name="I have finished").click()
+        expect(waiting.get_by_text("nothing is lost")).to_be_visible()
+        waiting.context.close()
     finally:
         stack.restart("web")
-    (row,) = [row for row in export(experiment, "export_app") if row["participant.code"] == code]
-    assert row["player.parley_ending"] in ("completed", "failed_quiz")
+    row = experiment.player(code_of(back))
+    assert row["player.parley_ending"] == "completed"
+    assert float(row["player.payoff"]) > 0
+    assert len(experiment.turns(code_of(back))) == 2
+    return attempts, away
 
 
-def test_a_participant_who_closed_the_game_goes_on_where_they_were(browser, stack, experiment):
-    page = begin(browser, session_wide_link(experiment))
-    waiting = page.url
+def test_a_result_reaches_an_otree_that_was_killed_when_the_game_ended(browser, stack, experiment):
+    attempts, _away = killed_and_back(browser, stack, experiment, away=0)
+    assert attempts > 2
+
+
+def test_a_participant_who_closed_either_page_goes_on_where_they_were(browser, stack, experiment):
+    page = begin(browser, experiment.session())
+    context, waiting = page.context, page.url
     page.get_by_role("link", name="Go to the game").click()
     walking.consent_and_name(page)
     instructions = page.url
+
+    # Parley's page is closed, and then oTree's too.
+    page.close()
+    page = context.new_page()
     page.goto(waiting)
     page.get_by_role("link", name="Go to the game").click()
     expect(page.locator('input[name="code_word"]')).to_be_visible()
     assert page.url == instructions
+    context.close()
+
+    # Another browser, by the way back that oTree gives everybody.
+    code = max(experiment.rows(), key=lambda row: row["participant.time_started_utc"])["participant.code"]
+    page = browser.new_context().new_page()
+    page.goto(f"{experiment.server.url}/InitializeParticipant/{code}")
+    page.get_by_role("link", name="Go to the game").click()
+    assert page.url == instructions
+    page.context.close()
+
+
+def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(browser, stack, experiment):
+    page = begin(browser, experiment.session())
+    link = str(page.get_by_role("link", name="Go to the game").get_attribute("href"))
+    waiting = page.url
+    play(page, "alice")
+    answer_quiz(page)
+    last, back = page.url, way_back(page)
+    code = code_of(back)
+    stack.call("tests.deeds.await_delivery")
+    page.goto(back)
+    expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
+    once = experiment.player(code)
+    owed, ways = stack.call("tests.deeds.ledger", STUDY), stack.call("tests.deeds.ways", STUDY)
+
+    # The same link again, here and in another browser: the last page, and no second game.
+    for browsing in (page, browser.new_context().new_page()):
+        browsing.goto(link)
+        assert browsing.url == last
+        expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
+    # The same result again, by oTree's REST interface, and a better one that somebody makes up.
+    ((name, result),) = stack.call("tests.deeds.sent_to_otree", STUDY, code).items()
+    for told in (result, {**result, "payoff_cents": 99_900}):
+        address = f"{experiment.server.url}/api/participant_vars/{code}"
+        key = {"otree-rest-key": experiment.server.rest_key}
+        httpx.post(address, json={"vars": {name: told}}, headers=key, timeout=30).raise_for_status()
+    # The pages again: back to Play, Done twice.
+    page.goto(waiting)
+    page.goto(back)
+    finish(page)
+    page.goto(back)
+    page.context.close()
+
+    now = experiment.player(code)
+    for name in ("player.payoff", "participant.payoff", "player.parley_match", "player.parley_base_cents"):
+        assert now[name] == once[name]
+    assert len(experiment.turns(code)) == 2
+    assert stack.call("tests.deeds.ledger", STUDY) == owed
+    assert stack.call("tests.deeds.ways", STUDY) == ways
+
+
+@pytest.mark.parametrize(("per_point", "points"), [(0.01, "193.0"), (0.001, "1930.0"), (1.0, None)])
+def test_with_points_people_are_paid_the_same_cents_or_no_session_is_made(points_server, per_point, points):
+    wanted = {
+        "session_config_name": "parley_alone",
+        "num_participants": 1,
+        "modified_session_config_fields": {"real_world_currency_per_point": per_point},
+    }
+    made = httpx.post(f"{points_server.url}/api/sessions", json=wanted, timeout=30)
+    if points is None:
+        assert made.status_code == 500 and written(points_server, "no payoff is worth one cent")
+        return
+    with httpx.Client(follow_redirects=True, timeout=30) as participant:
+        page = participant.get(made.json()["session_wide_url"])
+        code = page.url.path.split("/")[2]
+        told = {
+            **dict.fromkeys(["role", "match", "payoff", "currency"]),
+            **{"state": "finished", "ending": "completed", "turns": []},
+            **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
+        }
+        address = f"{points_server.url}/api/participant_vars/{code}"
+        participant.post(address, json={"vars": {"parley/1": told}}).raise_for_status()
+        assert "The game is over" in participant.get(f"{points_server.url}/InitializeParticipant/{code}").text
+    row = Experiment(points_server, alone=[]).player(code)
+    assert (row["player.payoff"], row["participant.payoff"]) == (points, points)
+
+
+def written(server: Otree, words: str, *, patience: float = 30) -> bool:
+    """Whether the server writes this into its log before long."""
+    until = time.monotonic() + patience
+    while words not in server.log() and time.monotonic() < until:
+        time.sleep(0.1)
+    return words in server.log()
+
+
+@pytest.fixture(scope="module")
+def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Otree]:
+    """oTree as `otree startproject` sets it up: payoffs are points. Parley is not there."""
+    server = Otree(tmp_path_factory.mktemp("points"), program)
+    server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
+    settings = server.folder / "settings.py"
+    settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.mark.slow
+def test_a_result_reaches_an_otree_on_postgresql_that_was_away_for_a_whole_minute(browser, stack, program, tmp_path):
+    # Last, since from now on the study knows another server.
+    database = PrivatePostgres(durable=True)
+    server = Otree(tmp_path / "otree", program, database_url=database.start())
+    try:
+        attempts, away = killed_and_back(browser, stack, begun(server, stack), away=MINUTE)
+    finally:
+        server.stop()
+        database.stop()
+    assert away >= MINUTE and attempts > 2

@@ -28,8 +28,11 @@ from api import tokens
 from audit.models import Record
 from collecting.models import Collection, Item
 from collecting.planning import Plan, make_collection
+from exports.models import Dataset
 from exports.tests import building
 from marketplaces.models import Account, Recruitment
+from marketplaces.mturk.models import Hit
+from marketplaces.prolific.models import Publication
 from matches.models import Match
 from opponents.models import Call, Endpoint
 from participants.models import ProblemReport
@@ -77,7 +80,7 @@ WHOLES = ("studies_study", "collecting_collection")
 RECORDS = (
     "studies_version", "studies_placement", "participants_enrolment", "participants_problemreport", "matches_match",
     "checks_verdict", "surveys_response", "payouts_ledgerrow", "opponents_call", "collecting_item", "piloting_pilot",
-    "recruiters_delivery",
+    "recruiters_delivery", "mturk_hit", "mturk_assignment",
 )  # fmt: skip
 FOR_OWNERS = ("audit_record", "api_token", "recruiters_otreeserver")
 FOR_SUPERUSERS = ("auth_user", "recruiters_identity", "opponents_endpoint")
@@ -123,8 +126,15 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_set_member": deed("owner"),
     "opponents_endpoint_try": (BY_POST, SUPERUSERS_THINGS),
     "auth_user_password_change": (SUPERUSERS_THINGS, SUPERUSERS_THINGS),
-    "exports:dataset": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
-    "exports:dataset_of_collection": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    **{
+        f"exports:{name}{of}": expected
+        for of in ("", "_of_collection")
+        for name, expected in {
+            "page": (from_on("viewer", GONE), ONLY_OTHERWISE),
+            "now": (from_on("viewer", GONE), ONLY_OTHERWISE),
+            **dict.fromkeys(("write", "publish", "stop", "download"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
+        }.items()
+    },
     "audit_record_changelist": (STAFF, STAFF),
     "audit_record_add": (NOBODY, NOBODY),
     "audit_record_change": (from_on("owner", GONE), NOBODY),
@@ -143,6 +153,14 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_prompts": shown("viewer"),
     "matches_match_step": shown("viewer"),
     "matches_match_screen": shown("viewer"),
+    "paydesk:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
+    "paydesk:row": (from_on("viewer", GONE), ONLY_OTHERWISE),
+    "paydesk:finance": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
+    "paydesk:ask": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
+    "paydesk:do": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
+    "paydesk:try": (ONLY_OTHERWISE, from_on("owner", REFUSED)),
+    "paydesk:limit": (ONLY_OTHERWISE, {**from_on("superuser", REFUSED), **by(owner=GONE, superuser=GONE)}),
+    "paydesk:resolve": (ONLY_OTHERWISE, from_on("owner", REFUSED)),
     "monitoring:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
     "monitoring:now": (from_on("viewer", GONE), ONLY_OTHERWISE),
     "monitoring:pause": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
@@ -180,6 +198,31 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     ),
     "marketplaces_recruitment_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
     "marketplaces_recruitment_ask": deed("editor"),
+    "mturk_hit_of_study": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "mturk_hit_publish": look("editor"),
+    "mturk_hit_adopt": deed("editor"),
+    "mturk_hit_worker": deed("owner"),
+    "mturk_hit_again": (BY_POST, from_on("editor", REFUSED)),
+    "mturk_hit_extend": look("editor"),
+    "mturk_hit_prolong": look("editor"),
+    "mturk_hit_expire": look("editor"),
+    "mturk_hit_dispose": look("owner"),
+    "mturk_assignment_reject": look("owner"),
+    "prolific_publication_changelist": (STAFF, STAFF),
+    "prolific_publication_add": (NOBODY, NOBODY),
+    "prolific_publication_change": (from_on("viewer", GONE), from_on("nobody", REFUSED)),
+    "prolific_publication_delete": (NOBODY, NOBODY),
+    "prolific_publication_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "prolific_publication_of": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "prolific_publication_publish": look("editor"),
+    "prolific_publication_pause": deed("editor"),
+    "prolific_publication_resume": deed("editor"),
+    "prolific_publication_stop": deed("owner"),
+    "prolific_publication_places": deed("editor"),
+    "prolific_publication_find": deed("editor"),
+    "prolific_publication_refresh": deed("editor"),
+    "prolific_publication_forget": deed("owner"),
+    "prolific_publication_reject": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }
@@ -261,6 +304,8 @@ class House:
         self.hidden, self.hidden_collection = self._furnish("hidden", "A1HIDDENWORKER")
         self.account = Account.objects.create(title="seen account", kind="mturk", address="http://127.0.0.1:9")
         Account.objects.create(title="account that is hidden", kind="mturk", address="http://127.0.0.1:9")
+        self._offer(self.study, self.account)
+        self._offer(self.hidden, self.account)
         self.draft = Study.objects.create(title="Seen draft", slug="seen-draft", game="bargaining")
         for role in Role:
             for thing in (self.study, self.collection, self.draft, self.account):
@@ -272,7 +317,8 @@ class House:
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
             "hidden.example.org", "program that is hidden",
-            "account that is hidden", "account of hidden", str(building.match_of(person).uid)[:8],
+            "account that is hidden", "account of hidden", "task that is hidden",
+            str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
     def _furnish(self, word: str, worker: str) -> tuple[Study, Collection]:
@@ -290,6 +336,17 @@ class House:
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{word}.example.org")
         account = Account.objects.create(title=f"account of {word}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
+        for role, user in self.user.items():
+            if word == "seen" and role in Role.values:
+                give(account, user=user, role=Role(role), by=None)
+        task = Hit.objects.create(
+            study=study, account=account, title=f"task that is {word}", hit_id=f"3{word}", reward=1, assignments=1,
+            lifetime=60, duration=60, auto_approval=60,
+        )  # fmt: skip
+        task.submitted.create(
+            assignment_id=f"3A{word}", status="Submitted", whose="ours", identity=person.identity,
+            submitted_at=timezone.now(),
+        )  # fmt: skip
         tomorrow = timezone.now() + timedelta(days=1)
         maker = self.user["superuser"]
         tokens.issue(study=study, name=f"program that is {word}", scopes=["read"], expires_at=tomorrow, by=maker)
@@ -305,7 +362,17 @@ class House:
         match.pk, match.uid, match.purpose = None, uuid.uuid4(), Match.Purpose.COLLECTION
         match.save(force_insert=True)
         Item.objects.filter(collection=collection).update(match=match)
+        Dataset.objects.create(study=study, state=Dataset.State.READY)
+        Dataset.objects.create(collection=collection, state=Dataset.State.READY)
         return study, collection
+
+    def _offer(self, study: Study, account: Account) -> None:
+        Publication.objects.create(
+            study=study, account=account, internal_name=f"name of {study.slug}", prolific_id=f"id-of-{study.slug}",
+            status="UNPUBLISHED", name=study.title, description=study.title, places=1, minutes=1, reward=1,
+            currency="USD", address="http://127.0.0.1:9/",
+            codes={"completed": "A", "screened_out": "B", "returned": "C"},
+        )  # fmt: skip
 
     def key(self, model: str) -> Any:
         """The primary key of a row of `model` (as in names of pages) that belongs to what is seen."""
@@ -324,8 +391,11 @@ class House:
             "surveys_response": lambda: self._person.surveys.first(),
             "recruiters_delivery": lambda: self._person.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,
+            "mturk_hit": lambda: self.study.hits.get(),
+            "mturk_assignment": lambda: self.study.hits.get().submitted.get(),
             "api_token": lambda: self.study.api_tokens.get(),
             "piloting_pilot": lambda: self.study.pilots.get(),
             "opponents_endpoint": lambda: Endpoint.objects.get(),
@@ -353,8 +423,15 @@ class House:
                 return "seen-collection" if "collection" in address.name else "seen-slug"
             if name == "enrolment":
                 return str(self._person.pk)
-            if address.name.startswith("monitoring:") or name == "study_id":
+            if name == "uid":
+                return str(self._person.ledger.first().uid)
+            if address.name.startswith(("monitoring:", "paydesk:")) or name == "study_id":
                 return str(self.study.pk)
+            if name == "collection_id":
+                return str(self.collection.pk)
+            if name == "uid":
+                mine = {"collection": self.collection} if "collections" in parts else {"study": self.study}
+                return str(Dataset.objects.get(**mine).uid)
             if name in ("object_id", "id"):
                 return str(self.key(model))
             if name in OTHER_PARTS:
@@ -484,4 +561,4 @@ def test_somebody_whose_account_is_closed_sees_nothing(house: House):
     User.objects.filter(pk=house.user["owner"].pk).update(is_active=False)
     assert outcome(client.get(f"/admin/studies/study/{house.study.pk}/change/")) == LOGIN
     User.objects.filter(pk=house.user["owner"].pk).update(is_active=True, is_staff=False)
-    assert outcome(client.post(f"/admin/exports/{house.study.slug}/dataset.zip")) == LOGIN
+    assert outcome(client.post(f"/admin/exports/studies/{house.study.pk}/write/")) == LOGIN

@@ -25,10 +25,10 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
-from deploy.bench import beside, calls, collecting, monitor, workers
+from deploy.bench import beside, calls, collecting, datasets, monitor, workers
 
 STUDY = "benchmark"
-PARTS = ["live", "beside", "calls", "collections", "monitor"]
+PARTS = ["live", "beside", "calls", "collections", "monitor", "export"]
 SLICES = ("web", "worker", "redis", "database", "client")
 
 
@@ -134,6 +134,7 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=30.0, help="measured per row")
     options.add_argument("--parts", choices=PARTS, nargs="*", default=PARTS)
     options.add_argument("--matches", type=int, default=10_000, help="in the large collection")
+    options.add_argument("--exported", type=int, default=datasets.MATCHES, help="matches in the exported datasets")
     options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a worker thinks")
     chosen = options.parse_args()
     print(
@@ -150,6 +151,11 @@ def main() -> None:
         print("\n| collections, on durable PostgreSQL | |\n|---|---|", flush=True)
         with stack_on("postgres") as (stack, _postgres):
             collecting.report(stack, matches=chosen.matches)
+    if "export" in chosen.parts:
+        for database in chosen.database:
+            print(f"\nDatasets, on {database}", flush=True)
+            with stack_on(database) as (stack, _postgres):
+                datasets.report(stack, matches=chosen.exported)
     if "monitor" in chosen.parts:
         print("\nA study's monitor, on durable PostgreSQL", flush=True)
         with stack_on("postgres") as (stack, _postgres):

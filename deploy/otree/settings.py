@@ -1,4 +1,4 @@
-"""A small experiment with Parley in the middle: a survey, the game, a survey."""
+"""A small experiment with Parley in the middle: a survey, the game, a survey. And the game alone."""
 
 from os import environ
 
@@ -10,6 +10,12 @@ SESSION_CONFIGS = [
         "num_demo_participants": 2,
         # Who plays which role, in turn; without it Parley fills its emptiest cell.
         "parley_roles": ["alice", "bob"],
+    },
+    {
+        "name": "parley_alone",
+        "display_name": "Nothing but the game",
+        "app_sequence": ["parley"],
+        "num_demo_participants": 1,
     },
 ]
 SESSION_CONFIG_DEFAULTS = {"real_world_currency_per_point": 0.01, "participation_fee": 0.00, "doc": ""}

@@ -1,14 +1,20 @@
-"""An oTree server beside a running Parley: its project copied to a folder of its own, its data kept there."""
+"""An oTree server beside a running Parley: its project copied to a folder of its own, its data kept there.
+
+It is run as experiments are (`otree prodserver1of2`): every answer is in its database when a page is
+shown. oTree's `devserver` holds everything in memory until it is stopped, and loses it when killed.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 from config import children
@@ -16,6 +22,8 @@ from config.supervisor import HOST, StackError, free_port
 
 PROJECT = Path(__file__).resolve().parent.parent / "otree"
 PATIENCE = 60
+_TOGETHER = """trap "trap '' TERM; kill -TERM 0; wait" TERM; "$@" & wait"""
+"""oTree starts a process of its own for page timeouts: asked to end, this shell ends both."""
 
 
 class Otree:
@@ -24,10 +32,11 @@ class Otree:
     Args:
         folder: where the project is copied to; oTree keeps its database in it.
         program: the `otree` of its environment.
+        database_url: a PostgreSQL database; otherwise a file of SQLite in the folder.
     """
 
-    def __init__(self, folder: Path, program: Path, *, wanted_port: int = 0):
-        self.folder, self.program = folder, program
+    def __init__(self, folder: Path, program: Path, *, wanted_port: int = 0, database_url: str = ""):
+        self.folder, self.program, self.database_url = folder, program, database_url
         self.port = free_port(wanted_port)
         self.url = f"http://{HOST}:{self.port}"
         self.rest_key = secrets.token_urlsafe(24)
@@ -42,11 +51,13 @@ class Otree:
             **kept,
             "PATH": f"{self.program.parent}{os.pathsep}{os.environ.get('PATH', '')}",
             "PYTHONUNBUFFERED": "1",
+            "OTREE_PRODUCTION": "1",
             "OTREE_URL": self.url,
             "OTREE_REST_KEY": self.rest_key,
             "PARLEY_URL": parley,
             "PARLEY_STUDY": study,
             "PARLEY_LINK_KEY": link_key,
+            **({"DATABASE_URL": self.database_url} if self.database_url else {}),
         }
 
     def start(self) -> None:
@@ -55,8 +66,10 @@ class Otree:
         Raises:
             StackError: with what oTree said.
         """
-        command = [str(self.program), "devserver_inner", f"{HOST}:{self.port}"]
-        self._process = children.start(command, environment=self.environment, log=self.log_file, cwd=self.folder)
+        command = ["sh", "-c", _TOGETHER, "sh", str(self.program), "prodserver1of2", f"{HOST}:{self.port}"]
+        self._process = children.start(
+            command, environment=self.environment, log=self.log_file, cwd=self.folder, death_signal=signal.SIGTERM
+        )
         until = time.monotonic() + PATIENCE
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > until:
@@ -65,9 +78,17 @@ class Otree:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """End it; its sessions are kept in the folder. Safe to call twice."""
+        """End it; its sessions are kept. Safe to call twice."""
         if self._process is not None:
             children.stop(self._process, patience=20)
+            self.kill()
+
+    def kill(self) -> None:
+        """End it as a power cut does: all of its processes at once, without a word. Safe to call twice."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
             self._process = None
 
     @property

@@ -10,14 +10,14 @@ from studies.models import Study
 SLUG = "otree-demo"
 
 
-def make_study(address: str, rest_key: str) -> dict[str, str]:
+def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[str, str]:
     """The study, launched, and the oTree server at `address` allowed to send people and sent the results; made once."""
     study, new = Study.objects.get_or_create(
         slug=SLUG,
         defaults={
             "title": "Dividing money, inside an oTree experiment",
             "game": "bargaining",
-            "purpose": "demo",
+            "purpose": purpose,
             "roles": ["alice", "bob"],
             "agent": "script:fair",
             "entry": Study.Entry.OTREE,

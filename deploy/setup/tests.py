@@ -16,28 +16,34 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTHING_COLLECTED = 5
+REASON = 300
+"""Characters of the reason for which a test was skipped."""
 
 GROUPS = [
     ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"]),
     ("concurrency, channels and workers, on PostgreSQL", "services and not browser", "postgres", ["-n", "2"]),
-    ("browser", "browser", "sqlite", []),
+    ("browser", "browser and not otree", "sqlite", []),
+    ("beside a real oTree", "otree", "sqlite", ["tests"]),
 ]
 
 
-def run(name: str, marks: str, database: str, options: list[str], report: Path) -> tuple[int, dict[str, int]]:
-    """One group; returns pytest's exit code and how many tests passed, failed and were skipped."""
+def run(
+    name: str, marks: str, database: str, options: list[str], report: Path
+) -> tuple[int, dict[str, int], list[str]]:
+    """One group; returns pytest's exit code, how many tests passed, failed and were skipped, and why these were."""
     print(f"\n=== {name} ===", flush=True)
     environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "-m", "pytest", "-q", "-m", marks, f"--junitxml={report}", *options]
     code = subprocess.run(command, cwd=ROOT, env={**environment, "TEST_DATABASE": database}).returncode
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    counts, reasons = {"passed": 0, "failed": 0, "skipped": 0}, dict[str, None]()
     if report.exists():
         suite = next(ElementTree.parse(report).iter("testsuite"))
         number = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
         counts["failed"] = number["failures"] + number["errors"]
         counts["skipped"] = number["skipped"]
         counts["passed"] = number["tests"] - counts["failed"] - counts["skipped"]
-    return code, counts
+        reasons = dict.fromkeys(" ".join(str(skipped.get("message")).split()) for skipped in suite.iter("skipped"))
+    return code, counts, list(reasons)
 
 
 def main() -> int:
@@ -46,20 +52,28 @@ def main() -> int:
     options = [argument for argument in arguments if argument != "--slow"]
     began = time.monotonic()
     total = {"passed": 0, "failed": 0, "skipped": 0}
-    broken = []
+    broken, told = [], []
     with tempfile.TemporaryDirectory() as folder:
         for i, (name, marks, database, own) in enumerate(GROUPS):
             report = Path(folder) / f"{i}.xml"
-            code, counts = run(name, f"({marks}) and {speed}", database, [*own, *options], report)
+            since = time.monotonic()
+            code, counts, reasons = run(name, f"({marks}) and {speed}", database, [*own, *options], report)
             total = {key: total[key] + counts[key] for key in total}
+            told.append(f"{name}: {_said(counts)} in {time.monotonic() - since:.0f} s")
+            told += [f"  skipped: {reason[:REASON]}" for reason in reasons]
             if code == NOTHING_COLLECTED and speed == "slow":
                 continue
             if code:
                 broken.append(name)
+    print("", *told, sep="\n")
     for name in broken:
         print(f"FAILED: {name}")
-    print(", ".join(f"{count} {what}" for what, count in total.items()), f"in {time.monotonic() - began:.0f} s")
+    print(_said(total), f"in {time.monotonic() - began:.0f} s")
     return 1 if broken else 0
+
+
+def _said(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
 if __name__ == "__main__":

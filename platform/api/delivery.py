@@ -10,10 +10,10 @@ import json
 import logging
 import urllib.error
 import urllib.request
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
@@ -26,20 +26,25 @@ from studies.models import Study
 log = logging.getLogger(__name__)
 
 AT_ONCE = 20
-"""Results that one sweep sends."""
+"""Results that one sweep sends to one server."""
 PATIENCE = 10
 """Seconds that an oTree server may take to answer."""
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=2), timedelta(minutes=10)
 GIVEN_UP_AFTER = timedelta(days=7)
 _GONE = 404
 
 
 class _NotTaken(Exception):
-    """The server did not take the result; `str(error)` says why without telling keys or people."""
+    """The server did not take the result; `str(error)` says why without telling keys or people.
 
-    def __init__(self, problem: str, *, for_good: bool = False):
+    Attributes:
+        for_good: it never will.
+        silent: it does not answer at all, so that others need not try now.
+    """
+
+    def __init__(self, problem: str, *, for_good: bool = False, silent: bool = False):
         super().__init__(problem)
-        self.for_good = for_good
+        self.for_good, self.silent = for_good, silent
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -50,28 +55,58 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def deliver_due() -> int:
-    """Try every delivery whose time has come; returns how many arrived."""
-    now = timezone.now()
-    due = Delivery.objects.filter(state=Delivery.State.DUE, next_at__lte=now).order_by("next_at")[:AT_ONCE]
-    return sum(_deliver(delivery) for delivery in due)
+    """Try what is due, each server's results one after the other; returns how many arrived."""
+    due = _due().order_by("next_at").values_list("enrolment__identity__study", flat=True)
+    return sum(_deliver_to(study) for study in dict.fromkeys(due))
 
 
-def _deliver(delivery: Delivery) -> bool:
-    # Whoever moves the next attempt makes this one; should we die, that is when it is tried again.
-    wait = min(FIRST_WAIT * 2 ** min(delivery.attempts, 10), LONGEST_WAIT)
+def _due() -> QuerySet[Delivery]:
+    return Delivery.objects.filter(state=Delivery.State.DUE, next_at__lte=timezone.now())
+
+
+def _deliver_to(study: str) -> int:
+    """Send what is due to one study's server, until it is silent; returns how many arrived."""
+    arrived = 0
+    for _i in range(AT_ONCE):
+        due = _due().filter(enrolment__identity__study=study)
+        delivery = due.order_by("next_at", "pk").first()
+        # While one is under way the others wait: a server that hangs holds one of our threads and no more.
+        until = timezone.now() + timedelta(seconds=PATIENCE)
+        if delivery is None or not _taken(delivery, until):
+            break
+        held = [one.pk for one in due]
+        Delivery.objects.filter(pk__in=held, state=Delivery.State.DUE).update(next_at=until)
+        try:
+            _deliver(delivery)
+            arrived += 1
+            again_at = timezone.now()
+        except _NotTaken as refusal:
+            again_at = timezone.now() + (_wait(delivery) if refusal.silent else timedelta())
+        Delivery.objects.filter(pk__in=held, state=Delivery.State.DUE, next_at=until).update(next_at=again_at)
+    return arrived
+
+
+def _taken(delivery: Delivery, until: datetime) -> bool:
+    """Whether this attempt is ours. Should we die in it, it is tried again after `until` and the usual wait."""
     mine = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE, next_at=delivery.next_at)
-    if not mine.update(next_at=timezone.now() + wait + timedelta(seconds=PATIENCE), attempts=F("attempts") + 1):
-        return False
+    return bool(mine.update(next_at=until + _wait(delivery), attempts=F("attempts") + 1))
+
+
+def _wait(delivery: Delivery) -> timedelta:
+    return min(FIRST_WAIT * 2 ** min(delivery.attempts, 10), LONGEST_WAIT)
+
+
+def _deliver(delivery: Delivery) -> None:
+    """Raises _NotTaken, with the reason written down."""
     written = Delivery.objects.filter(pk=delivery.pk)
     try:
         _post(delivery)
     except _NotTaken as refusal:
         too_old = delivery.since < timezone.now() - GIVEN_UP_AFTER
         state = Delivery.State.GIVEN_UP if refusal.for_good or too_old else Delivery.State.DUE
-        written.update(state=state, problem=str(refusal)[:200], next_at=timezone.now() + wait)
-        return False
+        written.update(state=state, problem=str(refusal)[:200], next_at=timezone.now() + _wait(delivery))
+        raise
     written.update(state=Delivery.State.DELIVERED, problem="")
-    return True
 
 
 @sensitive_variables("key")
@@ -98,7 +133,7 @@ def _post(delivery: Delivery) -> None:
         raise _refusal(error.code) from None
     except OSError as error:
         log.info("An oTree server cannot be reached: %s", type(error).__name__)
-        raise _NotTaken(_("The oTree server cannot be reached.")) from None
+        raise _NotTaken(_("The oTree server cannot be reached."), silent=True) from None
 
 
 def _refusal(status: int) -> _NotTaken:

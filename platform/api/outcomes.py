@@ -8,14 +8,10 @@ from api import schemas
 from api.errors import NotRecognised
 from api.reading import reading_of
 from exports.ways import Played, Way
-from matches.models import Match
 from participants.models import Enrolment
-from payouts import rules
-from payouts.rules import PayRule
 from recruiters import otree
 from recruiters.errors import NotLetIn
 from recruiters.models import Identity
-from studies.endings import result_of
 from studies.models import Study
 
 _PENDING = schemas.Outcome(state="pending")
@@ -44,8 +40,7 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
         return _PENDING
     reading = reading_of(study)
     way = Way(reading, reading.placements().get(enrolment=person))
-    rule = way.cell.pay()
-    owed = _owed(way, rule)
+    owed = way.owed or {}
     last = way.matches[-1] if way.matches else None
     payoffs = (last.match.payoffs or {}) if last else {}
     return schemas.Outcome(
@@ -57,19 +52,9 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
         base_cents=owed.get("base", 0),
         bonus_cents=owed.get("bonus", 0),
         payoff_cents=sum(owed.values()),
-        currency=rule.currency,
+        currency=way.cell.pay().currency,
         turns=_turns(last) if last else [],
     )
-
-
-def _owed(way: Way, rule: PayRule) -> dict[str, int]:
-    """Whole cents by reason: what the ledger holds; outside real studies, what it would hold."""
-    if way.cell.version.content["purpose"] == Match.Purpose.STUDY:
-        amounts = {row.reason: row.amount for row in way.ledger}
-    else:
-        payoff, share = result_of(way.enrolment)
-        amounts = rules.due(rule, ending=way.enrolment.state, payoff=payoff, share=share)
-    return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
 
 def _turns(played: Played) -> list[schemas.TurnOut]:

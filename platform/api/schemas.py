@@ -10,6 +10,8 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
+from exports.formats import FORMATS, USUAL
+
 
 class _Answer(Schema):
     model_config = ConfigDict(extra="forbid")
@@ -126,7 +128,9 @@ class Matches(_Answer):
 class Owed(_Answer):
     amount: Decimal
     currency: str
-    state: str = Field(description="How far paying has come: due, approved, sent, confirmed or failed.")
+    state: str = Field(
+        description="How far it is: due, approved, sent, confirmed, failed, unclear, written_off or elsewhere."
+    )
 
 
 class WantedResults(_Answer):
@@ -160,7 +164,7 @@ class Results(_Answer):
 
 
 class WantedDataset(_Answer):
-    formats: list[str] = Field(default=["csv", "jsonl"], description="Of csv, jsonl and glee.")
+    formats: list[str] = Field(default=list(USUAL), description=f"Of {', '.join(FORMATS)}.")
 
 
 class DatasetOut(_Answer):

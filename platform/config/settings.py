@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "exports",
     "signin",
     "erasing",
+    "paydesk",
     "api",
     *(f"games.{key}" for key in registry.keys()),
 ]
@@ -187,7 +188,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "sweep pilots": {"task": "piloting.sweep", "schedule": 5, "options": {"queue": "default", "expires": 10}},
     "tally": {"task": "monitoring.tally", "schedule": 10, "options": {"queue": "default", "expires": 20}},
-    "deliver results": {"task": "api.deliver", "schedule": 5, "options": {"queue": "default", "expires": 5}},
+    "deliver results": {"task": "api.deliver", "schedule": 2, "options": {"queue": "default", "expires": 2}},
     "ask marketplaces": {"task": "marketplaces.sync", "schedule": 15, "options": {"queue": "default", "expires": 15}},
     "pay": {"task": "payouts.pay", "schedule": 5, "options": {"queue": "payouts", "expires": 5}},
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},

@@ -62,6 +62,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
                     _item(_("Tasks on mTurk"), "work", "mturk_hit"),
+                    _item(_("Studies on Prolific"), "campaign", "prolific_publication"),
                 ],
             },
             {

@@ -15,6 +15,7 @@ urlpatterns = [
     # The admin's own short cut from any object to its page would hand out participants' personal links.
     path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/monitor/", include("monitoring.urls")),
+    path("admin/pay/", include("paydesk.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     re_path(r"^api/", no_such_operation),

@@ -44,6 +44,9 @@ KEPT_OF_CALLS = frozenset(
 SHORTEST_NAME = 3
 """Letters of a part of somebody's name that is looked for by itself."""
 
+SETTLED = (LedgerRow.State.CONFIRMED, LedgerRow.State.WRITTEN_OFF, LedgerRow.State.ELSEWHERE)
+"""States of the ledger in which nothing more is paid by Parley."""
+
 
 class NotPossible(Exception):
     """Why somebody cannot be erased now, for whoever asked."""
@@ -71,13 +74,13 @@ def ways_of(enrolment: Enrolment) -> list[Enrolment]:
 
 
 def unsettled(enrolment: Enrolment) -> list[LedgerRow]:
-    """What the person is still owed."""
+    """What the person is still owed by us."""
     rows = LedgerRow.objects.filter(enrolment__in=ways_of(enrolment))
-    return list(rows.exclude(state=LedgerRow.State.CONFIRMED).order_by("pk"))
+    return list(rows.exclude(state__in=SETTLED).order_by("pk"))
 
 
 def refuse_impossible(enrolment: Enrolment) -> None:
-    """Raises NotPossible while the person takes part, or when they are erased already."""
+    """Raises NotPossible while the person takes part or is being paid, or when they are erased already."""
     if enrolment.erased_at is not None:
         raise NotPossible(_("This person has been erased already."))
     ways = ways_of(enrolment)
@@ -85,6 +88,10 @@ def refuse_impossible(enrolment: Enrolment) -> None:
     if any(not way.ended for way in ways) or live.exists():
         raise NotPossible(
             _("This person is still taking part. Wait until their way has ended; then they can be erased.")
+        )
+    if LedgerRow.objects.filter(enrolment__in=ways, state=LedgerRow.State.SENT).exists():
+        raise NotPossible(
+            _("This person is being paid at this moment. Wait until that is settled; then they can be erased.")
         )
 
 

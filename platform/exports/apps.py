@@ -7,8 +7,11 @@ class ExportsConfig(AppConfig):
     verbose_name = _("exports")
 
     def ready(self) -> None:
-        from exports.models import Dataset
+        from collecting.models import Collection
+        from exports.models import Dataset, Publication
         from rights.parts import belongs
         from studies.models import Study
 
-        belongs(Dataset, to=Study, by="study")
+        for model in (Dataset, Publication):
+            belongs(model, to=Study, by="study")
+            belongs(model, to=Collection, by="collection")

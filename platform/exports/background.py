@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -14,40 +15,55 @@ from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from exports.dataset import USUAL, checked
-from exports.errors import ExportError, NothingToExport
-from exports.models import SILENT, Dataset
+from collecting.models import Collection
+from exports.dataset import Progress
+from exports.errors import ExportError, NothingToExport, Stopped
+from exports.formats import USUAL, checked
+from exports.models import SILENT, Dataset, of
 from exports.packing import packed
 from studies.models import Study
 
 log = logging.getLogger(__name__)
 
 KEPT = 3
-"""Datasets of one study whose files are kept."""
+"""Datasets of one study or collection whose files are kept."""
+SHOWN = 6
+"""Datasets that are told of, with those that failed."""
 _UNFINISHED = (Dataset.State.QUEUED, Dataset.State.WRITING)
 _LOST = timedelta(seconds=30)
 """After this long a task that nobody took is sent again."""
 
 
-def ask_for(study: Study, formats: Iterable[str] = USUAL) -> tuple[Dataset, bool]:
-    """Have the study's dataset written; returns it and whether it is new: one that is under way is returned as it is.
+def ask_for(made: Study | Collection, formats: Iterable[str] = USUAL) -> tuple[Dataset, bool]:
+    """Have a dataset written; returns it and whether it is new: one that is under way is returned as it is.
 
     Raises:
         UnknownFormat, NothingToExport
     """
     wanted = list(checked(formats))
-    if not study.versions.exists():
+    if isinstance(made, Study) and not made.versions.exists():
         raise NothingToExport(_("The study was never launched, so there is nothing to export."))
-    under_way = _under_way(study)
+    under_way = _under_way(made)
     if under_way is not None:
         return under_way, False
     try:
         with transaction.atomic():
-            asked = Dataset.objects.create(study=study, formats=wanted)
+            asked = Dataset.objects.create(**of(made), formats=wanted)
             _send(asked)
     except IntegrityError:  # somebody else asked at the same moment
-        return Dataset.objects.get(study=study, state__in=_UNFINISHED), False
+        return Dataset.objects.get(**of(made), state__in=_UNFINISHED), False
     return asked, True
+
+
+def kept(made: Study | Collection) -> list[Dataset]:
+    """The newest datasets of a study or collection, as they stand, the newest first."""
+    return [refreshed(dataset) for dataset in Dataset.objects.filter(**of(made)).select_related(*of(made))[:SHOWN]]
+
+
+def stop(dataset: Dataset) -> bool:
+    """Let an unfinished dataset not be written; returns whether there was something to stop."""
+    unfinished = Dataset.objects.filter(pk=dataset.pk, state__in=_UNFINISHED)
+    return bool(unfinished.update(state=Dataset.State.FAILED, reason=_("It was stopped."), ended_at=timezone.now()))
 
 
 def refreshed(dataset: Dataset) -> Dataset:
@@ -70,7 +86,7 @@ def write(dataset_id: int) -> None:
     mine = Dataset.objects.filter(pk=dataset_id, state=Dataset.State.QUEUED)
     if not mine.update(state=Dataset.State.WRITING, alive_at=timezone.now()):
         return
-    dataset = Dataset.objects.select_related("study").get(pk=dataset_id)
+    dataset = Dataset.objects.select_related("study", "collection").get(pk=dataset_id)
     try:
         with _heard_from(dataset):
             _write(dataset)
@@ -94,20 +110,37 @@ def forget(study: Study) -> int:
 
 def _write(dataset: Dataset) -> None:
     name = str(dataset)
-    pack, manifest = packed(dataset.study, name, dataset.formats)
+    pack, manifest = packed(dataset.made, name, dataset.formats, tell=teller(dataset))
     with pack:
         digest = hashlib.file_digest(pack, "sha256").hexdigest()
         size = pack.tell()
         pack.seek(0)
         dataset.file.save(f"{dataset.uid}.zip", File(pack), save=False)
     done = {"state": Dataset.State.READY, "ended_at": timezone.now(), "file": dataset.file.name, "size": size}
-    done |= {"sha256": digest, "counts": manifest.counts}
+    done |= {"sha256": digest, "counts": manifest.counts, "flow": manifest.flow}
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**done):
         dataset.file.delete(save=False)  # given up as abandoned in the meantime
         return
-    for old in Dataset.objects.filter(study=dataset.study, state=Dataset.State.READY)[KEPT:]:
+    for old in Dataset.objects.filter(**of(dataset.made), state=Dataset.State.READY)[KEPT:]:
         old.file.delete(save=False)
         old.delete()
+
+
+def teller(dataset: Dataset) -> Callable[[Progress], None]:
+    """What keeps the dataset's row up to date while it is written, about once a second."""
+    last = 0.0
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last < 1 and progress.done < progress.of:
+            return
+        last = time.monotonic()
+        standing = {"done": progress.done, "expected": progress.of, "written": progress.bytes}
+        writing = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING)
+        if not writing.update(**standing, alive_at=timezone.now()):
+            raise Stopped(_("It was stopped."))
+
+    return tell
 
 
 def _fail(dataset: Dataset, reason: str) -> None:
@@ -116,8 +149,8 @@ def _fail(dataset: Dataset, reason: str) -> None:
     )
 
 
-def _under_way(study: Study) -> Dataset | None:
-    found = Dataset.objects.filter(study=study, state__in=_UNFINISHED).first()
+def _under_way(made: Study | Collection) -> Dataset | None:
+    found = Dataset.objects.filter(**of(made), state__in=_UNFINISHED).first()
     if found is None:
         return None
     found = refreshed(found)

@@ -57,8 +57,12 @@ def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[st
     yield f"# {_line(title)}: codebook\n\n{notice}\n\n"
     yield (
         "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO 8601 "
-        "and UTC). transcripts.jsonl holds one match a line as JSON; the numbers of matches, decisions "
-        "and messages can be computed from it again. manifest.json holds the SHA-256 of every file.\n"
+        "and UTC) and, under the same names with the ending .parquet, Parquet files with the same values. There "
+        "identifier, choice, text and json are strings as they were written (without the apostrophe before what a "
+        "spreadsheet would take for a formula, and with empty texts told from no value), number is a double, integer "
+        "an int64, boolean a bool, time a timestamp in microseconds and UTC. transcripts.jsonl holds one match a line "
+        "as JSON; the numbers of matches, decisions and messages can be computed from it again. "
+        "manifest.json holds the SHA-256 of every file.\n"
     )
     for table in tables:
         yield f"\n## {table.file}\n\n{table.meaning}\n\n" + _grid(table.columns)

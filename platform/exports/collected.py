@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 
-from django.db.models import Prefetch
-
 from collecting.models import Collection, Item
+from exports.events import logs_of
 from exports.ways import Place, Played, Reading
-from matches.models import Event, Match
+from matches.models import Match, Seat
 
 CHUNK = 200
 
 
-def collected(reading: Reading, collection: Collection) -> Iterator[tuple[Item, Played | None]]:
-    """Every planned match in order; None where it was not begun."""
-    last = 0
-    while items := _after(collection, last):
-        for item in items:
-            match = item.match
-            if match is None:
+def collected(
+    reading: Reading, collection: Collection, *, first: int = 1, last: int | None = None
+) -> Iterator[tuple[Item, Played | None]]:
+    """Every planned match in order; None where it was not begun.
+
+    Args:
+        first, last: only the items with numbers from and to here.
+    """
+    items = Item.objects.filter(collection=collection).order_by("number")
+    if last is not None:
+        items = items.filter(number__lte=last)
+    after = first - 1
+    while portion := list(items.filter(number__gt=after)[:CHUNK]):
+        begun = [item.match_id for item in portion if item.match_id is not None]
+        # Not prefetched: rows that point at each other stay in memory until they are searched for.
+        matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(begun)
+        logs = logs_of(begun)
+        seats: dict[int, list[Seat]] = {}
+        for seat in Seat.objects.filter(match_id__in=begun).only("match_id", "role", "agent", "enrolment_id"):
+            seats.setdefault(seat.match_id, []).append(seat)
+        for item in portion:
+            if item.match_id is None:
                 yield item, None
                 continue
             place = Place(version=1, name=item.name, unverified=item.unverified, names=tuple(item.names))
-            yield item, Played(reading, match, place)
-        last = items[-1].number
-        del items, item, match
-        gc.collect()  # rows and their relations point at each other, so nothing else frees them soon
-
-
-def _after(collection: Collection, last: int) -> list[Item]:
-    matches = Match.objects.defer("snapshot", "turns")
-    return list(
-        Item.objects.filter(collection=collection, number__gt=last)
-        .order_by("number")
-        .prefetch_related(
-            Prefetch("match", matches),
-            "match__seats",
-            Prefetch("match__events", Event.objects.order_by("number")),
-        )[:CHUNK]
-    )
+            key = item.match_id
+            yield item, Played(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
+        after = portion[-1].number

@@ -21,6 +21,13 @@ def cell(value: Any) -> str:
     Numbers stay numbers, negative ones too; words that a spreadsheet would take for a formula are
     defused; anything else is compact JSON.
     """
+    return defused(value) if isinstance(value, str) else plain(value)
+
+
+def plain(value: Any) -> str:
+    """`value` as `cell` writes it, but words as they are: for formats in which nothing is ever calculated."""
+    if isinstance(value, str):
+        return value
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -31,8 +38,6 @@ def cell(value: Any) -> str:
         return str(value)
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    if isinstance(value, str):
-        return defused(value)
     return compact_json(value)
 
 
@@ -41,21 +46,36 @@ def defused(text: str) -> str:
 
     Blanks and invisible characters before the sign do not help it; a leading tab or line end counts too.
     """
+    if text[:1].isalnum():
+        return text
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def compact_json(value: Any) -> str:
     """`value` as JSON without needless blanks, in its own alphabet."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT.encode(value)
+
+
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def line(cells: Iterable[str]) -> bytes:
     """One record of RFC 4180 in UTF-8, its line end included."""
+    return lines([cells])
+
+
+def lines(records: Iterable[Iterable[Any]]) -> bytes:
+    """Records of RFC 4180 in UTF-8, their line ends included; of numbers and None the writer makes what `cell` does."""
     buffer = io.StringIO()
-    csv.writer(buffer).writerow(cells)
+    csv.writer(buffer).writerows(records)
     return encoded(buffer.getvalue())
 
 
 def encoded(text: str) -> bytes:
     """UTF-8; half characters, which some models send, become visible escapes instead of an error."""
     return text.encode("utf-8", "backslashreplace")
+
+
+def whole(text: str) -> str:
+    """`text` as `encoded` writes it."""
+    return text if text.isascii() else encoded(text).decode()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,190 +14,120 @@ from typing import Any
 from django.utils import timezone
 
 from collecting.models import Collection
-from exports import codebook, gate, glee_files, manifest, sources
-from exports import tables as tables_of
-from exports.collected import collected
-from exports.csvsafe import cell, compact_json, encoded
-from exports.errors import UnknownFormat
-from exports.folder import Folder, HashedFile
+from exports import codebook, figure, gate, glee_files, manifest, portions, readme
+from exports.csvsafe import cell, encoded
+from exports.folder import Folder
+from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
 from exports.manifest import Manifest
-from exports.shape import of_configurations
-from exports.signals import page_uses
-from exports.sources import CollectionSource, Source
-from exports.tables import Table
-from exports.ways import Played, Reading
-from opponents.models import Call
+from exports.pieces import Joined, join
+from exports.portions import tables_for
+from exports.sources import Source
+from exports.ways import Reading
 from studies import freezing
 from studies.models import Study
 
-FORMATS = ("csv", "jsonl", "glee")
-USUAL = ("csv", "jsonl")
-"""What is written if nothing is said."""
-TRANSCRIPTS = "transcripts.jsonl"
 VERSIONS = "versions.json"
-ALWAYS = ("excluded", "flow", "codebook")
-"""Tables that every dataset has, whatever its formats."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the writing is: matches seen, how many there are, and bytes written."""
+
+    done: int
+    of: int
+    bytes: int
 
 
 def export(
-    made: Study | Collection | Source, folder: Path, formats: Iterable[str] = USUAL, *, overwrite: bool = False
+    made: Study | Collection | Source,
+    folder: Path,
+    formats: Iterable[str] = USUAL,
+    *,
+    overwrite: bool = False,
+    tell: Callable[[Progress], None] = lambda progress: None,
+    processes: int | None = None,
 ) -> Manifest:
     """Write the dataset of a study or collection, as of now, into `folder`.
 
     Args:
-        formats: of "csv" (the tables), "jsonl" (the transcripts) and "glee" (the published layout of its games).
+        formats: names of `FORMATS`.
         overwrite: replace the dataset that is there.
+        tell: called now and then while it is written; what it raises ends the writing.
+        processes: None: as many as there are cores and work for; 1: only this one.
 
     Raises:
         UnknownFormat, FolderInUse: nothing was written.
-        FlowMismatch: the counts do not add up; no manifest was written.
+        FlowMismatch, OddValue: a defect of ours; no manifest was written.
     """
     wanted = checked(formats)
     reading = reading_of(made)
-    if "glee" in wanted:
-        glee_files.refuse_other_games(reading.shape.games)
+    for name in wanted:
+        FORMATS[name].refuse(reading)
     tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
-        flow = _write_data(reading, tables, target, wanted).as_dict()
-        _write_about(reading, tables, target, flow)
+        flow = _write_data(reading, tables, target, wanted, tell, processes).as_dict()
+        said = readme.as_data(readme.publication_of(reading.source.made), title=reading.source.title)
+        _write_about(reading, tables, target, wanted, flow)
         target.close()
-        listed = _manifest(reading, target, wanted, flow)
+        _write_readme(reading, tables, target, flow, said)
+        target.close()
+        listed = _manifest(reading, target, wanted, flow, said)
         target.seal(listed.rendered())
     return listed
 
 
 def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None) -> Reading:
     """What there is to write, as of `cutoff` (now, if nothing is said)."""
-    source = made if isinstance(made, Source) else sources.of(made)
-    shape = of_configurations(source.configurations())
-    return Reading(source=source, cutoff=cutoff or timezone.now(), shape=shape)
+    return portions.reading_of(made, cutoff or timezone.now())
 
 
-def checked(formats: Iterable[str]) -> tuple[str, ...]:
-    """The formats asked for, in their usual order.
-
-    Raises:
-        UnknownFormat
-    """
-    asked = tuple(dict.fromkeys(formats))
-    unknown = [name for name in asked if name not in FORMATS]
-    if unknown or not asked:
-        raise UnknownFormat(f"Datasets are written as {', '.join(FORMATS)}, not as {', '.join(unknown) or 'nothing'}.")
-    return tuple(name for name in FORMATS if name in asked)
-
-
-def _every_name(tables: dict[str, Table]) -> list[str]:
-    others = [TRANSCRIPTS, "codebook.md", "flow.json", VERSIONS, glee_files.TREE, glee_files.LISTING]
-    return [*(table.file for table in tables.values()), *others]
-
-
-def tables_for(reading: Reading) -> dict[str, Table]:
-    """The dataset's tables by name."""
-    return tables_of.tables(
-        reading.shape,
-        steps=reading.source.steps(),
-        checks=reading.source.checks(),
-        questions=reading.source.questions(),
-    )
+def _every_name(tables: Tables) -> list[str]:
+    of_formats = [name for made in FORMATS.values() for name in made.names(tables)]
+    return [*of_formats, "codebook.md", "flow.json", figure.FILE, VERSIONS, readme.FILE, glee_files.TREE]
 
 
 # ---- the data ----------------------------------------------------------------------------------------
 
 
-def _write_data(reading: Reading, tables: dict[str, Table], target: Folder, formats: tuple[str, ...]) -> gate.Flow:
-    """One pass over the participants that fills every table and the transcripts at once."""
-    rows = {
-        name: target.open(table.file, header=table.header)
-        for name, table in tables.items()
-        if name not in ("flow", "codebook") and ("csv" in formats or name in ALWAYS)
-    }
-    transcripts = target.open(TRANSCRIPTS, header=b"") if "jsonl" in formats else None
-    as_glee = "glee" in formats
-    if as_glee:
-        target.open(glee_files.LISTING, header=b"")
-    flow = gate.Flow()
-
-    def write(name: str, about: Any) -> None:
-        if name in rows:
-            rows[name].write_row(tables[name].row(about))
-
-    def keep(match: Played) -> None:
-        _write_match(match, write, transcripts)
-        if as_glee:
-            glee_files.write_game(match, target)
-
-    for way in reading.ways():
-        flow.count(stage=way.stage, reasons=way.reasons)
-        write("participants", way)
-        if not way.in_dataset:
-            write("excluded", way)
-        for use in page_uses(way):
-            write("signals", use)
-        for owed in way.ledger:
-            write("payments", owed)
-        for match in way.matches:
-            if match.reported_by(way.enrolment):
-                flow.count_match(reasons=match.reasons)
-                if not match.reasons:
-                    keep(match)
-    if isinstance(reading.source, CollectionSource):
-        for item, played in collected(reading, reading.source.collection):
-            reasons = ("not_begun",) if played is None else played.reasons
-            flow.count_match(reasons=reasons, unverified=bool(item.unverified))
-            if played is not None and not reasons:
-                keep(played)
+def _write_data(
+    reading: Reading,
+    tables: Tables,
+    target: Folder,
+    formats: tuple[str, ...],
+    tell: Callable[[Progress], None],
+    processes: int | None,
+) -> gate.Flow:
+    """Let portion after portion be written, and put their pieces together."""
+    files: dict[str, Joined] = {}
+    flow, expected = gate.Flow(), reading.expected_matches()
+    with ExitStack() as opened, tempfile.TemporaryDirectory(dir=target.path, prefix=".pieces-") as scratch:
+        for made in named(formats):
+            files |= made.files(target, reading, tables)
+        for joined in files.values():
+            opened.callback(joined.close)
+        job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
+        for written in portions.written_portions(job, reading, processes=processes):
+            join(written.folder, written.rows, files)
+            flow.add(written.flow)
+            tell(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
     return flow
-
-
-def _write_match(match: Played, write: Any, transcripts: HashedFile | None) -> None:
-    write("matches", match)
-    for decision in match.decisions:
-        write("decisions", decision)
-    for message in match.messages:
-        write("messages", message)
-    if match.reading.source.asks_models:
-        for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
-            write("llm_calls", tables_of.CallRow(match, call))
-    if transcripts is not None:
-        transcripts.write_row(encoded(compact_json(transcript(match)) + "\n"))
-
-
-def transcript(match: Played) -> dict[str, Any]:
-    """One match as a line of transcripts.jsonl; the codebook says what its keys mean."""
-    return {
-        "match": match.uid,
-        "game": match.match.game,
-        "rules_version": match.match.rules_version,
-        "version": match.place.version,
-        "source": match.reading.source.origin,
-        "name": match.place.name or None,
-        "unverified": match.place.unverified or None,
-        "config": match.match.config,
-        "seed": match.match.seed,
-        "players": {role: match.player(role) for role in match.seats},
-        "events": match.events,
-        "payoffs": match.match.payoffs,
-        "metrics": match.match.metrics,
-    }
 
 
 # ---- what is said about the data -----------------------------------------------------------------------
 
 
-def _write_about(reading: Reading, tables: dict[str, Table], target: Folder, flow: dict[str, Any]) -> None:
+def _write_about(
+    reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]
+) -> None:
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
-    table = tables["flow"]
-    counted = target.open(table.file, header=table.header)
-    for stage in flow["stages"]:
-        counted.write_row(table.row((stage["stage"], "reached", stage["reached"])))
-        for reason, count in stage["left"].items():
-            counted.write_row(table.row((stage["stage"], reason, count)))
-    table = tables["codebook"]
-    listed = target.open(table.file, header=table.header)
-    for entry in codebook.entries(tables.values()):
-        listed.write_row(table.row(entry))
+    target.write(figure.FILE, figure.drawn(flow, title=f"{reading.source.title}: flow"))
+    described = [*tables.values(), *(table for made in named(formats) for table in made.own(reading))]
+    for name, rows in zip(ABOUT, (list(_counted(flow)), list(codebook.entries(described))), strict=True):
+        for made in named(formats):
+            if made.about is not None:
+                made.about(target, tables[name], rows)
     document = target.open("codebook.md")
-    for piece in codebook.markdown(tables.values(), title=reading.source.title, notice=_notice(reading)):
+    for piece in codebook.markdown(described, title=reading.source.title, notice=_notice(reading)):
         document.write(encoded(piece))
     frozen = [
         {"number": version.number, "sha256": version.sha256, "content": version.content}
@@ -203,15 +136,36 @@ def _write_about(reading: Reading, tables: dict[str, Table], target: Folder, flo
     target.write(VERSIONS, json.dumps(frozen, indent=2) + "\n")
 
 
+def _write_readme(reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], said: dict[str, str]) -> None:
+    rows = {name: entry.rows for name, entry in target.entries.items()} | {manifest.FILE: None}
+    meanings = {name: table.meaning for name, table in tables.items()}
+    document = target.open(readme.FILE)
+    for piece in readme.readme(
+        said, notice=_notice(reading), cutoff=cell(reading.cutoff), flow=flow, meanings=meanings, rows=rows
+    ):
+        document.write(encoded(piece))
+
+
+def _counted(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """The flow's rows: (stage, "reached" or the reason, participants)."""
+    for stage in flow["stages"]:
+        yield stage["stage"], "reached", stage["reached"]
+        for reason, count in stage["left"].items():
+            yield stage["stage"], reason, count
+
+
 def _notice(reading: Reading) -> str:
     return manifest.DEMONSTRATION_NOTICE if reading.demonstration else manifest.NOTICE
 
 
-def _manifest(reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]) -> Manifest:
+def _manifest(
+    reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], said: dict[str, str]
+) -> Manifest:
     source: Source = reading.source
     files = {name: target.entries[name] for name in sorted(target.entries)}
     return Manifest(
         study={"slug": source.slug, "title": source.title, "purpose": source.purpose, "source": source.origin},
+        publication=said,
         demonstration=reading.demonstration,
         notice=_notice(reading),
         created_at=cell(timezone.now()),

@@ -23,6 +23,14 @@ class NothingToExport(ExportError):
     """The study was never launched."""
 
 
+class OddValue(ExportError):
+    """A column holds a value of another type: a defect of ours, and no dataset is written."""
+
+
+class Stopped(ExportError):
+    """Nobody wants the dataset any more."""
+
+
 class FolderInUse(ExportError):
     """The folder holds something already, or is no folder."""
 

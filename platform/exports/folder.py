@@ -75,12 +75,10 @@ class Folder:
         """Write a whole small file."""
         self.open(name).write(encoded(text))
 
-    def write_below(self, name: str, data: bytes, *, listed_in: str) -> None:
-        """Write a whole file in a folder below, and add a line with its SHA-256 to the open file `listed_in`."""
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        self._open[listed_in].write_row(f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode())
+    @property
+    def bytes(self) -> int:
+        """Written so far into the files that are open."""
+        return sum(opened.bytes for opened in self._open.values())
 
     def close(self) -> None:
         """Close every file and remember its hash."""

@@ -180,6 +180,21 @@ class Flow:
             self.matches += 1
             self.unverified += unverified
 
+    def add(self, other: Flow) -> None:
+        """Count all that another flow counted."""
+        for stage, left in other.left.items():
+            self.left[stage].update(left)
+        self.arrived += other.arrived
+        self.in_dataset += other.in_dataset
+        self.matches += other.matches
+        self.unverified += other.unverified
+        self.kept_out.update(other.kept_out)
+
+    @property
+    def matches_seen(self) -> int:
+        """Matches counted, in the dataset or not."""
+        return self.matches + sum(self.kept_out.values())
+
     def excluded(self) -> dict[str, int]:
         """Participants per reason, reasons that nobody has left out."""
         total: Counter[str] = sum(self.left.values(), start=Counter())
@@ -207,7 +222,7 @@ class Flow:
             "stages": self.stages(),
             "matches_in_dataset": self.matches,
             "matches": {
-                "seen": self.matches + sum(self.kept_out.values()),
+                "seen": self.matches_seen,
                 "in_dataset": self.matches,
                 "unverified": self.unverified,
                 "excluded": {reason: self.kept_out[reason] for reason in REASONS if self.kept_out[reason]},

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 
 from exports.errors import UnknownFormat
-from exports.folder import Folder
 from exports.glee import layout
 from exports.glee.families import ADAPTERS
 from exports.glee.writing import from_log, written
@@ -24,16 +25,24 @@ def refuse_other_games(games: Iterable[str]) -> None:
         raise UnknownFormat(f"The GLEE layout holds {', '.join(ADAPTERS)}, not {', '.join(others)}.")
 
 
-def write_game(match: Played, target: Folder) -> None:
-    """Write one match's two files and list them."""
+def write_game(match: Played, target: Path) -> list[bytes]:
+    """Write one match's two files into the dataset's folder; returns their lines in the list."""
     events = [
         Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ("number", "kind")})
         for event in match.events
     ]
     players = {role: match.player(role) for role in match.seats}
-    game_id = match.place.name if layout.is_id(match.place.name) else match.uid
-    if (target.path / TREE / layout.folder_of(match.match.game, game_id)).exists():
-        game_id = match.uid  # two imported games of one name
+    own_name = layout.is_id(match.place.name) and match.place.name not in match.reading.source.repeated_names
+    game_id = match.place.name if own_name else match.uid
     files = written(from_log(game_id, match.match.game, match.match.config, players, events))
-    for name, text in files.files.items():
-        target.write_below(f"{TREE}/{files.folder}/{name}", text.encode("utf-8", "backslashreplace"), listed_in=LISTING)
+    return [
+        _write(target, f"{TREE}/{files.folder}/{name}", text.encode("utf-8", "backslashreplace"))
+        for name, text in files.files.items()
+    ]
+
+
+def _write(target: Path, name: str, data: bytes) -> bytes:
+    path = target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode()

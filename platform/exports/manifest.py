@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 FILE = "manifest.json"
 FORMAT = "parley-dataset"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 NOTICE = "Data of a study on Parley."
 DEMONSTRATION_NOTICE = (
@@ -42,6 +42,7 @@ class Manifest(BaseModel):
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
     study: Mapping[str, str]
+    publication: Mapping[str, str] | None = None
     demonstration: bool
     notice: str
     created_at: str
@@ -56,7 +57,8 @@ class Manifest(BaseModel):
 
     def rendered(self) -> str:
         """The one text that this manifest is written as, its own hash included."""
-        content = self.model_dump(mode="json", exclude={"sha256"})
+        older = set() if self.publication is not None else {"publication"}
+        content = self.model_dump(mode="json", exclude={"sha256", *older})
         return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
 
 

@@ -1,15 +1,17 @@
-"""Datasets that are written in the background and kept for download."""
+"""Datasets that are written in the background and kept for download, and how they are to be published."""
 
 from __future__ import annotations
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from django.core.files.storage import Storage, storages
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from collecting.models import Collection
 from studies.models import Study
 
 SILENT = timedelta(seconds=60)
@@ -20,8 +22,32 @@ def _storage() -> Storage:
     return storages["datasets"]
 
 
-class Dataset(models.Model):
-    """One dataset of a study: asked for, being written, ready, or failed with a reason."""
+class _OfOne(models.Model):
+    """What belongs to one study or to one collection."""
+
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
+    collection = models.ForeignKey(Collection, models.CASCADE, null=True, blank=True, related_name="%(class)ss")
+
+    class Meta:
+        abstract = True
+
+    @property
+    def made(self) -> Study | Collection:
+        """The study or collection."""
+        return self.study or self.collection
+
+
+def of(made: Study | Collection) -> dict[str, Any]:
+    """The lookup of what belongs to this study or collection."""
+    return {"study": made} if isinstance(made, Study) else {"collection": made}
+
+
+def _of_one(name: str) -> models.CheckConstraint:
+    return models.CheckConstraint(condition=models.Q(study=None) ^ models.Q(collection=None), name=name)
+
+
+class Dataset(_OfOne):
+    """One dataset: asked for, being written, ready, or failed with a reason."""
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -30,32 +56,57 @@ class Dataset(models.Model):
         FAILED = "failed", _("failed")
 
     uid = models.UUIDField(_("identifier"), unique=True, default=uuid.uuid4, editable=False)
-    study = models.ForeignKey(Study, models.CASCADE, related_name="datasets")
     state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(_("reason"), max_length=400, blank=True)
     formats = models.JSONField(_("formats"), default=list)
     asked_at = models.DateTimeField(_("asked for"), default=timezone.now)
     alive_at = models.DateTimeField(null=True, help_text=_("when its writer was last heard from"))
     ended_at = models.DateTimeField(_("ended"), null=True)
+    done = models.PositiveIntegerField(_("matches looked at"), default=0)
+    expected = models.PositiveIntegerField(_("matches to look at"), default=0)
+    written = models.PositiveBigIntegerField(_("bytes written so far"), default=0)
     file = models.FileField(storage=_storage, max_length=200, blank=True)
     size = models.PositiveBigIntegerField(_("bytes"), null=True)
     sha256 = models.CharField(max_length=64, blank=True)
     counts = models.JSONField(_("rows per file"), default=dict)
+    flow = models.JSONField(_("flow"), default=dict)
 
     class Meta:
         verbose_name = _("dataset")
         verbose_name_plural = _("datasets")
         ordering = ["-pk"]
         constraints = [
+            _of_one("dataset_of_one"),
             models.UniqueConstraint(
                 fields=["study"],
                 condition=models.Q(state__in=["queued", "writing"]),
                 name="one_unfinished_dataset_per_study",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["collection"],
+                condition=models.Q(state__in=["queued", "writing"]),
+                name="one_unfinished_dataset_per_collection",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.study.slug}-{self.asked_at:%Y%m%d-%H%M%S}"
+        return f"{self.made.slug}-{self.asked_at:%Y%m%d-%H%M%S}"
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether somebody is to write it or writes it."""
+        return self.state in (self.State.QUEUED, self.State.WRITING)
+
+    @property
+    def figures(self) -> dict[str, str]:
+        """Counts of matches as they are read: looked at, to look at, in the dataset."""
+        counts = {"done": self.done, "expected": self.expected, "inside": self.flow.get("matches_in_dataset", 0)}
+        return {name: f"{count:,}" for name, count in counts.items()}
+
+    @property
+    def percent(self) -> int:
+        """How much of the matches was looked at."""
+        return 100 * self.done // self.expected if self.expected else 0
 
     @property
     def abandoned(self) -> bool:
@@ -63,3 +114,43 @@ class Dataset(models.Model):
         return (
             self.state == self.State.WRITING and self.alive_at is not None and self.alive_at < timezone.now() - SILENT
         )
+
+
+class Publication(_OfOne):
+    """What a dataset says of itself to whoever finds it: authors, licence, citation.
+
+    It belongs to no version: it may be written after the last participant has left.
+    """
+
+    class Licence(models.TextChoices):
+        UNDECIDED = "", _("not decided: all rights reserved")
+        CC0 = "CC0-1.0", _("CC0 1.0: given to the public domain")
+        CC_BY = "CC-BY-4.0", _("CC BY 4.0: free to use, naming the authors")
+        CC_BY_SA = "CC-BY-SA-4.0", _("CC BY-SA 4.0: the same, and what is made of it under the same licence")
+        CC_BY_NC = "CC-BY-NC-4.0", _("CC BY-NC 4.0: naming the authors, and not for commerce")
+        ODC_BY = "ODC-By-1.0", _("ODC-By 1.0: a database, naming the authors")
+        ODBL = "ODbL-1.0", _("ODbL 1.0: a database, naming the authors, and what is made of it under the same licence")
+        OWN = "own", _("another, written below")
+
+    title = models.CharField(_("title of the dataset"), max_length=200, blank=True)
+    authors = models.CharField(_("authors"), max_length=500, blank=True)
+    licence = models.CharField(_("licence"), max_length=20, choices=Licence.choices, blank=True)
+    own_licence = models.CharField(_("another licence"), max_length=500, blank=True)
+    citation = models.TextField(_("how to cite it"), max_length=2000, blank=True)
+
+    class Meta:
+        verbose_name = _("publication")
+        verbose_name_plural = _("publications")
+        constraints = [
+            _of_one("publication_of_one"),
+            models.UniqueConstraint(fields=["study"], name="one_publication_per_study"),
+            models.UniqueConstraint(fields=["collection"], name="one_publication_per_collection"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or str(self.made)
+
+    @property
+    def terms(self) -> str:
+        """The licence in words, by its usual short name; empty while it is not decided."""
+        return self.own_licence if self.licence == self.Licence.OWN else self.licence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,15 +13,25 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, StreamingHttpResponse
 
 from collecting.models import Collection
-from exports.dataset import USUAL, export
+from exports.dataset import Progress, export
+from exports.formats import USUAL
 from exports.manifest import Manifest
+from exports.parquet import ENDING
 from studies.models import Study
 
 _BLOCK = 256 * 1024
 
 
-def packed(made: Study | Collection, name: str, formats: Iterable[str] = USUAL) -> tuple[BinaryIO, Manifest]:
+def packed(
+    made: Study | Collection,
+    name: str,
+    formats: Iterable[str] = USUAL,
+    tell: Callable[[Progress], None] = lambda progress: None,
+) -> tuple[BinaryIO, Manifest]:
     """The dataset as a zip in a nameless temporary file, which whoever sends it closes.
+
+    Args:
+        tell: as `export`.
 
     Raises:
         ExportError: as `export`.
@@ -30,15 +40,21 @@ def packed(made: Study | Collection, name: str, formats: Iterable[str] = USUAL) 
     try:
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / name
-            manifest = export(made, target, formats)
+            manifest = export(made, target, formats, tell=tell)
             with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
-                for path in sorted(target.iterdir()):
-                    archive.write(path, f"{name}/{path.name}")
+                for path in sorted(target.rglob("*")):
+                    if path.is_file():
+                        archive.write(path, f"{name}/{path.relative_to(target)}", _packing(path))
         pack.seek(0)
     except BaseException:
         pack.close()
         raise
     return pack, manifest
+
+
+def _packing(path: Path) -> int:
+    """How a file is stored: those that are packed already, as they are."""
+    return zipfile.ZIP_STORED if path.suffix == ENDING else zipfile.ZIP_DEFLATED
 
 
 def sent(request: HttpRequest, pack: BinaryIO, name: str) -> StreamingHttpResponse:

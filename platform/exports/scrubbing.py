@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from exports import alike
+
 NAME = "[name]"
 IDENTIFIER = "[identifier]"
 CODE_WORD = "[code word]"
@@ -32,9 +34,18 @@ class Scrubber:
         names: display names; cut out as whole words, in any case and either Unicode composition.
         identifiers: worker ids, tokens, codes, links; cut out as whole words, long ones anywhere.
         code_words: hidden words; cut out as whole words.
+        strangers: also cut out what looks like an address, a worker's identifier or a key, whoever's it is.
     """
 
-    def __init__(self, *, names: Iterable[str] = (), identifiers: Iterable[str] = (), code_words: Iterable[str] = ()):
+    def __init__(
+        self,
+        *,
+        names: Iterable[str] = (),
+        identifiers: Iterable[str] = (),
+        code_words: Iterable[str] = (),
+        strangers: bool = False,
+    ):
+        self._strangers = strangers
         patterns: list[tuple[str, re.Pattern[str]]] = []
         for marker, found in (
             (
@@ -50,15 +61,15 @@ class Scrubber:
 
     def text(self, text: str, *, limit: int | None = None) -> str:
         """`text` without them; at most `limit` characters long where the original was."""
-        scrubbed = text
-        for marker, pattern in self._patterns:
-            scrubbed = pattern.sub(marker, scrubbed)
+        scrubbed = self._replaced(text)
         if limit is None or len(scrubbed) <= limit:
             return scrubbed
-        scrubbed = text
-        for _marker, pattern in self._patterns:
-            scrubbed = pattern.sub(SHORT, scrubbed)
-        return scrubbed
+        return self._replaced(text, by=SHORT)
+
+    def _replaced(self, text: str, *, by: str | None = None) -> str:
+        for marker, pattern in self._patterns:
+            text = pattern.sub(by or marker, text)
+        return alike.cut(text, marker=by) if self._strangers else text
 
     def data(self, data: Any) -> Any:
         """Plain data with every text in it scrubbed, keys included."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
+
+from django.db.models import Count
 
 from checks.models import Verdict
 from collecting.models import Collection
@@ -38,6 +41,7 @@ class StudySource:
     """A study with its versions."""
 
     asks_models = True
+    repeated_names: frozenset[str] = frozenset()
 
     def __init__(self, study: Study):
         self.study = self.made = study
@@ -96,6 +100,12 @@ class CollectionSource:
         self.origin = PLAYED_HERE if played_here else str(collection.source)
         agents = {agent for seats in collection.content.get("assignments", ()) for agent in seats.values()}
         self.asks_models = any(not parse_spec(agent).scripted for agent in agents)
+
+    @cached_property
+    def repeated_names(self) -> frozenset[str]:
+        """Names that several imported games have."""
+        named = self.collection.items.exclude(name="").order_by().values("name")
+        return frozenset(named.annotate(times=Count("pk")).filter(times__gt=1).values_list("name", flat=True))
 
     def versions(self) -> list[Frozen]:
         made = self.collection

@@ -12,13 +12,14 @@ from typing import Any, Literal
 
 from exports import gate
 from exports import signals as signals_of
-from exports.csvsafe import cell, compact_json, line
+from exports.csvsafe import cell, compact_json, line, lines
 from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
 from surveys.questions import Question
 
+_AS_THEY_ARE = frozenset({int, float})
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
 
 
@@ -36,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """One CSV file: what a row is, and its columns in order."""
+    """What a row is, and the columns in order: of a CSV file, of a Parquet file and in the codebook."""
 
     name: str
     meaning: str
@@ -50,8 +51,21 @@ class Table:
     def header(self) -> bytes:
         return line(column.name for column in self.columns)
 
+    @cached_property
+    def _reads(self) -> tuple[Callable[[Any], Any], ...]:
+        return tuple(column.read for column in self.columns)
+
+    def values(self, about: Any) -> list[Any]:
+        """What stands in the row about `about`, column by column."""
+        return [read(about) for read in self._reads]
+
     def row(self, about: Any) -> bytes:
-        return line(cell(column.read(about)) for column in self.columns)
+        return line(cell(value) for value in self.values(about))
+
+    @staticmethod
+    def written(rows: Iterable[Sequence[Any]]) -> bytes:
+        """Rows of values as lines of CSV; the writer itself leaves None empty and numbers as `cell` writes them."""
+        return lines([v if v is None or type(v) in _AS_THEY_ARE else cell(v) for v in values] for values in rows)
 
 
 def tables(
@@ -126,7 +140,7 @@ def matches(shape: Shape) -> Table:
             "unverified",
             "text",
             "Why an imported game is not one that the rules allow; its results follow from the formulas all the same.",
-            lambda m: m.place.unverified or None,
+            lambda m: m.unverified,
             values="empty where every move is legal",
         ),
         Column("seed", "integer", "From which the match's luck follows.", lambda m: m.match.seed),
@@ -279,7 +293,8 @@ def messages() -> Table:
                 "The message; names and identifiers are replaced by markers, and an apostrophe stands before what a "
                 "spreadsheet would take for a formula (the transcript has the text without it).",
                 lambda d: d.message,
-                values="[name], [identifier], [code word] (or ▮ where a message would grow too long)",
+                values="[name], [identifier], [code word], [e-mail], [address], [key] "
+                "(or ▮ where a message would grow too long)",
             ),
             Column(
                 "characters",
@@ -299,6 +314,10 @@ def messages() -> Table:
     )
 
 
+_WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop")
+"""What of a call holds somebody's words; the rest are numbers and the names of models and settings."""
+
+
 @dataclass(frozen=True)
 class CallRow:
     """A call of a model in a match, scrubbed like the match's own words."""
@@ -308,8 +327,8 @@ class CallRow:
 
     @cached_property
     def record(self) -> Mapping[str, Any]:
-        kept: Mapping[str, Any] = self.match.scrubber.data(self.call.record)
-        return kept
+        kept: Mapping[str, Any] = self.call.record
+        return kept | {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
 
 
 def llm_calls() -> Table:
@@ -638,6 +657,22 @@ def payments() -> Table:
                 unit="from 0 to 1",
             ),
             Column("created_at", "time", "When it became due.", lambda p: p.created_at, unit="UTC"),
+            Column("approved_at", "time", "When somebody last approved it.", lambda p: p.approved_at, unit="UTC"),
+            Column("sent_at", "time", "When the recruiter was last asked to pay it.", lambda p: p.sent_at, unit="UTC"),
+            Column(
+                "settled_at",
+                "time",
+                "When it was confirmed as paid, or written off.",
+                lambda p: p.settled_at,
+                unit="UTC",
+            ),
+            Column(
+                "paid_by_hand",
+                "boolean",
+                "Whether a person said that it was paid, and no recruiter did.",
+                lambda p: p.by_hand,
+                values="true, false",
+            ),
         ],
     )
 

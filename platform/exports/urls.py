@@ -3,7 +3,18 @@ from django.urls import path
 from exports import views
 
 app_name = "exports"
+_VIEWS = {
+    "page": ("", views.page),
+    "now": ("now/", views.now),
+    "write": ("write/", views.write),
+    "publish": ("publish/", views.publish),
+    "stop": ("<uuid:uid>/stop/", views.stop),
+    "download": ("<uuid:uid>/dataset.zip", views.download),
+}
 urlpatterns = [
-    path("<slug:slug>/dataset.zip", views.dataset, name="dataset"),
-    path("collections/<slug:slug>/dataset.zip", views.dataset_of_collection, name="dataset_of_collection"),
+    *(path(f"studies/<int:study_id>/{route}", view, name=name) for name, (route, view) in _VIEWS.items()),
+    *(
+        path(f"collections/<int:collection_id>/{route}", view, name=f"{name}_of_collection")
+        for name, (route, view) in _VIEWS.items()
+    ),
 ]

@@ -5,26 +5,41 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import multiprocessing
+import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 import games.play
-from exports import codebook, gate, manifest
-from exports.csvsafe import cell, compact_json
-from exports.dataset import TRANSCRIPTS, VERSIONS
+from exports import codebook, gate, manifest, parquet
+from exports.csvsafe import cell, compact_json, defused
+from exports.dataset import VERSIONS
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
+from exports.parallel import in_order
+from exports.processes import prepare
 from exports.tables import move_column
+from exports.transcripts import TRANSCRIPTS
 from games import registry
 from games.errors import GameError
 from games.interface import Event, Game
 from studies.freezing import sha256_of
 
 _BLOCK = 1024 * 1024
+WORTHWHILE = 4 * 1024 * 1024
+"""Transcripts of fewer bytes are replayed sooner than processes have started."""
+BESIDE = ("matches", "decisions", "messages")
+"""Tables whose rows follow from the transcripts."""
+_MATCH_FIRST = re.compile(rb'\{"match":"([0-9a-zA-Z-]+)"')
 _MALFORMED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ExportError)
 csv.field_size_limit(2**31 - 1)
 
@@ -51,8 +66,11 @@ def verify(folder: Path) -> list[str]:
     return examine(folder).differences
 
 
-def examine(folder: Path) -> Verification:
+def examine(folder: Path, *, processes: int | None = None) -> Verification:
     """Hash every file, replay every match and compare all that can be computed again.
+
+    Args:
+        processes: that replay; None: one per core if there are enough matches.
 
     Raises:
         Unreadable: there is no dataset in `folder`.
@@ -69,7 +87,8 @@ def examine(folder: Path) -> Verification:
         _compare_codebook,
         _compare_versions,
         _compare_people,
-        _compare_matches,
+        _compare_parquet,
+        partial(_compare_matches, processes=processes),
     )
     for compare in comparisons:
         try:
@@ -190,22 +209,25 @@ def _compare_versions(folder: Path, listed: Manifest, present: set[str], found: 
 
 def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
     """The participants' table gives the flow again."""
-    if "participants.csv" not in present:
+    if not present & {"participants.csv", f"participants{parquet.ENDING}"}:
         return
+    name, records = _table(folder, "participants")
+    header = next(records)
     matches = listed.flow["matches"]
     flow = gate.Flow(
         matches=matches["in_dataset"], unverified=matches["unverified"], kept_out=Counter(matches["excluded"])
     )
-    for row in _rows(folder / "participants.csv"):
+    for record in records:
+        row = dict(zip(header, record, strict=True))
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
         if (row["in_dataset"] == "true") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
-            found.differ(f"participants.csv: {row['participant']} is both in the dataset and out of it.")
+            found.differ(f"{name}: {row['participant']} is both in the dataset and out of it.")
             continue
         if row["reason"] != (reasons[0] if reasons else ""):
-            found.differ(f"participants.csv: {row['participant']}'s reason is not the first of the reasons.")
+            found.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
     if flow.as_dict() != listed.flow:
-        found.differ("participants.csv: it does not give the flow of the manifest.")
+        found.differ(f"{name}: it does not give the flow of the manifest.")
 
 
 def row_stage(row: Mapping[str, str]) -> str:
@@ -215,34 +237,194 @@ def row_stage(row: Mapping[str, str]) -> str:
     return row["stage"]
 
 
+def _compare_parquet(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+    """Every Parquet file has the columns of the codebook, the rows of the manifest, and the values of its CSV file."""
+    described: dict[str, list[str]] = {}
+    if "codebook.csv" in present:
+        for row in _rows(folder / "codebook.csv"):
+            described.setdefault(row["table"], []).append(row["column"])
+    for name in sorted(present):
+        if not name.endswith(parquet.ENDING):
+            continue
+        table = name.removesuffix(parquet.ENDING)
+        try:
+            _compare_packed(folder, table, described.get(table), listed, f"{table}.csv" in present, found)
+        except (*_MALFORMED, *parquet.errors()) as error:
+            found.differ(f"{name}: it cannot be read: {type(error).__name__}: {error}")
+
+
+def _compare_packed(
+    folder: Path, table: str, columns: list[str] | None, listed: Manifest, beside: bool, found: Verification
+) -> None:
+    name = f"{table}{parquet.ENDING}"
+    path = folder / name
+    header = parquet.columns_in(path)
+    if columns is not None and header != columns:
+        found.differ(f"{name}: its columns are not those of the codebook.")
+    rows = 0
+    written = _records(folder / f"{table}.csv") if beside else None
+    if written is not None:
+        next(written, None)
+    for rows, values in enumerate(parquet.rows_in(path), start=1):
+        if written is None:
+            continue
+        said = next(written, None)
+        if said is None or not all(map(_same_value, said, values)):
+            found.differ(f"{name}: row {rows} is not that of {table}.csv.")
+            return
+    if not rows == listed.files[name].rows == listed.counts.get(name):
+        found.differ(f"{name}: it has {rows} rows, the manifest {listed.files[name].rows}.")
+    if written is not None and next(written, None) is not None:
+        found.differ(f"{name}: it has fewer rows than {table}.csv.")
+
+
+def _same_value(written: str, value: Any) -> bool:
+    """Whether a cell of CSV and a value of Parquet are the same; an empty cell is no value or an empty text."""
+    if value is None or value == "":
+        return written == ""
+    if isinstance(value, str):
+        return written == defused(value)
+    return _same(written, value)
+
+
 # ---- matches -------------------------------------------------------------------------------------------
 
 
-def _compare_matches(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    """Replay the transcripts and walk the tables beside them, row by row."""
+def _compare_matches(
+    folder: Path, listed: Manifest, present: set[str], found: Verification, processes: int | None = None
+) -> None:
+    """Replay the transcripts and compare the tables with them, row by row; with more than a few on every core.
+
+    Several processes only say whether all agrees. Where it does not, this one goes through it all and says what.
+    """
     if TRANSCRIPTS not in present:
         return
-    beside = {
-        name: _Beside(folder / f"{name}.csv", found)
-        for name in ("matches", "decisions", "messages")
-        if f"{name}.csv" in present
-    }
-    with (folder / TRANSCRIPTS).open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            transcript = json.loads(line)
-            found.matches += 1
-            _replay(transcript, found)
-            _compare_rows(transcript, beside, found)
-    for table in beside.values():
-        table.expect_end()
+    tables = tuple(name for name in BESIDE if present & {f"{name}.csv", f"{name}{parquet.ENDING}"})
+    rows = _agreed_by_all(folder, tables, found, processes)
+    if rows is None:
+        everything = _Stretch(folder, tables, 0, None)
+        beside, matches, decisions = _walk(everything, found)
+        for table in beside.values():
+            table.expect_end()
+        found.matches, found.decisions = matches, decisions
+        rows = {name: table.read for name, table in beside.items()}
     if found.matches != listed.flow["matches_in_dataset"]:
         found.differ(f"{TRANSCRIPTS}: it has {found.matches} matches, the flow {listed.flow['matches_in_dataset']}.")
     for name, entry in listed.files.items():
-        rows = beside[name.removesuffix(".csv")].read if name.removesuffix(".csv") in beside else None
-        if name == TRANSCRIPTS:
-            rows = found.matches
-        if rows is not None and not rows == entry.rows == listed.counts.get(name):
-            found.differ(f"{name}: it has {rows} rows, the manifest {entry.rows}.")
+        read = (
+            found.matches if name == TRANSCRIPTS else rows.get(name.removesuffix(".csv").removesuffix(parquet.ENDING))
+        )
+        if read is not None and not read == entry.rows == listed.counts.get(name):
+            found.differ(f"{name}: it has {read} rows, the manifest {entry.rows}.")
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Some of the transcripts' lines, by where they begin and end in the file (None: at its end)."""
+
+    folder: Path
+    tables: tuple[str, ...]
+    begin: int
+    end: int | None
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a process says of its stretch: whether all agrees, how much it saw, between which rows of each table,
+    and whether no row follows."""
+
+    agrees: bool
+    matches: int = 0
+    decisions: int = 0
+    rows: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    to_the_end: bool = False
+
+
+def _agreed_by_all(
+    folder: Path, tables: tuple[str, ...], found: Verification, processes: int | None
+) -> dict[str, int] | None:
+    """Rows by table if several processes find that everything agrees, each in a stretch of its own; else None."""
+    stretches = _stretches(folder, tables, processes or os.cpu_count() or 1)
+    if len(stretches) < 2 or multiprocessing.current_process().daemon:
+        return None
+    settings_module = settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"]
+    told = list(
+        in_order(_told_of, stretches, processes=len(stretches), chunk=1, start=prepare, given=(settings_module, None))
+    )
+    ends = dict.fromkeys(tables, 0)
+    for one in told:
+        if not one.agrees or any(one.rows[name][0] != ends[name] for name in tables):
+            return None
+        ends = {name: one.rows[name][1] for name in tables}
+    if not told[-1].to_the_end:
+        return None
+    found.matches = sum(one.matches for one in told)
+    found.decisions = sum(one.decisions for one in told)
+    return ends
+
+
+def _stretches(folder: Path, tables: tuple[str, ...], number: int) -> list[_Stretch]:
+    """The transcripts in stretches of about as many bytes, each of whole lines; one alone where they are few."""
+    path = folder / TRANSCRIPTS
+    size = path.stat().st_size
+    begins = [0]
+    if size >= WORTHWHILE:
+        with path.open("rb") as opened:
+            for i in range(1, number):
+                opened.seek(i * size // number)
+                opened.readline()
+                begins.append(opened.tell())
+    ends = [*begins[1:], None]
+    return [
+        _Stretch(folder, tables, begin, end)
+        for begin, end in zip(begins, ends, strict=True)
+        if (size if end is None else end) > begin
+    ]
+
+
+def _told_of(stretch: _Stretch) -> _Told:
+    """Check one stretch, in a process of its own."""
+    found = Verification()
+    try:
+        beside, matches, decisions = _walk(stretch, found)
+    except _MALFORMED:
+        return _Told(agrees=False)
+    rows = {name: (table.began, table.read) for name, table in beside.items()}
+    ended = all(table.ended for table in beside.values())
+    return _Told(not found.differences, matches, decisions, rows, to_the_end=ended)
+
+
+def _walk(stretch: _Stretch, found: Verification) -> tuple[dict[str, _Beside], int, int]:
+    """Replay the transcripts of a stretch and walk the tables beside them; also how many matches and decisions."""
+    earlier: set[str] = set()
+    matches = decisions = at = 0
+    beside: dict[str, _Beside] = {}
+    with (stretch.folder / TRANSCRIPTS).open("rb") as lines:
+        for line in lines:
+            if at < stretch.begin:
+                earlier.add(_match_in(line))
+            else:
+                if not beside:
+                    beside = _all_beside(stretch, earlier, found)
+                transcript = json.loads(line)
+                matches += 1
+                _replay(transcript, found)
+                decisions += _compare_rows(transcript, beside, found)
+            at += len(line)
+            if stretch.end is not None and at >= stretch.end:
+                break
+    return beside or _all_beside(stretch, earlier, found), matches, decisions
+
+
+def _all_beside(stretch: _Stretch, earlier: Collection[str], found: Verification) -> dict[str, _Beside]:
+    return {name: _Beside(stretch.folder, name, found, earlier) for name in stretch.tables}
+
+
+def _match_in(line: bytes) -> str:
+    """The match of a transcript, without reading the rest of it where it stands first."""
+    if begins := _MATCH_FIRST.match(line):
+        return begins[1].decode()
+    return str(json.loads(line)["match"])
 
 
 def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
@@ -287,12 +469,11 @@ def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: l
     return games.play.record_moves(game, transcript["seed"], moves)[0]
 
 
-def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], found: Verification) -> None:
-    """Compare a transcript with its rows in the tables."""
+def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], found: Verification) -> int:
+    """Compare a transcript with its rows in the tables; returns its decisions."""
     uid = transcript["match"]
     moves = [event for event in transcript["events"] if event["kind"] == "move"]
     messages = [event for event in moves if event["move"].get("message") is not None]
-    found.decisions += len(moves)
     if "matches" in beside:
         rows = beside["matches"].rows_of(uid)
         if len(rows) != 1:
@@ -311,6 +492,7 @@ def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], 
             found.differ(f"messages.csv: match {uid} has {len(rows)} rows, its transcript {len(messages)} messages.")
         for row, event in zip(rows, messages, strict=False):
             beside["messages"].compare(uid, row, expected_message(transcript, event))
+    return len(moves)
 
 
 def expected_match(
@@ -363,20 +545,37 @@ def expected_message(transcript: Mapping[str, Any], event: Mapping[str, Any]) ->
 
 
 class _Beside:
-    """A table walked along with the transcripts: its rows of one match stand together, in the same order."""
+    """A table walked along with the transcripts: its rows of one match stand together, in the same order.
 
-    def __init__(self, path: Path, found: Verification):
-        self.name = path.name
+    Args:
+        earlier: matches whose rows are somebody else's work and stand before all others.
+
+    Attributes:
+        began, read: rows passed over as earlier ones, and rows read so far, these included.
+    """
+
+    def __init__(self, folder: Path, table: str, found: Verification, earlier: Collection[str] = ()):
+        self.name, self._records = _table(folder, table)
         self.read = 0
         self._found = found
-        self._rows = _rows(path)
-        self._next: dict[str, str] | None = next(self._rows, None)
+        self._header = next(self._records, [])
+        self._match = self._header.index("match")
+        self._next: list[str] | None = None
+        self._advance()
+        while earlier and self._next is not None and self._next[self._match] in earlier:
+            self._step()
+        self.began = self.read
+
+    @property
+    def ended(self) -> bool:
+        """Whether every row was read."""
+        return self._next is None
 
     def rows_of(self, uid: str) -> list[dict[str, str]]:
         """The rows of this match, if they are next."""
         rows = []
-        while self._next is not None and self._next["match"] == uid:
-            rows.append(self._next)
+        while self._next is not None and self._next[self._match] == uid:
+            rows.append(dict(zip(self._header, self._next, strict=True)))
             self._step()
         return rows
 
@@ -389,12 +588,19 @@ class _Beside:
 
     def expect_end(self) -> None:
         while self._next is not None:
-            self._found.differ(f"{self.name}: a row of match {self._next['match']} has no place in the transcripts.")
+            self._found.differ(
+                f"{self.name}: a row of match {self._next[self._match]} has no place in the transcripts."
+            )
             self._step()
 
     def _step(self) -> None:
         self.read += 1
-        self._next = next(self._rows, None)
+        self._advance()
+
+    def _advance(self) -> None:
+        self._next = next(self._records, None)
+        if self._next is not None and len(self._next) != len(self._header):
+            raise ValueError(f"{self.name} has a record with too many or too few cells")
 
 
 def _same(written: str, expected: Any) -> bool:
@@ -418,6 +624,22 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
             if None in row or None in row.values():
                 raise ValueError(f"{path.name} has a record with too many or too few cells")
             yield row
+
+
+def _table(folder: Path, table: str) -> tuple[str, Iterator[list[str]]]:
+    """A table's file and its records, the header first: the CSV file where there is one, else the Parquet file."""
+    path = folder / f"{table}.csv"
+    if path.exists():
+        return path.name, _records(path)
+    path = folder / f"{table}{parquet.ENDING}"
+    packed = ([cell(value) for value in row] for row in parquet.rows_in(path))
+    return path.name, chain([parquet.columns_in(path)], packed)
+
+
+def _records(path: Path) -> Iterator[list[str]]:
+    """The records of a CSV file, the header first."""
+    with path.open(encoding="utf-8", newline="") as opened:
+        yield from csv.reader(opened, strict=True)
 
 
 def _plain(data: Any) -> Any:

@@ -1,41 +1,181 @@
-"""The dataset as a download for researchers."""
+"""The page of a study's or collection's datasets: asking for one, its progress, the download, and the publication."""
 
 from __future__ import annotations
 
-from django.contrib.admin.views.decorators import staff_member_required
-from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
-from django.utils import timezone
-from django.views.decorators.http import require_POST
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import UUID
 
-from audit import services as audit
+from django.contrib import admin, messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
 from audit.deeds import Deed
 from collecting.models import Collection
-from exports.packing import packed, sent
-from rights.parts import may, visible
+from exports import background, figure
+from exports.errors import NothingToExport, UnknownFormat
+from exports.formats import FORMATS, USUAL
+from exports.forms import PublicationForm
+from exports.models import Dataset, of
+from exports.packing import sent
+from exports.readme import publication_of
 from rights.roles import Role
 from studies.models import Study
 
+View = Callable[..., HttpResponse]
+
+
+def of_one(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    """Give a view the study or collection whose key is in its address, if the visitor has this part in it."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def found(
+            request: HttpRequest, study_id: int | None = None, collection_id: int | None = None, **named: Any
+        ) -> HttpResponse:
+            model, key = (Study, study_id) if study_id is not None else (Collection, collection_id)
+            made = admin.site.get_model_admin(model).seen(request, str(key), role=role)
+            return view(request, made, **named)
+
+        return admin.site.admin_view(found)
+
+    return decorate
+
+
+@require_GET
+@never_cache
+@of_one()
+def page(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+    """The whole page."""
+    return _page(request, made, PublicationForm(instance=publication_of(made)))
+
+
+@require_GET
+@never_cache
+@of_one()
+def now(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+    """The part that changes while a dataset is written, for the page's script."""
+    return TemplateResponse(request, "admin/exports/now.html", _standing(request, made))
+
 
 @require_POST
-@staff_member_required
-def dataset(request: HttpRequest, slug: str) -> HttpResponse:
-    """Export a study and send it as a zip."""
-    return _sent(request, get_object_or_404(visible(request.user, Study.objects.all()), slug=slug))
+@of_one(role=Role.EDITOR)
+def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+    """Ask for a dataset in the formats that were chosen."""
+    try:
+        with transaction.atomic():
+            asked, new = background.ask_for(made, request.POST.getlist("formats"))
+            if new:
+                details = {"dataset": str(asked.uid), "formats": asked.formats}
+                _record(request, made, Deed.EXPORTED, "Asked for a dataset.", details)
+    except UnknownFormat:
+        messages.error(request, _("Please choose at least one format."))
+    except NothingToExport as refused:
+        messages.error(request, str(refused))
+    else:
+        if not new:
+            messages.info(request, _("One is being written already."))
+    return _back(made)
 
 
 @require_POST
-@staff_member_required
-def dataset_of_collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """Export a collection and send it as a zip."""
-    return _sent(request, get_object_or_404(visible(request.user, Collection.objects.all()), slug=slug))
+@of_one(role=Role.EDITOR)
+def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
+    """Let the dataset that is being written be."""
+    with transaction.atomic():
+        if background.stop(_dataset(made, uid)):
+            _record(request, made, Deed.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
+    return _back(made)
 
 
-def _sent(request: HttpRequest, made: Study | Collection) -> HttpResponse:
-    if not may(request.user, made, role=Role.EDITOR):
-        raise PermissionDenied
-    name = f"{made.slug}-{timezone.now():%Y%m%d-%H%M}"
-    pack, _manifest = packed(made, name)
-    audit.record(deed=Deed.EXPORTED, who=request.user, target=made)
-    return sent(request, pack, name)
+@require_POST
+@of_one(role=Role.EDITOR)
+def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
+    """Send a dataset that is ready; by POST, because it is written down who took it."""
+    dataset = _dataset(made, uid)
+    try:
+        pack = dataset.file.open("rb") if dataset.file else None
+    except FileNotFoundError:
+        pack = None
+    if pack is None:
+        messages.error(request, _("Its file is no longer there. Please let another be written."))
+        return _back(made)
+    with transaction.atomic():
+        _record(request, made, Deed.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
+    return sent(request, pack, str(dataset))
+
+
+@require_POST
+@of_one(role=Role.EDITOR)
+def publish(request: HttpRequest, made: Study | Collection) -> HttpResponse:
+    """Keep what datasets say of themselves from now on."""
+    form = PublicationForm(request.POST, instance=publication_of(made))
+    if not form.is_valid():
+        return _page(request, made, form)
+    with transaction.atomic():
+        form.save()
+        _record(
+            request, made, Deed.CHANGED, "Changed what its datasets say of themselves.", {"fields": form.changed_data}
+        )
+    messages.success(request, _("Kept. The next dataset says so."))
+    return _back(made)
+
+
+def _page(request: HttpRequest, made: Study | Collection, form: PublicationForm) -> HttpResponse:
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Datasets of {title}").format(title=made.title),
+        **_standing(request, made),
+        "back": reverse(f"admin:{made._meta.app_label}_{made._meta.model_name}_change", args=[made.pk]),
+        "formats": [(made_as, made_as.name in USUAL) for made_as in FORMATS.values()],
+        "form": form,
+        "flow": _flow(made),
+    }
+    return TemplateResponse(request, "admin/exports/page.html", context)
+
+
+def _standing(request: HttpRequest, made: Study | Collection) -> dict[str, Any]:
+    datasets = background.kept(made)
+    return {
+        "made": made,
+        "of": "study" if isinstance(made, Study) else "collection",
+        "datasets": datasets,
+        "alive": any(dataset.unfinished for dataset in datasets),
+        "may_change": admin.site.get_model_admin(type(made)).has_change_permission(request, made),
+        "launched": not isinstance(made, Study) or made.versions.exists(),
+    }
+
+
+def _flow(made: Study | Collection) -> dict[str, Any] | None:
+    """The figure of the newest dataset, for wide and for narrow screens."""
+    newest = Dataset.objects.filter(**of(made), state=Dataset.State.READY).exclude(flow={}).first()
+    if newest is None:
+        return None
+    drawn = {
+        name: mark_safe(figure.drawn(newest.flow, title=_("Flow into the dataset"), look=look))
+        for name, look in (("wide", figure.SHOWN), ("narrow", figure.NARROW))
+    }
+    return {**drawn, "as_of": newest.asked_at}
+
+
+def _dataset(made: Study | Collection, uid: UUID) -> Dataset:
+    found = Dataset.objects.filter(**of(made), uid=uid).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _record(request: HttpRequest, made: Study | Collection, deed: str, says: str, details: dict[str, Any]) -> None:
+    admin.site.get_model_admin(type(made)).record_deed(request, made, deed, says, details)
+
+
+def _back(made: Study | Collection) -> HttpResponseRedirect:
+    name = "page" if isinstance(made, Study) else "page_of_collection"
+    return HttpResponseRedirect(reverse(f"exports:{name}", args=[made.pk]))

@@ -7,7 +7,7 @@ long the reading may take; what ended later counts as still under way.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,20 +17,27 @@ from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
 from exports import gate
+from exports.events import Logged, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
 from exports.sources import Source, StudySource
 from games.interface import MESSAGE_LIMIT
 from matches.models import Event, Match, Seat
 from participants.models import Enrolment
+from payouts import rules
 from payouts.models import LedgerRow
 from recruiters.models import Identity
+from studies.endings import result_of
 from studies.models import Cell, Placement
 
 CHUNK = 50
 HUMAN = "human"
 CHECKS_OF_STEPS = {"instructions": "code_word", "quiz": "quiz"}
 """Which check a kind of step makes."""
+
+
+NOBODYS = Scrubber(strangers=True)
+"""Of matches whose people, if any, are not known by name."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +53,51 @@ class Reading:
         """Whether the study is itself a demonstration."""
         return self.source.demonstration
 
-    def placements(self) -> QuerySet[Placement]:
-        """Who had been placed by the cut-off, in the order of their coming, with all that a `Way` reads."""
+    def placements(self, *, logs: bool = True) -> QuerySet[Placement]:
+        """Who had been placed by the cut-off, in the order of their coming, with all that a `Way` reads.
+
+        Args:
+            logs: with the events of their matches, which may also be given to a `Way` apart.
+        """
         if not isinstance(self.source, StudySource):
             return Placement.objects.none()
         return (
             Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
             .select_related("enrolment__identity")
-            .prefetch_related(*_related())
+            .prefetch_related(*_related(logs=logs))
             .order_by("pk")
         )
 
-    def ways(self) -> Iterator[Way]:
-        """Every participant who had been placed by the cut-off, in the order of their coming."""
-        for read, placement in enumerate(self.placements().iterator(chunk_size=CHUNK), start=1):
-            yield Way(self, placement)
-            if read % CHUNK == 0:
-                gc.collect()  # rows and their relations point at each other, so nothing else frees them soon
+    def expected_matches(self) -> int:
+        """How many matches there are to look at, in the dataset or not."""
+        if isinstance(self.source, StudySource):
+            theirs = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
+            return theirs.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
+        return self.source.collection.items.count()
+
+    def ways(self, *, first: int | None = None, last: int | None = None) -> Iterator[Way]:
+        """Every participant who had been placed by the cut-off, in the order of their coming.
+
+        Args:
+            first, last: only placements with keys from and to here.
+        """
+        wanted = self.placements(logs=False)
+        if last is not None:
+            wanted = wanted.filter(pk__lte=last)
+        after = (first or 1) - 1
+        while placements := list(wanted.filter(pk__gt=after)[:CHUNK]):
+            sat_in = {seat.match_id for one in placements for seat in one.enrolment.seats.all()}
+            logs = logs_of(sat_in)
+            for placement in placements:
+                yield Way(self, placement, logs)
+            after = placements[-1].pk
+            del placements, placement, logs
+            gc.collect()  # rows and their relations point at each other, so nothing else frees them soon
 
 
-def _related() -> list[str | Prefetch]:
-    matches = Match.objects.defer("snapshot")
+def _related(*, logs: bool) -> list[str | Prefetch]:
+    matches = Match.objects.defer("snapshot", "turns")
+    events = [Prefetch("enrolment__seats__match__events", Event.objects.order_by("number"))] if logs else []
     return [
         "cell__version",
         "enrolment__visits",
@@ -76,7 +107,7 @@ def _related() -> list[str | Prefetch]:
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),
-        Prefetch("enrolment__seats__match__events", Event.objects.order_by("number")),
+        *events,
         Prefetch("enrolment__seats__match__seats", Seat.objects.select_related("enrolment__identity")),
         "enrolment__seats__match__seats__enrolment__verdicts",
         "enrolment__seats__match__seats__enrolment__visits",
@@ -85,10 +116,15 @@ def _related() -> list[str | Prefetch]:
 
 
 class Way:
-    """One participant's way through the study, as it stood at the cut-off."""
+    """One participant's way through the study, as it stood at the cut-off.
 
-    def __init__(self, reading: Reading, placement: Placement):
+    Args:
+        logs: of the matches by key; None: they are asked of each match.
+    """
+
+    def __init__(self, reading: Reading, placement: Placement, logs: Mapping[int, list[Logged]] | None = None):
         self.reading = reading
+        self.logs = logs
         self.placement = placement
         self.cell: Cell = placement.cell
         self.enrolment: Enrolment = placement.enrolment
@@ -112,8 +148,12 @@ class Way:
             return {}
         person = self.enrolment
         given = [one for one in person.surveys.all() if one.at <= self.reading.cutoff]
+        met = {person.pk: person} | {other.pk: other for match in self.matches for other in match.people}
         scrubber = Scrubber(
-            names=[person.display_name], identifiers=_identifiers(person), code_words=[person.code_word]
+            names=[other.display_name for other in met.values()],
+            identifiers=[identifier for other in met.values() for identifier in _identifiers(other)],
+            code_words=[person.code_word],
+            strangers=True,
         )
         return {
             one.survey: {
@@ -130,10 +170,26 @@ class Way:
         return [row for row in self.enrolment.ledger.all() if row.created_at <= self.reading.cutoff]
 
     @cached_property
+    def owed(self) -> dict[str, int] | None:
+        """Whole cents by reason: what the ledger holds; outside real studies, what it would. None while under way."""
+        if self.ended_at is None:
+            return None
+        if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
+            amounts = {row.reason: row.amount for row in self.ledger}
+        else:
+            payoff, share = result_of(self.enrolment)
+            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, payoff=payoff, share=share)
+        return {reason: int(amount * 100) for reason, amount in amounts.items()}
+
+    @cached_property
     def matches(self) -> list[Played]:
         """The matches that this person sat in, in order."""
         place = Place(version=self.cell.version.number, cell=self.cell.number, kind=self.cell.kind)
-        return [Played(self.reading, seat.match, place) for seat in self.enrolment.seats.all()]
+        logs = self.logs
+        return [
+            Played(self.reading, seat.match, place, None if logs is None else logs.get(seat.match_id, []))
+            for seat in self.enrolment.seats.all()
+        ]
 
     @cached_property
     def in_dataset(self) -> bool:
@@ -186,16 +242,29 @@ class Place:
 
 
 class Played:
-    """One match with its log, scrubbed of what tells who its people are."""
+    """One match with its log, scrubbed of what tells who its people are.
 
-    def __init__(self, reading: Reading, match: Match, place: Place):
+    Args:
+        log: its events in order; None: they are asked of the match.
+        seats: who sat where; None: the match is asked.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        match: Match,
+        place: Place,
+        log: Sequence[Logged | Event] | None = None,
+        seats: Iterable[Seat] | None = None,
+    ):
         self.reading = reading
         self.match = match
         self.place = place
         self.uid = str(match.uid)
+        self._log = log
         order = list(reading.shape.roles)
-        seats = sorted(match.seats.all(), key=lambda seat: order.index(seat.role))
-        self.seats: dict[str, Seat] = {seat.role: seat for seat in seats}
+        taken = sorted(match.seats.all() if seats is None else seats, key=lambda seat: order.index(seat.role))
+        self.seats: dict[str, Seat] = {seat.role: seat for seat in taken}
 
     @cached_property
     def people(self) -> list[Enrolment]:
@@ -224,26 +293,34 @@ class Played:
         return person.pk == min(other.pk for other in self.people)
 
     @cached_property
-    def _rows(self) -> list[Event]:
-        return list(self.match.events.all())
+    def _rows(self) -> Sequence[Logged | Event]:
+        return list(self.match.events.all()) if self._log is None else self._log
 
     @cached_property
     def scrubber(self) -> Scrubber:
         """Cuts out names, identifiers and, where somebody wrote them, the hidden code words."""
+        if not self.people and not self.place.names:
+            return NOBODYS
         own_words = [text for event in self._rows if event.kind == "move" for text in texts_in(event.data["move"])]
         identifiers = [identifier for person in self.people for identifier in _identifiers(person)]
         return Scrubber(
             names=[*self.place.names, *(person.display_name for person in self.people)],
             identifiers=identifiers,
             code_words=[person.code_word for person in self.people if mentions(own_words, person.code_word)],
+            strangers=True,
         )
+
+    @cached_property
+    def unverified(self) -> str | None:
+        """Why an imported game is not one that our rules allow, names and identifiers replaced."""
+        return self.scrubber.text(self.place.unverified) or None
 
     @cached_property
     def events(self) -> list[dict[str, Any]]:
         """The log in the flat form of files, free text scrubbed."""
         return [{"number": event.number, "kind": event.kind, **self._scrubbed(event)} for event in self._rows]
 
-    def _scrubbed(self, event: Event) -> dict[str, Any]:
+    def _scrubbed(self, event: Logged | Event) -> dict[str, Any]:
         if event.kind != "move":
             return event.data
         move = self.scrubber.move(event.data["move"], choices=self.reading.shape.choices, limit=MESSAGE_LIMIT)
@@ -281,7 +358,7 @@ class Played:
 class Decision:
     """One move of a match."""
 
-    def __init__(self, match: Played, move_number: int, row: Event, event: dict[str, Any]):
+    def __init__(self, match: Played, move_number: int, row: Logged | Event, event: dict[str, Any]):
         self.match = match
         self.move_number = move_number
         self.row = row

@@ -90,7 +90,7 @@ class AccountAdmin(MembersPage):
     list_display = ["title", "kind", "where", "signs_in"]
     actions = None
     view_on_site = False
-    change_form_before_template = "admin/marketplaces/account/before.html"
+    change_form_outer_before_template = "admin/marketplaces/account/before.html"
 
     @display(description=gettext_lazy("place"), label={"production": "danger", "sandbox": "info", "rehearsal": "info"})
     def where(self, account: Account) -> tuple[str, str]:
@@ -191,7 +191,7 @@ class RecruitmentAdmin(PartAdmin):
     list_select_related = ["study", "account"]
     actions = None
     view_on_site = False
-    change_form_before_template = "admin/marketplaces/recruitment/before.html"
+    change_form_outer_before_template = "admin/marketplaces/recruitment/before.html"
 
     @display(description=gettext_lazy("answers"), label={"no": "danger", "yes": "success", "new": "info"})
     def standing(self, recruitment: Recruitment) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from monitoring.people import MOST_CELLS_LISTED, People, Window, arrivals_of, pe
 from monitoring.spending import Spending, spending_of
 from opponents.health import EndpointHealth, health
 from participants.states import ENDED, State
+from payouts.services import Waiting, waiting
 from studies.models import Study
 
 
@@ -42,6 +43,7 @@ class Standing:
     models: list[EndpointHealth]
     spending: Spending
     failures: list[Failure]
+    waiting: Waiting | None
     cell_map: charts.CellMap | None
 
     @property
@@ -66,6 +68,7 @@ def standing_of(study: Study, window: Window) -> Standing:
         models=health(LATELY, budget_of=budget_of(study)),
         spending=spending_of(study),
         failures=failures_of(study),
+        waiting=waiting([study.slug]).get(study.slug),
         cell_map=charts.cell_map(people.cells) if len(people.cells) > MOST_CELLS_LISTED else None,
     )
 

@@ -19,7 +19,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from participants import services
+from participants import paid, services
 from participants.farewells import farewell_of
 from participants.markdown import to_html
 from participants.models import Enrolment
@@ -100,6 +100,7 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         "farewell": farewell,
         "completion_code": farewell.code if farewell is not None else own_code,
         "earnings": enrolment.earnings,
+        "paying": paid.told(enrolment),
         "debriefing": to_html(debriefing) if debriefing else "",
     }
     response = render(request, "participants/ending.html", context)

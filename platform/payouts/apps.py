@@ -9,7 +9,7 @@ class PayoutsConfig(AppConfig):
 
     def ready(self) -> None:
         from audit.guard import register
-        from payouts import elsewhere, guard
+        from payouts import elsewhere, guard, telling  # noqa: F401  (it registers itself)
 
         register(put_up=guard.put_up, take_down=guard.take_down)
         elsewhere.register()

@@ -97,7 +97,7 @@ def pay_row(pk: int) -> bool:
     except _Lost:
         log.info("ledger row %s: somebody else goes on with it", work.row.uid)
     except Unreachable as trouble:
-        _later(work, _scrubbed(str(trouble), identity))
+        _later(work, scrubbed(str(trouble), identity))
     except Exception as error:  # noqa: BLE001  (a payer's fault must not stop the others' pay)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
         _later(work, _("It failed with {error}; the server's log says when.").format(error=type(error).__name__))
@@ -188,7 +188,7 @@ def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
         answer = payer.pay(order)
     except Unreachable as trouble:
         says = _("No answer: {why} It is looked up before anything else happens.")
-        _later(work, says.format(why=_scrubbed(str(trouble), identity)), at_least=SETTLING)
+        _later(work, says.format(why=scrubbed(str(trouble), identity)), at_least=SETTLING)
         return
     except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether it is paid)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
@@ -216,7 +216,7 @@ def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> No
 
 def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
     """Write down what the recruiter says of an order that was sent."""
-    reason = _scrubbed(answer.reason, identity)
+    reason = scrubbed(answer.reason, identity)
     if answer.outcome == Outcome.CONFIRMED:
         _end(work, State.CONFIRMED, "", why=reason or _("the recruiter says that it is paid"))
     elif answer.outcome == Outcome.REFUSED:
@@ -326,7 +326,7 @@ def wrong_with(standing: Standing) -> str:
     }.get(standing, _("The recruiter says something that nobody here understands."))
 
 
-def _scrubbed(text: str, identity: Identity | None) -> str:
+def scrubbed(text: str, identity: Identity | None) -> str:
     """A recruiter's words without this worker's identifiers."""
     told = [identity.worker, identity.proof, *map(str, identity.details.values())] if identity is not None else []
     for identifier in sorted({one for one in told if len(one) > 3}, key=len, reverse=True):

@@ -1,10 +1,14 @@
-"""Writing down what is owed."""
+"""Writing down what is owed, and what waits for a person."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Count, Min, Q
 
 from participants.models import Enrolment
 from payouts import rules
@@ -44,3 +48,22 @@ def record_due(
         if is_new:
             open_books([row])
     return owed
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Of one study: payments to be approved, since when the oldest waits, and those that nobody can tell about."""
+
+    due: int = 0
+    oldest: datetime | None = None
+    unclear: int = 0
+
+
+def waiting(studies: Collection[str]) -> dict[str, Waiting]:
+    """What waits for a person in these studies, by short name; studies in which nothing waits are left out."""
+    due, unclear = Q(state=LedgerRow.State.DUE), Q(state=LedgerRow.State.UNCLEAR)
+    found = LedgerRow.objects.filter(due | unclear, study__in=studies).order_by().values("study")
+    counted = found.annotate(
+        due=Count("pk", filter=due), oldest=Min("created_at", filter=due), unclear=Count("pk", filter=unclear)
+    )
+    return {one["study"]: Waiting(one["due"], one["oldest"], one["unclear"]) for one in counted}

@@ -124,7 +124,12 @@ class OtreeServerAdmin(PartAdmin):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "title": _("Settings for oTree"),
-            "settings": {"PARLEY_URL": site, "PARLEY_STUDY": obj.study, "PARLEY_LINK_KEY": otree.link_key(obj)},
+            "settings": {
+                "PARLEY_URL": site,
+                "PARLEY_STUDY": obj.study,
+                "PARLEY_LINK_KEY": otree.link_key(obj),
+                "OTREE_URL": obj.allowed()[0],
+            },
             "list": reverse("admin:recruiters_otreeserver_changelist"),
         }
         response = TemplateResponse(request, "admin/recruiters/otreeserver/made.html", context)

@@ -11,6 +11,8 @@ class NotLetIn(Exception):
 
     status = 403
     title: str | Promise = _("You cannot enter here")
+    try_again = False
+    """Whether the same link may do in a moment: nobody is asked to give their task back."""
 
     def __init__(self, reason: str | Promise):
         super().__init__(str(reason))
@@ -61,11 +63,14 @@ class TooSoon(NotLetIn):
 
 
 class ExpiredLink(NotLetIn):
+    """`back` is the page that makes new links, if the expired one tells it truly."""
+
     status = 410
     title = _("This link has expired")
 
-    def __init__(self) -> None:
+    def __init__(self, *, back: str = "") -> None:
         super().__init__(_("Please go back to the experiment's page and follow the link there: it is a new one."))
+        self.back = back
 
 
 class ForgedLink(NotLetIn):
@@ -76,6 +81,7 @@ class ForgedLink(NotLetIn):
             reason
             or _(
                 "It was not made by the experiment that it names, or was cut on its way. Please go back to the "
-                "experiment's page and follow the link there."
+                "experiment's page and follow the link there. If that does not help, please tell the people who "
+                "invited you."
             )
         )

@@ -72,7 +72,10 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
     if not token:
         raise IncompleteLink(_("Please open the study from the experiment's own page."))
     server = OtreeServer.objects.filter(study=study).first()
-    claims = _claims(token, server, audience=PLAY)
+    try:
+        claims = _claims(token, server, audience=PLAY)
+    except ExpiredLink:
+        raise ExpiredLink(back=_way_back(token, server)) from None
     if claims.get("study") != study:
         raise ForgedLink
     back, role = claims.get("back"), claims.get("role")
@@ -102,12 +105,12 @@ def question_of(token: str) -> Question:
     return Question(study=str(study), subject=_claims(token, server, audience=RESULT)["sub"])
 
 
-def _claims(token: str, server: OtreeServer | None, *, audience: str) -> dict[str, Any]:
+def _claims(token: str, server: OtreeServer | None, *, audience: str, expired: bool = False) -> dict[str, Any]:
+    """What a token truly says; `expired` reads one that is no longer good for anything else."""
+    options: Any = {"require": ["exp", "sub", "aud"], "verify_exp": not expired}
     for key in _keys(server) if server is not None else ():
         try:
-            claims = jwt.decode(
-                token, key, algorithms=["HS256"], audience=audience, options={"require": ["exp", "sub", "aud"]}
-            )
+            claims = jwt.decode(token, key, algorithms=["HS256"], audience=audience, options=options)
         except jwt.ExpiredSignatureError:
             raise ExpiredLink from None
         except jwt.InvalidTokenError:
@@ -115,6 +118,12 @@ def _claims(token: str, server: OtreeServer | None, *, audience: str) -> dict[st
         if 0 < len(claims["sub"]) <= _LONGEST and claims["sub"].isprintable():
             return claims
     raise ForgedLink
+
+
+def _way_back(token: str, server: OtreeServer | None) -> str:
+    """The participant's page that an expired link names, if the study knows it; else nothing."""
+    back = _claims(token, server, audience=PLAY, expired=True).get("back")
+    return back if isinstance(back, str) and server is not None and is_allowed(back, server) else ""
 
 
 def is_allowed(back: str, server: OtreeServer) -> bool:

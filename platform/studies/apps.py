@@ -8,7 +8,7 @@ class StudiesConfig(AppConfig):
     verbose_name = _("studies")
 
     def ready(self) -> None:
-        from studies import endings, parts  # noqa: F401  (endings register themselves)
+        from studies import endings, names, parts  # noqa: F401  (endings and names register themselves)
         from studies.frozen import put_trigger
 
         parts.declare()

@@ -31,6 +31,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     study = Study.objects.filter(slug=slug).first()
     if study is None:
         return render(request, "studies/unknown.html", status=404)
+    arrival = None
     try:
         arrival = arrivals.KINDS[study.entry].arrive(study.slug, {**request.GET.dict(), **request.POST.dict()})
         if arrival.preview:
@@ -45,11 +46,12 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             )
         return _not_let_in(request, study, refusal)
     except NotLetIn as refusal:
-        return _not_let_in(request, study, refusal)
+        return _not_let_in(request, study, refusal, back=arrival.return_to if arrival else "")
 
 
-def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn) -> HttpResponse:
-    return render(request, "studies/not_let_in.html", {"study": study, "refusal": refusal}, status=refusal.status)
+def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn, *, back: str = "") -> HttpResponse:
+    about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
+    return render(request, "studies/not_let_in.html", about, status=refusal.status)
 
 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:

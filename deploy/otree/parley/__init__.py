@@ -16,6 +16,7 @@ import logging
 import time
 import urllib.error
 import urllib.request
+from decimal import Decimal
 from os import environ
 
 from otree import settings
@@ -27,6 +28,12 @@ LINK_SECONDS = 3600
 """A link is good for this long; the page makes a new one whenever it is shown."""
 PATIENCE = 5
 """Seconds that a page waits for Parley."""
+NOT_YET = {
+    "pending": "Your game is not finished yet. Please follow the link and play it to its end.",
+    "unknown": "Your result has not arrived yet. If you have finished the game, please wait a minute and press the "
+    "button again: nothing is lost.",
+}
+"""What is said to whoever wants to go on without a result."""
 
 
 class C(BaseConstants):
@@ -109,13 +116,19 @@ def _parley() -> str:
 
 def has_result(player: Player) -> bool:
     """Whether the result has come, sent by Parley or asked for. Once it is here nothing is asked or written again."""
+    return state_of(player) == "finished"
+
+
+def state_of(player: Player) -> str:
+    """ "finished" once the result is written down, "pending" while the game goes on, "unknown" if Parley is silent."""
     if player.field_maybe_none("parley_ending"):
-        return True
+        return "finished"
     outcome = player.participant.vars.get(round_of(player)) or ask_parley(player)
-    if outcome is None or outcome["state"] != "finished":
-        return False
-    keep(player, outcome)
-    return True
+    if outcome is None:
+        return "unknown"
+    if outcome["state"] == "finished":
+        keep(player, outcome)
+    return outcome["state"]
 
 
 def ask_parley(player: Player) -> dict | None:
@@ -140,9 +153,7 @@ def keep(player: Player, outcome: dict) -> None:
     player.parley_base_cents = outcome["base_cents"]
     player.parley_bonus_cents = outcome["bonus_cents"]
     player.parley_currency = outcome["currency"]
-    cents = outcome["payoff_cents"]
-    # With points a point is a cent: real_world_currency_per_point=0.01.
-    player.payoff = Currency(cents) if settings.USE_POINTS else Currency(cents) / 100
+    player.payoff = payoff_of(outcome["payoff_cents"], player.session)
     for turn in outcome["turns"]:
         Turn.create(
             player=player,
@@ -151,6 +162,23 @@ def keep(player: Player, outcome: dict) -> None:
             move=json.dumps(turn["move"]),
             moved_by=turn["by"] or "",
             seconds=turn["seconds"],
+        )
+
+
+def payoff_of(cents: int, session) -> Currency:
+    """Whole cents of money as a payoff: money, or the points that are worth as much in this session."""
+    if settings.CURRENCY_UNIT_CLASS is not None or not settings.USE_POINTS:
+        return Currency(Decimal(cents) / 100)
+    return Currency(Decimal(cents) / 100 / Decimal(str(session.config["real_world_currency_per_point"])))
+
+
+def creating_session(subsession: Subsession) -> None:
+    """Refuse a session in which oTree would round cents away, and people would be paid something else."""
+    session = subsession.session
+    if settings.CURRENCY_UNIT_CLASS is None and float(payoff_of(1, session).to_real_world_currency(session)) != 0.01:
+        raise ValueError(
+            "In this session no payoff is worth one cent, so Parley's amounts would be rounded. Set USE_POINTS = False "
+            "in settings.py, or real_world_currency_per_point=0.01 for the session: a point is then a cent."
         )
 
 
@@ -186,12 +214,15 @@ class Play(Page):
 
     @staticmethod
     def error_message(player: Player, values: dict) -> str | None:
-        if not has_result(player):
-            return "Your game is not finished yet. Please follow the link and play it to its end."
-        return None
+        return NOT_YET.get(state_of(player))
 
 
 class Done(Page):
+    @staticmethod
+    def is_displayed(player: Player) -> bool:
+        # Whoever was advanced by hand without a result goes on without this page.
+        return bool(player.field_maybe_none("parley_ending"))
+
     @staticmethod
     def vars_for_template(player: Player) -> dict:
         return {"completed": player.parley_ending == "completed"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,7 +27,6 @@ from studies.enrolling import enrol
 from studies.models import Study
 
 KEY = "otree-rest-key-4711"
-SUBJECT = "abc123xy/parley/1"
 
 
 class Twin:
@@ -36,6 +36,7 @@ class Twin:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.statuses: list[int] = []
+        self.hangs = threading.Event()
         self.vars: dict[str, Any] = {}
         self.calls: list[tuple[str, str]] = []
         self._server: ThreadingHTTPServer | None = None
@@ -47,6 +48,8 @@ class Twin:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 twin.calls.append((self.path, self.headers["otree-rest-key"] or ""))
+                while twin.hangs.is_set():
+                    time.sleep(0.05)
                 status = twin.statuses.pop(0) if twin.statuses else 200
                 if self.headers["otree-rest-key"] != KEY:
                     status = 403
@@ -90,10 +93,10 @@ def study(db, otree) -> Study:
     return building.new_study(entry="otree")
 
 
-def ended(study: Study, otree: Twin) -> Enrolment:
+def ended(study: Study, otree: Twin, code: str = "abc123xy") -> Enrolment:
     """Somebody came from oTree and left in the middle."""
-    back = f"{otree.url}/InitializeParticipant/abc123xy"
-    person = enrol(study, Arrival("otree", worker=SUBJECT, proof=SUBJECT, return_to=back))
+    back, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
+    person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=back))
     people.withdraw(enrolment_id=person.pk)
     person.refresh_from_db()
     return person
@@ -138,6 +141,44 @@ def test_a_server_that_is_down_is_tried_again_ever_more_rarely_until_it_is_back(
     otree.start()
     assert delivery.deliver_due() == 1
     assert (Delivery.objects.get().state, Delivery.objects.get().problem) == ("delivered", "")
+
+
+def test_a_server_that_hangs_holds_up_one_attempt_and_everybody_arrives_in_the_end(study, otree, monkeypatch):
+    monkeypatch.setattr(delivery, "PATIENCE", 0.5)
+    for code in ("aaa", "bbb", "ccc"):
+        ended(study, otree, code)
+    otree.hangs.set()
+    assert delivery.deliver_due() == 0
+    assert len(otree.calls) == 1, "the others do not wait for the same silence"
+    assert delivery.deliver_due() == 0 and len(otree.calls) == 1, "nor at once in the next sweep"
+    otree.hangs.clear()
+    let_time_pass()
+    assert delivery.deliver_due() == 3
+    assert {path.rpartition("/")[2] for path, _key in otree.calls} == {"aaa", "bbb", "ccc"}
+    assert set(Delivery.objects.values_list("state", flat=True)) == {"delivered"}
+
+
+def test_one_servers_silence_delays_no_other_study(study, otree):
+    other = building.new_study(slug="other", entry="otree")
+    silent = Twin()
+    server = OtreeServer(study="other", addresses=silent.url)
+    server.keep_rest_key(KEY)
+    server.save()
+    ended(other, silent)
+    ended(study, otree)
+    assert delivery.deliver_due() == 1
+    assert set(Delivery.objects.values_list("state", flat=True)) == {"due", "delivered"}
+
+
+def test_a_refused_result_holds_up_no_other(study, otree):
+    for code in ("aaa", "bbb", "ccc"):
+        ended(study, otree, code)
+    otree.statuses = [404, 500]
+    assert delivery.deliver_due() == 1
+    let_time_pass()
+    assert delivery.deliver_due() == 1
+    states = list(Delivery.objects.order_by("pk").values_list("state", flat=True))
+    assert states == ["given_up", "delivered", "delivered"]
 
 
 @pytest.mark.parametrize("status", [500, 502, 302, 307])

@@ -23,6 +23,7 @@ from recruiters import otree
 from recruiters.models import Identity, OtreeServer
 from rights.members import give
 from rights.roles import Role
+from studies.models import Study
 
 BACK = "https://otree.example/lab/InitializeParticipant/abc123xy"
 SUBJECT = "abc123xy/parley/1"
@@ -84,6 +85,17 @@ def test_the_last_page_leads_back_into_the_experiment(study):
     assert f'href="{BACK}"' in page and person.completion_code not in page
 
 
+def test_the_last_page_says_that_the_experiment_pays(study):
+    join(signed(role="alice"))
+    person = Enrolment.objects.get()
+    finish(person)
+    page = text(Client().get(person.get_absolute_url()))
+    assert "The experiment that brought you here pays this to you" in page and "within a few days" not in page
+    other = building.complete(building.new_study(slug="other"), worker="A1WORKER")
+    page = text(Client().get(other.get_absolute_url()))
+    assert "within a few days" in page and "The experiment that brought" not in page
+
+
 @pytest.mark.parametrize(
     ("claims", "status", "says"),
     [
@@ -109,6 +121,29 @@ def test_a_link_that_is_not_right_gets_a_clear_page_and_changes_nothing(study, c
     assert refused.status_code == status and says in text(refused)
     assert "evil" not in text(refused)
     assert not Enrolment.objects.exists()
+
+
+@pytest.mark.parametrize("purpose", ["expired", "closed", "of no role"])
+def test_whoever_comes_truly_from_the_experiment_and_is_not_let_in_can_go_back_to_it(study, purpose):
+    if purpose == "closed":
+        Study.objects.update(status=Study.Status.CLOSED)
+    refused = join(
+        signed(lifetime=-5 if purpose == "expired" else 60, role="carol" if purpose == "of no role" else None)
+    )
+    assert refused.status_code in (403, 410) and f'href="{BACK}"' in text(refused)
+    assert not Enrolment.objects.exists()
+
+
+def test_a_refusal_leads_to_no_address_that_the_study_does_not_know(study):
+    for claims in (
+        {"back": "https://evil.example/InitializeParticipant/abc", "lifetime": -5},
+        {"back": "javascript:alert(1)", "lifetime": -5},
+        {"back": None, "lifetime": -5},
+        {"key": "f" * 64, "lifetime": -5},
+        {"key": "f" * 64},
+    ):
+        page = text(join(signed(**claims)))
+        assert "evil" not in page and "javascript" not in page and "Back to the experiment" not in page
 
 
 def test_no_signature_is_no_signature(study):
@@ -218,6 +253,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
     server = OtreeServer.objects.get()
     key = otree.link_key(server)
     assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
+    assert "OTREE_URL=http://127.0.0.1:8001" in text(page)
     told = Record.objects.get(kind="recruiters.otreeserver")
     assert (told.deed, told.of_kind, told.of_key) == ("made", "studies.study", str(study.pk))
     again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))

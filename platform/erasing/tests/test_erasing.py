@@ -311,3 +311,11 @@ def test_what_is_settled_is_not_asked_about():
     assert services.unsettled(person)
     LedgerRow.objects.update(state="confirmed")
     assert not services.unsettled(person)
+
+
+def test_nobody_is_erased_while_they_are_being_paid():
+    person = building.complete(building.new_study(), worker="A1")
+    LedgerRow.objects.filter(reason="base").update(state="sent")
+    with pytest.raises(services.NotPossible, match="being paid"):
+        erase(enrolment=person, by=None, reason="asked")
+    assert Identity.objects.exists()

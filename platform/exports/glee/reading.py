@@ -19,9 +19,9 @@ from exports.glee.arguments import Arguments
 from exports.glee.cells import rows
 from exports.glee.errors import UnreadableGame
 from exports.glee.families import ADAPTERS
-from exports.glee.parallel import in_order
 from exports.glee.playing import Outcome, outcome
 from exports.glee.published import ROLES, PublishedGame
+from exports.parallel import in_order
 from games.interface import Json, Role
 from games.words import gettext as _
 

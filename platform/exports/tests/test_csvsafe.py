@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exports.csvsafe import cell, encoded, line
@@ -44,6 +44,7 @@ def test_typed_values_are_written_plainly(value, written):
     assert cell(value) == written
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), min_size=2))
 def test_any_text_comes_back_from_a_line(cells):
     written = line(cells)

@@ -31,7 +31,9 @@ pytestmark = pytest.mark.django_db
 FILES = {
     "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "payments.csv", "excluded.csv",
     "signals.csv", "flow.csv", "flow.json", "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
-    "manifest.json",
+    "manifest.json", "README.md", "flow.svg",
+    "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
+    "payments.parquet", "signals.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
 }  # fmt: skip
 
 

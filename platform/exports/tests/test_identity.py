@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from exports.dataset import export
+from exports.parquet import rows_in
 from exports.tests import building
 from exports.tests.test_dataset import rows, transcripts
 from exports.verify import verify
@@ -25,7 +27,23 @@ NAMES = st.from_regex(r"\A[A-ZÄÉŁ][a-zäéł]{2,9}( [A-ZÄÉŁ][a-zäéł]{2,
 WORKERS = st.from_regex(r"\AA[A-Z0-9]{8,13}\Z")
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def everything_in(exported: Path) -> Iterator[tuple[str, bytes]]:
+    """Every file's bytes in lower case, and what the packed ones hold."""
+    for path in exported.rglob("*"):
+        if path.is_file():
+            yield path.name, path.read_bytes().lower()
+        if path.suffix == ".parquet":
+            for row in rows_in(path):
+                yield f"{path.name}, unpacked", repr(row).lower().encode()
+
+
+# Without shrinking: an example takes a second, and the first one that fails says enough.
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
 @given(name=NAMES, worker=WORKERS, assignment=WORKERS)
 def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assignment):
     study = building.new_study(slug=f"study-{next(_numbers)}")
@@ -57,10 +75,9 @@ def test_neither_name_nor_worker_nor_code_is_in_any_byte(db, name, worker, assig
         exported = Path(folder) / "d"
         export(study, exported)
         assert verify(exported) == []
-        for path in exported.iterdir():
-            written = path.read_text(encoding="utf-8").casefold()
+        for name, written in everything_in(exported):
             for secret in secrets:
-                assert secret.casefold() not in written, path.name
+                assert secret.casefold().encode() not in written, name
         free_text = [row["text"] for row in rows(exported, "messages")]
         free_text += [str(event.get("move")) for line in transcripts(exported) for event in line["events"]]
         free_text += [" ".join(row.values()) for row in rows(exported, "llm_calls")]

@@ -1,27 +1,30 @@
-"""The dataset as a download."""
+"""The page of datasets: who may do what on it, and what it shows."""
 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import AsyncClient
+from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from audit.deeds import Deed
 from audit.models import Record
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection
+from exports import background
+from exports.errors import Stopped
+from exports.models import Dataset, Publication
+from exports.packing import packed
 from exports.tests import building
 from exports.verify import verify
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-
-URL = "/admin/exports/splitting/dataset.zip"
 
 
 def researcher(thing: Study | Collection | None = None, role: Role = Role.EDITOR) -> User:
@@ -36,12 +39,53 @@ def researcher(thing: Study | Collection | None = None, role: Role = Role.EDITOR
 def study(db):
     study = building.new_study()
     building.complete(study, worker="A1", messages=["hello"])
+    building.arrive(study, worker="A2")
     return study
 
 
-def test_a_researcher_gets_a_zip_that_verifies(client, study, tmp_path):
+def address(name: str, thing: Study | Collection, *more: object) -> str:
+    of = "" if isinstance(thing, Study) else "_of_collection"
+    return reverse(f"exports:{name}{of}", args=[thing.pk, *more])
+
+
+def ready(study: Study | Collection, formats: tuple[str, ...] = ("csv", "jsonl")) -> Dataset:
+    """A dataset that the worker has written."""
+    asked, _new = background.ask_for(study, formats)
+    background.write(asked.pk)
+    asked.refresh_from_db()
+    assert asked.state == Dataset.State.READY, asked.reason
+    return asked
+
+
+def page_of(client: Client, thing: Study | Collection) -> str:
+    return client.get(address("page", thing)).content.decode()
+
+
+def test_a_dataset_is_asked_for_and_told_of_while_it_waits(client, study):
     client.force_login(researcher(study))
-    response = client.post(reverse("exports:dataset", args=[study.slug]))
+    client.post(address("write", study), {"formats": ["csv", "parquet"]})
+    asked = Dataset.objects.get()
+    assert (asked.state, asked.formats) == ("queued", ["csv", "parquet"])
+    page = page_of(client, study)
+    assert "It waits for a worker" in page and "data-alive" in page
+    client.post(address("write", study), {"formats": ["csv"]})
+    assert Dataset.objects.count() == 1
+    assert [record.by for record in Record.objects.filter(deed=Deed.EXPORTED)] == ["researcher"]
+
+
+def test_how_far_it_is_survives_a_reload(client, study):
+    client.force_login(researcher(study))
+    asked, _new = background.ask_for(study)
+    Dataset.objects.filter(pk=asked.pk).update(state="writing", done=20_000, expected=80_000, written=5 * 1024 * 1024)
+    for part in (page_of(client, study), client.get(address("now", study)).content.decode()):
+        assert "20,000 of 80,000 matches, 5.0" in part and 'aria-valuenow="25"' in part
+
+
+def test_a_ready_one_is_taken_away_and_verifies(client, study, tmp_path):
+    client.force_login(researcher(study))
+    dataset = ready(study)
+    assert (dataset.done, dataset.expected) == (1, 1)
+    response = client.post(address("download", study, dataset.uid))
     content = b"".join(response.streaming_content)
     assert response["Content-Type"] == "application/zip"
     assert int(response["Content-Length"]) == len(content)
@@ -49,65 +93,152 @@ def test_a_researcher_gets_a_zip_that_verifies(client, study, tmp_path):
     (folder,) = tmp_path.iterdir()
     assert folder.name.startswith("splitting-")
     assert verify(folder) == []
+    told = Record.objects.get(deed=Deed.DOWNLOADED)
+    assert (told.by, told.details["dataset"]) == ("researcher", str(dataset.uid))
+
+
+def test_the_published_layout_is_in_the_archive(study, tmp_path):
+    with ready(study, ("jsonl", "glee")).file.open("rb") as pack:
+        zipfile.ZipFile(pack).extractall(tmp_path)
+    (folder,) = tmp_path.iterdir()
+    assert len(list((folder / "glee").rglob("game.csv"))) == 1
+    assert verify(folder) == []
+
+
+def test_one_that_is_written_can_be_stopped_and_another_asked_for(client, study, monkeypatch):
+    client.force_login(researcher(study))
+    asked, _new = background.ask_for(study)
+    client.post(address("stop", study, asked.uid))
+    background.write(asked.pk)
+    asked.refresh_from_db()
+    assert (asked.state, asked.reason) == ("failed", "It was stopped.")
+    assert "It was stopped." in page_of(client, study)
+    assert background.ask_for(study)[1]
+
+
+def test_a_writer_that_finds_its_dataset_stopped_writes_no_further(study):
+    asked, _new = background.ask_for(study)
+    Dataset.objects.filter(pk=asked.pk).update(state="writing")
+    assert background.stop(asked)
+    with pytest.raises(Stopped):
+        packed(study, "d", tell=background.teller(asked))
+    asked.refresh_from_db()
+    assert (asked.state, asked.file.name, background.stop(asked)) == ("failed", "", False)
+
+
+def test_the_figure_says_in_words_too_who_is_in_and_who_is_not(client, study):
+    client.force_login(researcher(study, Role.VIEWER))
+    assert "<svg" not in re.sub(r"(?s)<header.*?</header>", "", page_of(client, study)).split("export-kept")[-1]
+    ready(study)
+    page = page_of(client, study)
+    assert "Came and were given a place: 2" in page
+    assert "excluded, still under way: 1" in page
+    assert "In the dataset: 1" in page
+
+
+def test_formats_must_be_chosen(client, study):
+    client.force_login(researcher(study))
+    for formats in ([], ["nonsense"]):
+        page = client.post(address("write", study), {"formats": formats}, follow=True).content.decode()
+        assert "Please choose at least one format." in page
+    assert not Dataset.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_web_server_streams_it_piece_by_piece():
+async def test_the_web_server_streams_it_piece_by_piece(tmp_path):
     from asgiref.sync import sync_to_async
 
     def prepare():
-        return researcher(building.new_study())
+        study = building.new_study()
+        return researcher(study), address("download", study, ready(study).uid)
 
     client = AsyncClient()
-    await client.aforce_login(await sync_to_async(prepare)())
-    response = await client.post(URL)
+    user, path = await sync_to_async(prepare)()
+    await client.aforce_login(user)
+    response = await client.post(path)
     assert response.is_async
     content = b"".join([piece async for piece in response.streaming_content])
     assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
 
 
-def test_only_by_post(client, study):
-    client.force_login(researcher(study))
-    assert client.get(URL).status_code == 405
-
-
-def test_who_has_no_part_in_it_finds_nothing_and_a_viewer_is_refused(client, study):
+def test_who_has_no_part_in_it_finds_nothing_and_a_viewer_only_looks(client, study):
+    dataset = ready(study)
     user = researcher()
     client.force_login(user)
-    assert client.post(URL).status_code == 404
+    for name in ("page", "now"):
+        assert client.get(address(name, study)).status_code == 404
     give(study, user=user, role=Role.VIEWER, by=None)
-    assert client.post(URL).status_code == 403
-    assert not Record.objects.filter(deed=Deed.EXPORTED).exists()
+    page = page_of(client, study)
+    assert "Write the dataset" not in page and "Download" not in page
+    assert client.post(address("write", study), {"formats": ["csv"]}).status_code == 403
+    assert client.post(address("download", study, dataset.uid)).status_code == 403
+    assert client.post(address("publish", study), {"title": "Mine"}).status_code == 403
+    assert not Record.objects.filter(deed__in=[Deed.EXPORTED, Deed.DOWNLOADED]).exists()
+    assert not Publication.objects.exists()
 
 
-def test_who_exported_is_written_down(client, study):
+def test_a_dataset_of_another_study_is_not_found_here(client, study):
+    other = building.new_study(slug="other")
     client.force_login(researcher(study))
-    client.post(URL)
-    record = Record.objects.get(deed=Deed.EXPORTED)
-    assert (record.by, record.title) == ("researcher", "Splitting money")
+    elsewhere = ready(other)
+    assert client.post(address("download", study, elsewhere.uid)).status_code == 404
+    assert client.post(address("stop", study, elsewhere.uid)).status_code == 404
 
 
-def test_strangers_are_sent_to_the_login(client, study):
-    response = client.post(URL)
-    assert response.status_code == 302 and "/admin/login/" in response["Location"]
-
-
-def test_an_unknown_study_is_not_found(client, study):
-    client.force_login(researcher(study))
-    assert client.post("/admin/exports/nonsense/dataset.zip").status_code == 404
-
-
-@pytest.mark.django_db
-def test_a_collection_is_sent_to_its_editors(client):
+def test_a_collection_has_the_same_page(client, db):
     collection = make_collection(
         Plan(title="C", slug="c", game="bargaining", configurations=[{}], agents=["script:fair"])
     )
-    address = reverse("exports:dataset_of_collection", args=["c"])
     user = researcher()
     client.force_login(user)
-    assert client.post(address).status_code == 404
+    assert client.get(address("page", collection)).status_code == 404
     give(collection, user=user, role=Role.EDITOR, by=None)
-    assert client.get(address).status_code == 405
-    packed = io.BytesIO(b"".join(client.post(address).streaming_content))
+    client.post(address("write", collection), {"formats": ["csv"]})
+    background.write(Dataset.objects.get().pk)
+    page = page_of(client, collection)
+    assert "Matches planned: 1" in page and "excluded, not begun: 1" in page
+    packed = io.BytesIO(
+        b"".join(client.post(address("download", collection, Dataset.objects.get().uid)).streaming_content)
+    )
     names = {Path(name).name for name in zipfile.ZipFile(packed).namelist()}
-    assert {"matches.csv", "manifest.json"} <= names
+    assert {"matches.csv", "manifest.json", "README.md", "flow.svg"} <= names
+
+
+# ---- what datasets say of themselves ---------------------------------------------------------------------
+
+SAID = {
+    "title": "Who splits | how?",
+    "authors": "A. Author; B. Author",
+    "licence": "CC-BY-4.0",
+    "own_licence": "",
+    "citation": "Author & Author (2026).",
+}
+
+
+def test_authors_licence_and_citation_are_in_the_next_readme_and_change_no_version(client, study, tmp_path):
+    client.force_login(researcher(study))
+    before = list(study.versions.values_list("sha256", flat=True))
+    client.post(address("publish", study), SAID)
+    assert list(study.versions.values_list("sha256", flat=True)) == before
+    from exports.dataset import export
+
+    manifest = export(study, tmp_path / "d")
+    readme = (tmp_path / "d" / "README.md").read_text()
+    assert readme.startswith("# Who splits \\| how?\n\nA. Author; B. Author\n")
+    assert "CC-BY-4.0" in readme and "Author & Author (2026)." in readme
+    assert manifest.publication == {
+        "title": "Who splits | how?", "authors": "A. Author; B. Author", "licence": "CC-BY-4.0",
+        "citation": "Author & Author (2026).",
+    }  # fmt: skip
+    assert verify(tmp_path / "d") == []
+
+
+def test_another_licence_must_be_written_down(client, study):
+    client.force_login(researcher(study))
+    page = client.post(address("publish", study), SAID | {"licence": "own"}).content.decode()
+    assert "Please write which licence it is" in page and "A. Author; B. Author" in page
+    assert not Publication.objects.exists()
+    client.post(address("publish", study), SAID | {"licence": "own", "own_licence": "By agreement."})
+    assert Publication.objects.get(study=study).terms == "By agreement."
+    client.post(address("publish", study), SAID)
+    assert Publication.objects.get(study=study).own_licence == ""

@@ -7,11 +7,12 @@ records at once, so that whatever does not make sense is noticed here and is `Un
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +31,7 @@ REGION = "us-east-1"
 CONNECT_SECONDS, ANSWER_SECONDS = 5, 20
 PAGE = 100
 MOST_PAGES = 1000
+_MAKING = threading.Lock()
 _CLIENT_ERRORS = range(400, 500)
 
 
@@ -299,6 +301,9 @@ class Requester:
             raise Refused("ParameterValidationError") from None
         except Exception:  # noqa: BLE001  (whatever comes of what a service sends, it is one thing: no sensible answer)
             raise _no_answer() from None
+        kind = found.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("content-type", "json")
+        if "json" not in kind:  # boto3 reads nothing of answers that have nothing in them
+            raise _no_answer()
         return found
 
 
@@ -335,8 +340,15 @@ def _client(address: str, key_id: str, secret: str) -> Any:
         max_pool_connections=20,
         user_agent_extra="parley",
     )
-    session = boto3.session.Session(aws_access_key_id=key_id, aws_secret_access_key=secret, region_name=REGION)
-    return session.client("mturk", endpoint_url=address, config=config)
+    signs_in = {"aws_access_key_id": key_id, "aws_secret_access_key": secret}
+    with _MAKING:
+        return _session().client("mturk", endpoint_url=address, config=config, **signs_in)
+
+
+@cache
+def _session() -> Any:
+    """One for all accounts: it reads mTurk's description only once, and is not to be used by two threads at once."""
+    return boto3.session.Session(region_name=REGION)
 
 
 def _trouble(error: ClientError) -> Refused | Unclear:

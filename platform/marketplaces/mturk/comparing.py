@@ -15,6 +15,7 @@ from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.models import Assignment, Hit
 from participants.models import Enrolment
 from participants.states import State
+from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
 
@@ -88,7 +89,7 @@ def _came(identity: Identity, mine: Assignment | None, same: Assignment | None, 
 
 
 def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Assignment | None) -> str:
-    owed = {row.reason for row in enrolment.ledger.all()}
+    owed = {row.reason for row in enrolment.ledger.all() if row.state != LedgerRow.State.WRITTEN_OFF}
     if same is not None and mine is None:
         return _(
             "Somebody else submitted this assignment: it was returned and taken again, or this is not the worker who "
@@ -137,7 +138,7 @@ def _submitted_only(one: Assignment) -> Line:
     }
     advice = _(
         "Submitted at Mechanical Turk, and nothing of it is here. Mechanical Turk approves it by itself {when}, unless "
-        "an owner rejects it with a reason before. If the worker writes that they played, look for their way by its time."
+        "an owner rejects it with a reason before. If the worker writes that they played, look for them by the time."
     ).format(when=_moment(one.auto_approval_at))
     waiting = one.status == Assignment.Status.SUBMITTED
     return Line(None, str(_THERE[one.status]), words[Assignment.Whose(one.whose)], advice if waiting else "", one, None)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 
 from marketplaces.mturk import syncing
 from marketplaces.mturk.client import requester_of
 from marketplaces.mturk.models import Assignment
 from marketplaces.mturk.publishing import NotPossible
+from payouts.deciding import write_off
+from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
+_BEING_PAID = (LedgerRow.State.APPROVED, LedgerRow.State.SENT, LedgerRow.State.CONFIRMED)
 
 
 def refuse_reason(reason: str) -> None:
@@ -22,14 +27,17 @@ def refuse_reason(reason: str) -> None:
         )
 
 
-def reject(assignment: Assignment, *, reason: str) -> None:
-    """Refuse the reward of a submitted assignment.
+def reject(assignment: Assignment, *, reason: str, who: Any) -> None:
+    """Refuse the reward of a submitted assignment, and write off what the ledger says is owed for it.
 
     Raises:
-        NotPossible: it is not waiting for a decision, or the reason says too little.
+        NotPossible: it is not waiting for a decision, is being paid, or the reason says too little.
         Trouble
     """
     refuse_reason(reason)
+    owed = _owed(assignment)
+    if any(row.state in _BEING_PAID for row in owed):
+        raise NotPossible(_("They are being paid: the ledger has approved what they are owed."))
     requester = requester_of(assignment.hit.account)
     now = requester.assignment(assignment.assignment_id)
     if now is None or now.status != "Submitted" or now.hit_id != assignment.hit.hit_id:
@@ -38,3 +46,11 @@ def reject(assignment: Assignment, *, reason: str) -> None:
         raise NotPossible(_("It has been decided already."))
     requester.reject(assignment.assignment_id, reason=reason.strip())
     Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
+    study = assignment.hit.study.slug
+    write_off(study=study, rows=[row.pk for row in owed], who=who, reason=_("Rejected at Mechanical Turk."))
+
+
+def _owed(assignment: Assignment) -> list[LedgerRow]:
+    if assignment.identity is None:
+        return []
+    return list(LedgerRow.objects.filter(enrolment=assignment.identity.enrolment_id))

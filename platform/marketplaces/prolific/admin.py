@@ -150,7 +150,7 @@ class PublicationAdmin(PartAdmin):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": publication.study.title,
+            "title": _("{title} on Prolific").format(title=publication.study),
             "publication": publication,
             "recruitment": recruitment,
             "colour": COLOURS.get(publication.status, ""),

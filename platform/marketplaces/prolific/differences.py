@@ -93,12 +93,12 @@ def _of_known(one: Submission, person: Enrolment, *, paid: bool) -> tuple[str, s
             _("Submitted without the study's code."),
             _("If they finished here they are paid all the same; the code alone says nothing.")
             if paid
-            else _("They were not promised pay. Ask them to return their place, or reject it below."),
+            else _("They were not promised pay. Ask them to return their place, or reject it."),
         )
     if submitted and not paid and one.code == codes.COMPLETED and one.status == "AWAITING REVIEW":
         return (
             _("Submitted with the code of those who finished, without finishing."),
-            _("Somebody gave them the code. Nothing is paid; ask them to return their place, or reject it below."),
+            _("Somebody gave them the code. Nothing is paid; ask them to return their place, or reject it."),
         )
     if person.ended and paid and one.status in ("ACTIVE", "RESERVED"):
         return (

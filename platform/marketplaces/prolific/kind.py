@@ -51,4 +51,5 @@ KIND = Kind(
     addresses={"production": "https://api.prolific.com"},
     check=check,
     sync=sync,
+    desk="admin:prolific_publication_of",
 )

@@ -31,7 +31,7 @@ ISSUER = "https://www.prolific.com"
 TOKEN = "prolific_token"
 NAMES = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 LEEWAY = timedelta(seconds=30)
-ASKED_AGAIN = timedelta(seconds=10)
+ASKED_AGAIN = timedelta(seconds=2)
 _ID = re.compile(r"[0-9a-f]{24}")
 _LONGEST_TOKEN = 6000
 

@@ -68,20 +68,29 @@ class ProlificPayer:
         return standing
 
     def prepare(self, order: Order) -> str:
-        """A bonus is set up once; the same reference is given to whoever asks again."""
+        """A bonus is set up once; the same reference is given to whoever asks again.
+
+        An order that was told and never answered is only prepared again after a person has said that it was
+        not paid. It is set up anew then, unless Prolific shows the bonus after all.
+        """
         if order.reason == "base" or self._wrong(order):
             return ""
         kept = BonusOrder.objects.filter(uid=order.uid).first()
-        if kept is not None:
+        if kept is not None and (kept.told_at is None or kept.taken_at is not None):
             return kept.reference
         session = _session(order)
         with _reaching():
             client = self._client()
             had = _bonuses(client.submission(session)).count(hundredths(order.amount))
+            if kept is not None and had > kept.had_before:
+                return kept.reference
             study = self._publication.prolific_id
             reference = client.set_up_bonus(study=study, submission=session, amount=order.amount)
-        made, _new = BonusOrder.objects.get_or_create(
-            uid=order.uid, defaults={"reference": reference, "had_before": had}
+        anew = {"reference": reference, "had_before": had, "told_at": None}
+        made, _new = (
+            BonusOrder.objects.get_or_create(uid=order.uid, defaults=anew)
+            if kept is None
+            else BonusOrder.objects.update_or_create(uid=order.uid, defaults=anew)
         )
         return made.reference
 

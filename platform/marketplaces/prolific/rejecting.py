@@ -14,7 +14,7 @@ from payouts.models import LedgerRow
 from recruiters.models import Identity
 
 REVIEWED = "AWAITING REVIEW"
-_PAID = (LedgerRow.State.APPROVED, LedgerRow.State.SENT, LedgerRow.State.CONFIRMED)
+_PAID = (LedgerRow.State.APPROVED, LedgerRow.State.SENT, LedgerRow.State.UNCLEAR, LedgerRow.State.CONFIRMED)
 
 
 def rejectable(publication: Publication) -> dict[int, Enrolment]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
-from django.db.models import F
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from payouts import books, deciding, paying
-from payouts.models import Account, LedgerRow, Limit, Posting, Transfer
+from participants.paid import told
+from payouts import books, deciding, guard, paying
+from payouts.models import Account, LedgerRow, Limit, Posting, Transfer, Unchangeable
 from payouts.tests.people import STUDY, finished
 from payouts.tests.twin import FAULTS, Twin
 from recruiters.models import Identity
@@ -397,3 +402,77 @@ def test_what_an_experiment_elsewhere_pays_is_in_books_of_its_own_and_never_paid
     held = books.balances(STUDY)[STUDY, "USD"]
     assert held[Account.ELSEWHERE] == -held[Account.COST_ELSEWHERE] == Decimal("3.00")
     assert held[Account.COST] == 0
+
+
+# ---- what the worker reads -------------------------------------------------------------------------
+
+
+def test_the_last_page_says_how_far_the_pay_is(twin: Twin, boss: User):
+    base, bonus = finished("A1")
+    person = base.enrolment
+    assert told(person) == [
+        "It is noted. Once the researchers have approved it, it is paid through the page that brought you here."
+    ]
+    approve(boss, base)
+    settle()
+    assert told(person)[0] == "For taking part: It has been paid." and told(person)[1].startswith("Bonus: It is noted.")
+    approve(boss, bonus)
+    settle()
+    assert told(person) == ["It has been paid."]
+
+
+def test_the_last_page_promises_nobody_a_way_of_paying_that_is_not_theirs(boss: User):
+    by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
+    assert told(by_code[0].enrolment) == ["It is noted. The researchers pay it to you themselves."]
+    assert told(elsewhere[0].enrolment) == ["It is paid by the experiment that brought you here."]
+    deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
+    assert "decided not to pay" in told(by_code[0].enrolment)[0]
+
+
+# ---- what the database keeps -----------------------------------------------------------------------
+
+
+def test_the_database_refuses_to_change_what_is_in_the_books():
+    base, _bonus = finished("A1")
+    posting = base.postings.get()
+    plain = QuerySet(Posting)
+    changes = [
+        lambda: plain.filter(pk=posting.pk).update(amount=9),
+        lambda: plain.filter(pk=posting.pk).delete(),
+        lambda: LedgerRow.objects.filter(pk=base.pk).update(amount=9),
+        lambda: LedgerRow.objects.filter(pk=base.pk).update(currency="EUR"),
+        lambda: connection.cursor().execute("DELETE FROM payouts_ledgerrow"),
+    ]
+    for change in changes:
+        with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
+            change()
+    for change in (posting.save, posting.delete, lambda: Posting.objects.update(amount=9)):
+        with pytest.raises(Unchangeable):
+            change()
+
+
+def test_books_that_do_not_agree_are_found():
+    base, _bonus = finished("A1")
+    LedgerRow.objects.filter(pk=base.pk).update(state="approved")
+    says = "\n".join(map(str, books.check()))
+    assert "the account “approved” holds 0.00 USD, its rows say 1.00" in says
+    assert f"the journal of row {base.uid} does not lead to its state" in says
+    with pytest.raises(CommandError, match="its rows say"):
+        call_command("check_books")
+    LedgerRow.objects.filter(pk=base.pk).update(state="due")
+    call_command("check_books", STUDY)
+
+
+def test_rows_of_before_get_a_journal(twin: Twin):
+    base, bonus = finished("A1")
+    elsewhere, _ = finished("label", recruiter="otree")
+    guard.take_down(connection)
+    connection.cursor().execute("DELETE FROM payouts_posting")
+    LedgerRow.objects.update(study="", recruiter="")
+    LedgerRow.objects.filter(pk=bonus.pk).update(state="confirmed")
+    LedgerRow.objects.filter(pk=elsewhere.pk).update(state="due")
+    guard.put_up(connection)
+    import_module("payouts.migrations.0002_journal").open_books(apps, None)
+    assert books.check() == []
+    assert states(base, bonus, elsewhere) == ["due", "confirmed", "elsewhere"]
+    assert LedgerRow.objects.get(pk=base.pk).recruiter == "twin"

@@ -36,7 +36,7 @@ def test_a_studys_whole_life_is_written_down(client, boss):
     for deed in ("launch", "pause", "launch", "codes", "close"):
         client.post(reverse(f"admin:studies_study_{deed}", args=[study.pk]), {"number": "2"})
     client.get(reverse("admin:studies_study_codes_file", args=[study.pk]))
-    client.post(reverse("exports:dataset", args=[study.slug]))
+    client.post(reverse("exports:write", args=[study.pk]), {"formats": ["csv"]})
     assert deeds(study) == [
         "made", "changed", "launched", "paused", "resumed", "codes_made", "closed", "codes_taken", "exported",
     ]  # fmt: skip

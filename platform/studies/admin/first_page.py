@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from payouts.services import waiting
 from rights.parts import visible
 from studies.models import Study
 
@@ -17,7 +18,9 @@ COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed"
 def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What the first page shows besides its frame: the newest studies in which somebody has a part."""
     studies = visible(request.user, Study.objects.all()).order_by("-created_at", "-pk")
-    newest = [(study, COLOURS[study.status]) for study in studies[: STUDIES_SHOWN + 1]]
+    shown = list(studies[: STUDIES_SHOWN + 1])
+    waits = waiting([study.slug for study in shown])
+    newest = [(study, COLOURS[study.status], waits.get(study.slug)) for study in shown]
     return {
         **context,
         "newest_studies": newest[:STUDIES_SHOWN],

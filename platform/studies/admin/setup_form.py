@@ -19,13 +19,13 @@ from games import grids, registry
 from games.errors import GameError
 from games.interface import Game
 from matches.agent_settings import AgentSettings, settings_of
-from recruiters.models import LabCode
 from studies.admin.ending_fields import blanks_of_endings, chosen_endings
 from studies.admin.own_texts import explain
 from studies.admin.parameters import NONE, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.varying import SEVERAL, Varied
 from studies.models import Study
+from studies.names import is_given_out
 
 SCRIPT = "script:"
 PROVIDERS = {
@@ -129,7 +129,7 @@ class StudyForm(forms.ModelForm):
             self.initial["game"] = self.game_class.key
         if "instructions" in self.fields and not self.instance.instructions:
             self.initial["instructions"] = self.game_class.instruction_template()
-        if "slug" in self.fields and self.instance.pk and _known_by_its_slug(self.instance):
+        if "slug" in self.fields and self.instance.pk and is_given_out(self.instance):
             self.fields["slug"].disabled = True
             self.fields["slug"].help_text = _("Links have been given out under this name, so it stays.")
         if not self.initial.get("roles"):
@@ -412,11 +412,6 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             },
         ),
     ]
-
-
-def _known_by_its_slug(study: Study) -> bool:
-    """Whether links, codes or identities exist that name the study."""
-    return study.versions.exists() or LabCode.objects.filter(study=study.slug).exists()
 
 
 def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str, str]]:

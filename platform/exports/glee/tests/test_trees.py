@@ -7,7 +7,8 @@ from itertools import islice
 
 import pytest
 
-from exports.glee import parallel, reading, sample
+from exports import parallel
+from exports.glee import reading, sample
 from exports.glee.layout import game_folders
 from exports.glee.reading import Unreadable
 

@@ -11,8 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from audit import services as audit
 from audit.deeds import Deed
 from exports import sources
-from exports.dataset import FORMATS, USUAL, export
+from exports.dataset import export
 from exports.errors import ExportError
+from exports.formats import FORMATS, USUAL
 from games.errors import GameError
 
 WRONG = 2

@@ -61,7 +61,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
                 self.record_deed(
                     request, assignment, Deed.REJECTED, "Asked Mechanical Turk to reject.", {"reason": reason.strip()}
                 )
-                deciding.reject(assignment, reason=reason)
+                deciding.reject(assignment, reason=reason, who=request.user)
                 self.message_user(request, _("Rejected. The worker is told why."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
             except Unclear as trouble:

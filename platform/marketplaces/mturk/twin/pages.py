@@ -13,7 +13,8 @@ _STYLE = """
 :root { color-scheme: light dark } * { box-sizing: border-box }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: flex; flex-direction: column; min-height: 100vh }
 header { background: #22313f; color: #fff; padding: .6rem 1rem; display: flex; flex-wrap: wrap; gap: .5rem 1rem }
-header { align-items: center } header a { color: #fff } main { padding: 1rem; max-width: 60rem; width: 100%; margin: 0 auto }
+header { align-items: center } header a { color: #fff }
+main { padding: 1rem; max-width: 60rem; width: 100%; margin: 0 auto }
 main.frame { padding: 0; max-width: none; flex: 1; display: flex }
 iframe { border: 0; width: 100%; flex: 1; min-height: 85vh }
 button, input { font: inherit; padding: .4rem .9rem } form { display: inline }
@@ -32,8 +33,8 @@ def begin() -> str:
     return _page(
         "Who are you?",
         "<p class=note>This is a rehearsal of Mechanical Turk: nothing here is real, and nobody is paid.</p>"
-        '<form method="get" action="/worker"><label>Worker ID <input name="worker" required pattern="A[A-Z0-9]{5,20}" '
-        'value="AREHEARSAL1"></label><button>See the tasks</button></form>',
+        '<form method="get" action="/worker"><label>Worker ID <input name="worker" required '
+        'pattern="A[A-Z0-9]{5,20}" value="AREHEARSAL1"></label><button>See the tasks</button></form>',
     )
 
 

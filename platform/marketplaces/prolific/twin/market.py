@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -74,6 +75,12 @@ class Key:
         return {**found, "kid": self.kid, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
 
 
+@cache
+def first_key() -> Key:
+    """The key that links are signed with at first; made once, since making one takes a while."""
+    return Key()
+
+
 @dataclass
 class Submission:
     id: str
@@ -107,7 +114,7 @@ class Market:
         self.studies: dict[str, dict[str, Any]] = {}
         self.submissions: dict[str, Submission] = {}
         self.bulks: dict[str, BulkBonus] = {}
-        self.key = Key()
+        self.key = first_key()
         self.paid: list[tuple[str, str, int]] = []
         """(submission, "reward" or "bonus", cents) in the order of paying."""
         self.pays_late = False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -18,17 +18,31 @@ CHUNK = 50
 """Things that travel to a process together."""
 WORTHWHILE = 500
 """Fewer things than this are done sooner than processes have started."""
+START = Callable[..., None]
+"""What a process does before its first work; a module's function."""
 AHEAD = 3
 """Chunks per process that are under way or done and not yet asked for."""
 
 
-def in_order(work: Callable[[T], R], things: Iterable[T], *, processes: int | None = None) -> Iterator[R]:
+def in_order(
+    work: Callable[[T], R],
+    things: Iterable[T],
+    *,
+    processes: int | None = None,
+    chunk: int = CHUNK,
+    worthwhile: int = WORTHWHILE,
+    start: START | None = None,
+    given: tuple[Any, ...] = (),
+) -> Iterator[R]:
     """`work` of each thing, in order.
 
     Args:
         work: a module's function; it raises nothing that is to be survived.
         things: what to work on, taken as they are needed.
         processes: None: one per core if there are enough things; 1: in this process.
+        chunk: things that travel to a process together.
+        worthwhile: how many things are enough.
+        start: called with `given` in each new process.
     """
     things = iter(things)
     number = processes if processes is not None else os.cpu_count() or 1
@@ -36,18 +50,20 @@ def in_order(work: Callable[[T], R], things: Iterable[T], *, processes: int | No
         yield from map(work, things)
         return
     if processes is None:
-        first = list(islice(things, WORTHWHILE))
-        if len(first) < WORTHWHILE:
+        first = list(islice(things, worthwhile))
+        if len(first) < worthwhile:
             yield from map(work, first)
             return
         things = chain(first, things)
-    yield from _with_processes(work, things, number)
+    yield from _with_processes(work, iter(lambda: list(islice(things, chunk)), []), number, start, given)
 
 
-def _with_processes(work: Callable[[T], R], things: Iterator[T], number: int) -> Iterator[R]:
-    chunks = iter(lambda: list(islice(things, CHUNK)), [])
+def _with_processes(
+    work: Callable[[T], R], chunks: Iterator[list[T]], number: int, start: START | None, given: tuple[Any, ...]
+) -> Iterator[R]:
     # Spawned and not forked: a fork would share this process's database connections and locks.
-    pool = ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
+    spawned = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(number, mp_context=spawned, initializer=start, initargs=given)
     under_way: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     try:
         under_way += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, number * AHEAD))

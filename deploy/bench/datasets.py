@@ -1,0 +1,220 @@
+"""How long a dataset of the published size takes to write and to verify, and in how much memory.
+
+The matches are played by scripts over the published configurations of the three families, with made-up
+messages where messages are allowed, and written into the database as a collection that was played here
+writes them. A few thousand are played; the others are copies under identifiers of their own.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psutil
+
+from config.supervisor import ROOT, Stack
+
+FORMATS = "csv,parquet,jsonl"
+MATCHES = 80_000
+SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
+"""Of the matches, by family: together 7.4 decisions a match, as in the published data."""
+PLAYED = 1500
+CHUNK = 500
+_WORDS = (
+    "I think that this offer is fair for both of us because the money loses worth while we wait and a quick deal is "
+    "better than none so please accept what I propose now or tell me which share you would take instead thank you"
+).split()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a command took: seconds, and the largest memory of all its processes together in MB.
+
+    Attributes:
+        cpu: seconds of CPU time, of all its processes together (without the database's).
+        resident: the sum of what each has in memory.
+        own: the same with pages that they share counted once.
+    """
+
+    seconds: float
+    cpu: float
+    resident: float
+    own: float
+
+
+def fill(name: str, *, matches: int, seed: int = 1) -> dict[str, int]:
+    """Make the collections NAME-FAMILY with finished matches; called inside the stack.
+
+    Returns: decisions by collection.
+    """
+    made = {}
+    for family, share in SHARES.items():
+        made[f"{name}-{family}"] = _collection(f"{name}-{family}", family, round(matches * share), seed=seed)
+    return made
+
+
+def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
+    from django.db import transaction
+    from django.utils import timezone
+
+    from collecting.models import Collection, Item
+    from collecting.planning import Plan, content_of
+    from games.grids import published
+    from matches.bulk import write_logs
+    from matches.models import Match, Seat
+    from studies.freezing import sha256_of
+
+    rng = Random(f"{seed}/{family}")
+    table = published(family).TABLES["glee"]
+    plays = [_played(family, {key: rng.choice(values) for key, values in table.items()}, rng) for _ in range(PLAYED)]
+    configurations = list({repr(config): config for config, *_rest in plays}.values())
+    agents = sorted({agent for _config, _seed, players, *_rest in plays for agent in players.values()})
+    content = content_of(Plan(title=slug, slug=slug, game=family, configurations=configurations, agents=agents))
+    collection = Collection.objects.create(
+        title=slug, slug=slug, game=family, content=content, sha256=sha256_of(content), planned=number,
+        status=Collection.Status.DONE,
+    )  # fmt: skip
+    now = timezone.now()
+    decisions = 0
+    for first in range(0, number, CHUNK):
+        chosen = [plays[i % PLAYED] for i in range(first, min(first + CHUNK, number))]
+        with transaction.atomic():
+            matches = Match.objects.bulk_create(
+                Match(
+                    game=family,
+                    config=config,
+                    rules_version=version,
+                    seed=luck,
+                    purpose=Match.Purpose.COLLECTION,
+                    status=Match.Status.FINISHED,
+                    ending="finished",
+                    payoffs=payoffs,
+                    metrics=metrics,
+                    started_at=now - timedelta(seconds=rng.uniform(20, 300)),
+                    ended_at=now,
+                )
+                for config, luck, _players, _log, payoffs, metrics, version in chosen
+            )
+            Seat.objects.bulk_create(
+                Seat(match=match, role=role, agent=agent)
+                for match, play in zip(matches, chosen, strict=True)
+                for role, agent in play[2].items()
+            )
+            write_logs(((match.pk, play[3]) for match, play in zip(matches, chosen, strict=True)), at=now)
+            moves = [sum(event.kind == "move" for event in play[3]) for play in chosen]
+            Item.objects.bulk_create(
+                Item(
+                    collection=collection,
+                    number=first + i,
+                    status=Item.Status.FINISHED,
+                    match=match,
+                    decisions=moved,
+                    ended_at=now,
+                )
+                for i, (match, moved) in enumerate(zip(matches, moves, strict=True), start=1)
+            )
+            decisions += sum(moves)
+    return decisions
+
+
+def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]:
+    """Configuration, seed, players, log, payoffs, metrics and rules version of a match between scripts."""
+    from games import registry
+    from games.play import configure, script_move, start, submit
+
+    game = configure(registry.get(family), config)
+    scripts = {role: rng.choice(sorted(game.scripts)) for role in game.roles()}
+    if family != "persuasion":  # two patient scripts refuse each other for a hundred rounds, which models do not
+        scripts[rng.choice(game.roles())] = "random"
+    luck, plain = rng.getrandbits(32), game.config.model_dump(mode="json")
+    play, events = start(game, luck)
+    log = list(events)
+    while not play.over:
+        role = play.waiting_for()[0]
+        move = script_move(play, role, scripts[role])
+        if "message" in move or ("decision" not in move and plain.get("messages_allowed")):
+            move = {**move, "message": " ".join(rng.choices(_WORDS, k=rng.randint(8, 60)))}
+        play, events = submit(play, role, move)
+        log += events
+    players = {role: f"script:{script}" for role, script in scripts.items()}
+    return plain, luck, players, log, play.payoffs(), play.metrics(), game.rules_version
+
+
+# ---- measuring ---------------------------------------------------------------------------------------
+
+
+def measured(stack: Stack, *arguments: str) -> Measured:
+    """Run a management command and watch it and its children ten times a second.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    began, used = time.monotonic(), _children()
+    child = subprocess.Popen(
+        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        env=stack.environment,
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    root = psutil.Process(child.pid)
+    resident = own = 0.0
+    while child.poll() is None:
+        sizes = list(_sizes(root))
+        resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
+        time.sleep(0.1)
+    if child.returncode:
+        raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
+    return Measured(time.monotonic() - began, _children() - used, resident / 1e6, own / 1e6)
+
+
+def _children() -> float:
+    """CPU seconds of all children that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
+    """(resident bytes, bytes with shared pages counted once) of a process and all below it."""
+    try:
+        processes = [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for process in processes:
+        try:
+            memory = process.memory_full_info()
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        yield memory.rss, memory.pss
+
+
+def report(stack: Stack, *, matches: int = MATCHES) -> None:
+    """Print a row for each family, and the sums."""
+    began = time.monotonic()
+    made = stack.call("deploy.bench.datasets.fill", "published", matches=matches)
+    print(f"{matches:,} matches with {sum(made.values()):,} decisions, made in {time.monotonic() - began:.0f} s")
+    print("| dataset | decisions | written in s | CPU s | MB | verified in s | CPU s | MB |", flush=True)
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    writing, checking = [], []
+    for slug, decisions in made.items():
+        with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
+            target = str(Path(folder) / "dataset")
+            writing.append(measured(stack, "export_dataset", slug, "--to", target, "--formats", FORMATS))
+            checking.append(measured(stack, "verify_dataset", target))
+        print(f"| {slug} | {decisions:,} | {_row(writing[-1:])} | {_row(checking[-1:])} |", flush=True)
+    print(f"| all | {sum(made.values()):,} | {_row(writing)} | {_row(checking)} |", flush=True)
+
+
+def _row(found: list[Measured]) -> str:
+    seconds, cpu = sum(one.seconds for one in found), sum(one.cpu for one in found)
+    own, resident = max(one.own for one in found), max(one.resident for one in found)
+    return f"{seconds:.1f} | {cpu:.1f} | {own:.0f} (resident {resident:.0f})"

@@ -1,0 +1,45 @@
+"""What looks like an address, a worker's identifier or a key, whoever's it is."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+EMAIL, ADDRESS, KEY, IDENTIFIER = "[e-mail]", "[address]", "[key]", "[identifier]"
+
+_EMAIL = re.compile(r"[\w.!#$%&*+/=?^{|}~-]+@[\w-]+(?:\.[\w-]+)+")
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_IPV4 = re.compile(rf"(?<![\d.]){_OCTET}(?:\.{_OCTET}){{3}}(?!\.?\d)", re.ASCII)
+_IPV6 = re.compile(r"(?<![\w:])[0-9a-fA-F:]{4,39}(?:\.[0-9.]{6,12})?(?![\w:])", re.ASCII)
+_KEY = re.compile(
+    r"(?<![^\W_])(?:(?:sk|rk|pk|xai|gsk|hf|ghp)[-_][\w-]{12,}|AIza[\w-]{20,}|AKIA[0-9A-Z]{12,}"
+    r"|(?i:bearer)\s+[\w.~+/-]{12,}=*)"
+)
+_WORKER = re.compile(r"(?<![0-9A-Za-z])(?:A(?=[A-Z]*\d)[0-9A-Z]{11,20}|[0-9a-f]{24})(?![0-9A-Za-z])")
+"""Of Mechanical Turk and of Prolific."""
+_MAY_HOLD_ONE = re.compile(r"@|\d\.\d|:[^:]{0,4}:|[a-zA-Z][-_]\w|AIza|AKIA|[bB][eE][aA][rR][eE][rR]|\w{12}")
+_FEW = 4
+"""A valid address of fewer digits is more likely a time or a name in some code."""
+
+
+def cut(text: str, *, marker: str | None = None) -> str:
+    """`text` with a marker in place of each; `marker`: the same one for all."""
+    if not _MAY_HOLD_ONE.search(text):
+        return text
+    if "@" in text:
+        text = _EMAIL.sub(marker or EMAIL, text)
+    text = _KEY.sub(marker or KEY, text)
+    text = _WORKER.sub(marker or IDENTIFIER, text)
+    if text.count(".") >= 3:
+        text = _IPV4.sub(marker or ADDRESS, text)
+    if text.count(":") >= 2:
+        text = _IPV6.sub(lambda found: (marker or ADDRESS) if _is_address(found[0]) else found[0], text)
+    return text
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return sum(letter != ":" for letter in text) >= _FEW

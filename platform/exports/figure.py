@@ -1,0 +1,185 @@
+"""The flow of participants (or matches) as a figure: who came how far, and at the side who left there and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+FILE = "flow.svg"
+
+STAGES: Mapping[str, str] = {
+    "arrived": "Came and were given a place",
+    "consented": "Agreed to take part",
+    "instructed": "Read the instructions",
+    "began": "Began the game",
+    "finished": "Played to the end",
+    "completed": "Passed the checks and completed",
+    "in_dataset": "In the dataset",
+}
+REASONS: Mapping[str, str] = {
+    "failed_code_word": "wrong code word",
+    "failed_quiz": "wrong answer in the quiz",
+    "timed_out": "did not move in time",
+    "dropped_out": "left without a word",
+    "opponent_failed": "the other player failed",
+    "screened_out": "not whom the study asks for",
+    "returned": "returned the assignment",
+    "withdrew": "chose to leave",
+    "not_finished": "still under way",
+    "no_match": "no match",
+    "not_begun": "not begun",
+    "match_not_finished": "match without a result",
+    "failed_check": "failed another check",
+    "missing_check": "a check has no verdict",
+    "pilot": "part of a pilot",
+    "demo": "a demonstration",
+    "clock_move": "the clock moved for a player",
+    "scripted_fallback": "a script moved for a model",
+    "substituted_move": "somebody else moved",
+    "partner_excluded": "the partner is excluded",
+}
+"""`gate.REASONS` in the few words that a box has room for."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Sizes in pixels, and colours.
+
+    Attributes:
+        main, side: left edge and width of the boxes of those who went on, and of those who left.
+        spine: where the arrow between the boxes runs.
+    """
+
+    width: int
+    main: tuple[int, int]
+    side: tuple[int, int]
+    spine: int
+    ink: str
+    quiet: str
+    line: str
+    paper: str
+    box: str
+    last: str
+
+
+PRINTED = Look(
+    680, (20, 290), (370, 290), 165, "#111827", "#4b5563", "#6b7280", "#ffffff", "#ffffff", "#f3f4f6"
+)  # fmt: skip
+"""As a file: black on white, wherever it is opened."""
+SHOWN = Look(680, (2, 300), (376, 300), 152, "currentColor", "currentColor", "currentColor", "none", "none", "none")
+"""In a page, in the page's own colours."""
+NARROW = Look(316, (2, 312), (50, 264), 26, "currentColor", "currentColor", "currentColor", "none", "none", "none")
+"""The same on a phone: who left stands below, indented."""
+
+_LINE, _PAD, _GAP = 20, 12, 26
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A box: how many, and below it those who came no further, by reason."""
+
+    title: str
+    count: int
+    left: Mapping[str, int]
+
+
+def drawn(flow: Mapping[str, Any], *, title: str, look: Look = PRINTED) -> str:
+    """The flow of a dataset (as in flow.json) as SVG."""
+    stages = _stages(flow)
+    people = flow["arrived"] > 0
+    shapes: list[str] = []
+    top = 16 if look.paper != "none" else 2
+    for index, stage in enumerate(stages):
+        last = index == len(stages) - 1
+        top = _main(shapes, look, stage, top, last=last, flow=flow)
+        if not last:
+            top = _way_on(shapes, look, stage, top, people=people)
+    height = top + (16 if look.paper != "none" else 2)
+    paper = f'<rect width="{look.width}" height="{height}" fill="{look.paper}"/>' if look.paper != "none" else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {height}" width="{look.width}" '
+        f'height="{height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="14">'
+        f"<title>{escape(title)}</title><desc>{escape('; '.join(described(flow)))}</desc>"
+        f"{paper}{''.join(shapes)}</svg>\n"
+    )
+
+
+def described(flow: Mapping[str, Any]) -> Iterator[str]:
+    """The figure in words, a sentence for each box."""
+    for stage in _stages(flow):
+        yield f"{stage.title}: {stage.count:,}"
+        for reason, count in stage.left.items():
+            yield f"excluded, {REASONS.get(reason, reason)}: {count:,}"
+
+
+def _stages(flow: Mapping[str, Any]) -> list[_Stage]:
+    if flow["arrived"]:
+        return [_Stage(STAGES[row["stage"]], row["reached"], row["left"]) for row in flow["stages"]]
+    matches = flow["matches"]
+    return [
+        _Stage("Matches planned", matches["seen"], matches["excluded"]),
+        _Stage("In the dataset", matches["in_dataset"], {}),
+    ]
+
+
+def _main(shapes: list[str], look: Look, stage: _Stage, top: int, *, last: bool, flow: Mapping[str, Any]) -> int:
+    """Draw the box of those who came so far; returns where it ends."""
+    left, width = look.main
+    lines = [stage.title, f"n = {stage.count:,}"]
+    if last and flow["arrived"]:
+        lines[1] += f" in {flow['matches_in_dataset']:,} matches"
+    height = len(lines) * _LINE + _PAD
+    fill = look.last if last else look.box
+    weight = 2 if last else 1.25
+    shapes.append(_box(left, top, width, height, fill=fill, line=look.line, weight=weight))
+    for row, text in enumerate(lines):
+        style = 'font-weight="600"' if row == 0 else ""
+        shapes.append(_text(left + 12, top + _LINE * (row + 1) - 1, text, look.ink, style))
+    return top + height
+
+
+def _way_on(shapes: list[str], look: Look, stage: _Stage, top: int, *, people: bool) -> int:
+    """Draw the arrow to the next box, and at its side those who left; returns where the next box begins."""
+    if not stage.left:
+        shapes.append(_arrow(look, look.spine, top, look.spine, top + _GAP))
+        return top + _GAP
+    left, width = look.side
+    height = (1 + len(stage.left)) * _LINE + _PAD
+    side = top + 12
+    end = side + height + 12
+    shapes.append(_arrow(look, look.spine, top, look.spine, end))
+    middle = side + height / 2
+    shapes.append(_arrow(look, look.spine, middle, left, middle))
+    shapes.append(_box(left, side, width, height, fill=look.box, line=look.line, weight=1, dashed=True))
+    total = sum(stage.left.values())
+    shapes.append(_text(left + 12, side + _LINE - 1, f"Excluded: n = {total:,}", look.ink, 'font-weight="600"'))
+    for row, (reason, count) in enumerate(stage.left.items(), start=2):
+        baseline = side + _LINE * row - 1
+        shapes.append(_text(left + 12, baseline, REASONS.get(reason, reason.replace("_", " ")), look.quiet))
+        shapes.append(_text(left + width - 12, baseline, f"{count:,}", look.ink, 'text-anchor="end"'))
+    return end
+
+
+def _box(
+    left: float, top: float, width: float, height: float, *, fill: str, line: str, weight: float, dashed: bool = False
+) -> str:
+    dashes = ' stroke-dasharray="4 3"' if dashed else ""
+    return (
+        f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="4" fill="{fill}" stroke="{line}" '
+        f'stroke-width="{weight}"{dashes}/>'
+    )
+
+
+def _text(left: float, baseline: float, words: str, ink: str, style: str = "") -> str:
+    return f'<text x="{left}" y="{baseline}" fill="{ink}" {style}>{escape(words)}</text>'
+
+
+def _arrow(look: Look, x1: float, y1: float, x2: float, y2: float) -> str:
+    """A line from one box to another, with its head."""
+    head = f"M {x2} {y2} l -4 -8 h 8 z" if x1 == x2 else f"M {x2} {y2} l -8 -4 v 8 z"
+    return (
+        f'<line x1="{x1}" y1="{y1}" x2="{x2 - (0 if x1 == x2 else 7)}" y2="{y2 - (7 if x1 == x2 else 0)}" '
+        f'stroke="{look.line}" stroke-width="1.25"/><path d="{head}" fill="{look.line}"/>'
+    )

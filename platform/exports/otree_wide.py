@@ -1,0 +1,203 @@
+"""The people of a study in the wide form of oTree's own exports: a row a person, a block of columns a round.
+
+The header is the one that oTree 6 gives its file all_apps_wide for a session of the one app `parley`
+(deploy/otree), so that scripts written for one read the other. What oTree knows and Parley does not is
+empty; identifiers of recruiters never leave, so their columns are empty too. Cells are written as oTree
+writes them: 1 and 0 for yes and no, nothing for no value, amounts as decimal numbers, line breaks in text
+as blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC
+from typing import Any
+
+from django.db.models import QuerySet
+
+from exports.errors import UnknownFormat
+from exports.sources import StudySource
+from exports.tables import Column, Kind, Table
+from exports.ways import Played, Reading, Way
+from studies.enrolling import steps_of
+from studies.models import Placement, Study
+
+NAME = "all_apps_wide"
+APP = "parley"
+_HIDDEN = "Empty: it would tell who somebody is."
+_UNKNOWN = "Empty: Parley has nothing like it."
+
+
+def refuse_collections(reading: Reading) -> None:
+    """Raises UnknownFormat where there are no people to give a row each."""
+    if not isinstance(reading.source, StudySource):
+        raise UnknownFormat("oTree's wide form has a row for each person, and nobody takes part in a collection.")
+
+
+def wide_table(reading: Reading) -> Table:
+    """The table of a study; a row is about a `Way`, and rows are written in the order of people's coming."""
+    source = reading.source
+    assert isinstance(source, StudySource)
+    number = _Numbering(reading.placements(logs=False)).of
+    columns = [*_participant(number), *_session(source.study)]
+    for round_number in range(1, _rounds_of(source.study) + 1):
+        columns += _round(round_number, number)
+    return Table(
+        NAME,
+        "One row per person who was given a place, in the dataset or not, with the columns of oTree's own file "
+        "of this name. Of matches that are not in the dataset there is nothing here either.",
+        columns,
+    )
+
+
+def _rounds_of(study: Study) -> int:
+    """How many matches a way through the study has at most, the same in all cells of a version; at least one."""
+    firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
+    ways = [steps_of(version, cell) for version, cell in firsts if cell is not None]
+    return max((sum(step["kind"] == "match" for step in way) for way in ways), default=1)
+
+
+class _Numbering:
+    """Numbers ways in the order of their coming, from whichever one it is asked about first."""
+
+    def __init__(self, everybody: QuerySet[Placement]):
+        self._everybody = everybody
+        self._last: Way | None = None
+        self._number = 0
+
+    def of(self, way: Way) -> int:
+        """The number of a way: the last one that was asked about, or the one that follows it."""
+        if self._last is None:
+            self._number = self._everybody.filter(pk__lt=way.placement.pk).count()
+        if way is not self._last:
+            self._last, self._number = way, self._number + 1
+        return self._number
+
+
+# ---- the columns, in oTree's order -----------------------------------------------------------------------
+
+Reader = Callable[[Way], Any]
+
+
+def _nothing(way: Way) -> None:
+    return None
+
+
+def _participant(number: Callable[[Way], int]) -> Iterator[Column]:
+    described: list[tuple[str, Kind, str, Reader, str]] = [
+        ("id_in_session", "integer", "Number in the order of coming, from 1.", number, ""),
+        ("code", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym, ""),
+        ("label", "identifier", "The pseudonym again.", lambda w: w.enrolment.pseudonym, ""),
+        ("_is_bot", "integer", "0: simulated people are in no dataset.", lambda w: 0, ""),
+        ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _reached, ""),
+        ("_max_page_index", "integer", "How many steps the way has.", lambda w: len(w.enrolment.steps), ""),
+        ("_current_app_name", "choice", f"Always {APP}.", lambda w: APP, ""),
+        ("_current_page_name", "choice", "The step where the person is, or was last.", _page, ""),
+        ("time_started_utc", "text", "When the person came.", _started, "UTC"),
+        ("visited", "integer", "1: whoever has a row came.", lambda w: 1, ""),
+        ("mturk_worker_id", "identifier", _HIDDEN, _nothing, ""),
+        ("mturk_assignment_id", "identifier", _HIDDEN, _nothing, ""),
+        ("payoff", "number", "All that is owed; 0.0 while the way goes on.", lambda w: _money(w.owed), "the currency"),
+    ]
+    for name, kind, meaning, read, unit in described:
+        yield Column(f"participant.{name}", kind, meaning, read, unit=unit)
+
+
+def _session(study: Study) -> Iterator[Column]:
+    described: list[tuple[str, Kind, str, Reader]] = [
+        ("code", "identifier", "Short name of the study.", lambda w: study.slug),
+        ("label", "text", "Title of the study.", lambda w: _one_line(study.title)),
+        ("mturk_HITId", "identifier", _HIDDEN, _nothing),
+        ("mturk_HITGroupId", "identifier", _HIDDEN, _nothing),
+        ("comment", "text", _UNKNOWN, _nothing),
+        ("is_demo", "integer", "1 for a demonstration, otherwise 0.", lambda w: int(w.reading.demonstration)),
+        ("config.name", "choice", "The version of the study: v and its number.", lambda w: f"v{w.cell.version.number}"),
+        ("config.participation_fee", "number", "0.0: the payoff holds all that is owed.", lambda w: 0.0),
+        ("config.real_world_currency_per_point", "number", "Empty: payoffs are money, not points.", _nothing),
+    ]
+    for name, kind, meaning, read in described:
+        yield Column(f"session.{name}", kind, meaning, read)
+
+
+def _round(number: int, id_of: Callable[[Way], int]) -> Iterator[Column]:
+    def owed(way: Way) -> dict[str, int] | None:
+        """What is owed, in the round that it is owed for."""
+        return way.owed if number == max(len(way.matches), 1) else None
+
+    def ended(read: Reader) -> Reader:
+        return lambda way: read(way) if owed(way) is not None else None
+
+    def match(way: Way) -> Played | None:
+        played = way.matches[number - 1] if number <= len(way.matches) else None
+        return played if played is not None and not played.reasons else None
+
+    def payoff(way: Way) -> float | None:
+        found = match(way)
+        reached = (found.match.payoffs or {}).get(way.cell.role) if found else None
+        return None if reached is None else float(reached)
+
+    described: list[tuple[str, Kind, str, Reader, str]] = [
+        ("player.id_in_group", "integer", "As participant.id_in_session: everybody is in one group.", id_of, ""),
+        ("player.role", "text", "Empty: the role is in parley_role.", _nothing, ""),
+        ("player.payoff", "number", "What is owed for this round.", lambda w: _money(owed(w)), "the currency"),
+        (
+            "player.parley_ending",
+            "choice",
+            "How the way ended, a state as in participants.csv; empty while it goes on.",
+            ended(lambda w: str(w.enrolment.state)),
+            "",
+        ),
+        (
+            "player.parley_role",
+            "choice",
+            "The role that was given; empty while the way goes on.",
+            ended(lambda w: w.cell.role),
+            "",
+        ),
+        (
+            "player.parley_match",
+            "identifier",
+            "The match, if it is in the dataset.",
+            lambda w: found.uid if (found := match(w)) else None,
+            "",
+        ),
+        ("player.parley_payoff", "number", "Payoff of that match.", payoff, "the game's money"),
+        ("player.parley_base_cents", "integer", "Base.", ended(lambda w: w.owed.get("base", 0)), "cents"),
+        ("player.parley_bonus_cents", "integer", "Bonus.", ended(lambda w: w.owed.get("bonus", 0)), "cents"),
+        ("player.parley_currency", "choice", "Currency, ISO 4217.", ended(lambda w: w.cell.pay().currency), ""),
+        ("group.id_in_subsession", "integer", "1: everybody is in one group.", lambda w: 1, ""),
+        ("subsession.round_number", "integer", "Number of the round.", lambda w: number, ""),
+    ]
+    for name, kind, meaning, read, unit in described:
+        yield Column(f"{APP}.{number}.{name}", kind, meaning, read, unit=unit)
+
+
+# ---- single values ---------------------------------------------------------------------------------------
+
+
+def _money(cents: dict[str, int] | None) -> float:
+    """Whole cents as oTree prints an amount: 1.5 for 150, 0.0 for nothing."""
+    return sum((cents or {}).values()) / 100
+
+
+def _one_line(text: str) -> str:
+    """Each line break as a blank, as oTree does it."""
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+def _reached(way: Way) -> int:
+    answered = [visit.position for visit in way.enrolment.visits.all() if _answered(way, visit)]
+    return max(answered, default=-1) + 2
+
+
+def _answered(way: Way, visit: Any) -> bool:
+    return visit.answered_at is not None and visit.answered_at <= way.reading.cutoff
+
+
+def _page(way: Way) -> str:
+    steps = way.enrolment.steps
+    return str(steps[min(_reached(way), len(steps)) - 1]["kind"])
+
+
+def _started(way: Way) -> str:
+    return str(way.enrolment.arrived_at.astimezone(UTC).replace(tzinfo=None))

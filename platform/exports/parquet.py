@@ -1,0 +1,266 @@
+"""Tables as Parquet: the columns of the CSV files with real types, in row groups of bounded size.
+
+Arrow is loaded only by who writes or reads such a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from exports.csvsafe import plain, whole
+from exports.errors import OddValue
+from exports.folder import Folder, HashedFile
+from exports.pieces import Pieces
+from exports.tables import Column, Kind, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ENDING = ".parquet"
+GROUP_ROWS, GROUP_BYTES = 65_536, 16 * 1024 * 1024
+"""A row group is written when it has so many rows or bytes."""
+BATCH_ROWS, BATCH_TEXT = 2000, 4 * 1024 * 1024
+"""Rows are turned into columns when there are so many, or so many characters in them."""
+
+
+def file_of(table: Table) -> str:
+    """The Parquet file of a table."""
+    return f"{table.name}{ENDING}"
+
+
+def schema_of(table: Table) -> pa.Schema:
+    """Names, types and meanings of a table's columns; every column may have empty cells."""
+    import pyarrow as pa
+
+    types: Mapping[Kind, pa.DataType] = {
+        "number": pa.float64(),
+        "integer": pa.int64(),
+        "boolean": pa.bool_(),
+        "time": pa.timestamp("us", tz="UTC"),
+    }
+    return pa.schema(
+        [
+            pa.field(column.name, types.get(column.kind, pa.string()), metadata=_described(column))
+            for column in table.columns
+        ],
+        metadata={"table": table.name, "meaning": table.meaning},
+    )
+
+
+def _described(column: Column) -> dict[str, str]:
+    said = {"meaning": column.meaning, "kind": column.kind, "unit": column.unit, "values": column.values}
+    return {key: text for key, text in said.items() if text}
+
+
+# ---- values ------------------------------------------------------------------------------------------
+
+
+def _number(value: Any) -> float | None:
+    if type(value) is float or value is None:
+        return value
+    if isinstance(value, int | float | Decimal):
+        return float(value)
+    raise TypeError
+
+
+def _integer(value: Any) -> int | None:
+    if (type(value) is int and -(2**63) <= value < 2**63) or value is None:
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+        return int(value)
+    raise TypeError
+
+
+def _boolean(value: Any) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise TypeError
+
+
+def _time(value: Any) -> datetime | None:
+    if value is None or isinstance(value, datetime):
+        return value and value.astimezone(UTC)
+    raise TypeError
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else whole(plain(value))
+
+
+_CONVERTED: Mapping[str, Callable[[Any], Any]] = {
+    "number": _number,
+    "integer": _integer,
+    "boolean": _boolean,
+    "time": _time,
+}
+
+
+def converted(column: Column, values: Iterable[Any]) -> list[Any]:
+    """Values as the column's type holds them.
+
+    Raises:
+        OddValue: one is of another type.
+    """
+    convert = _CONVERTED.get(column.kind, _text)
+    value = None
+    made = []
+    try:
+        for value in values:
+            made.append(convert(value))
+    except TypeError:
+        raise OddValue(f"{column.name} holds {value!r:.80}, which is no {column.kind}.") from None
+    return made
+
+
+def batch_of(table: Table, rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
+    """Rows of values as columns."""
+    import pyarrow as pa
+
+    columns = zip(*rows, strict=True) if rows else ((),) * len(table.columns)
+    made = [
+        pa.array(converted(column, values), type=field.type)
+        for column, values, field in zip(table.columns, columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(made, schema=schema)
+
+
+# ---- writing -----------------------------------------------------------------------------------------
+
+
+class ParquetRows:
+    """A portion's rows of one table, as a stream of Arrow batches."""
+
+    def __init__(self, table: Table, pieces: Pieces):
+        self._table, self._pieces = table, pieces
+        self._file = pieces.open(file_of(table))
+        self._schema: pa.Schema | None = None
+        self._writer: Any = None
+        self._held: list[Sequence[Any]] = []
+        self._text = 0
+
+    def add(self, values: Sequence[Any]) -> None:
+        self._held.append(values)
+        self._text += sum(len(value) for value in values if type(value) is str)
+        if len(self._held) >= BATCH_ROWS or self._text >= BATCH_TEXT:
+            self._write()
+
+    def close(self) -> None:
+        if self._held:
+            self._write()
+        if self._writer is not None:
+            self._writer.close()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        if self._writer is None:
+            self._schema = schema_of(self._table)
+            self._writer = pa.ipc.new_stream(self._file, self._schema)
+        self._writer.write_batch(batch_of(self._table, self._held, self._schema))
+        self._pieces.rows[file_of(self._table)] += len(self._held)
+        self._held, self._text = [], 0
+
+
+class JoinedParquet:
+    """A Parquet file that grows by streams of Arrow batches."""
+
+    def __init__(self, file: HashedFile, table: Table):
+        import pyarrow.parquet as pq
+
+        self._file = file
+        self._schema = schema_of(table)
+        self._writer = pq.ParquetWriter(_Sink(file), self._schema, compression="zstd", use_dictionary=True)
+        self._held: list[pa.RecordBatch] = []
+
+    def add(self, piece: Path, rows: int) -> None:
+        import pyarrow as pa
+
+        if rows == 0:
+            return
+        with pa.ipc.open_stream(piece.read_bytes()) as batches:
+            for batch in batches:
+                self.add_batch(batch)
+
+    def add_batch(self, batch: pa.RecordBatch) -> None:
+        self._held.append(batch)
+        self._file.rows = (self._file.rows or 0) + batch.num_rows
+        if sum(one.num_rows for one in self._held) >= GROUP_ROWS or sum(one.nbytes for one in self._held) > GROUP_BYTES:
+            self._write()
+
+    def close(self) -> None:
+        if self._held:
+            self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_batches(self._held), row_group_size=GROUP_ROWS)
+        self._held = []
+
+
+class _Sink:
+    """A hashed file as something that Arrow writes into."""
+
+    closed = False
+
+    def __init__(self, file: HashedFile):
+        self._file = file
+
+    def write(self, data: Any) -> int:
+        self._file.write(bytes(data))
+        return len(data)
+
+    def tell(self) -> int:
+        return self._file.bytes
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+
+def write_whole(target: Folder, table: Table, rows: Iterable[Any]) -> None:
+    """Write a whole small table."""
+    joined = JoinedParquet(target.open(file_of(table), header=b""), table)
+    values = [table.values(about) for about in rows]
+    joined.add_batch(batch_of(table, values, schema_of(table)))
+    joined.close()
+
+
+# ---- reading -----------------------------------------------------------------------------------------
+
+
+def errors() -> tuple[type[Exception], ...]:
+    """What reading a damaged file may raise."""
+    import pyarrow as pa
+
+    return (pa.ArrowException,)
+
+
+def columns_in(path: Path) -> list[str]:
+    """The names of a file's columns."""
+    import pyarrow.parquet as pq
+
+    return list(pq.read_schema(path).names)
+
+
+def rows_in(path: Path) -> Iterator[tuple[Any, ...]]:
+    """The rows of a file, in portions that memory does not notice."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as opened:
+        for batch in opened.iter_batches(batch_size=BATCH_ROWS):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

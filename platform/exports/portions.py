@@ -1,0 +1,214 @@
+"""Portions of a dataset, each written by one process, and all of them in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connection, connections
+
+from collecting.models import Collection, Item
+from exports import gate, sources
+from exports import tables as tables_of
+from exports.collected import collected
+from exports.formats import Sink, Tables, named
+from exports.parallel import in_order
+from exports.pieces import Pieces
+from exports.processes import prepare
+from exports.shape import of_configurations
+from exports.signals import page_uses
+from exports.sources import CollectionSource, StudySource
+from exports.tables import CallRow
+from exports.ways import Played, Reading
+from opponents.models import Call
+from studies.models import Placement
+
+PEOPLE, MATCHES = 200, 500
+"""Of a study or of a collection, in one portion."""
+WORTHWHILE = 5
+"""Fewer portions than this are written sooner than processes have started."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Which dataset is written, where to, and where pieces of it lie on the way."""
+
+    model: str
+    pk: int
+    cutoff: datetime
+    formats: tuple[str, ...]
+    target: Path
+    scratch: Path
+
+
+@dataclass(frozen=True)
+class Portion:
+    """The people (by key of placement) or matches (by number) of a job from `first` to `last`."""
+
+    job: Job
+    number: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """A portion's pieces, with the rows in each, and whom and what it counted."""
+
+    folder: Path
+    rows: Mapping[str, int]
+    flow: gate.Flow
+
+
+def reading_of(made: Any, cutoff: datetime) -> Reading:
+    """What there is to write, as of `cutoff`."""
+    source = made if isinstance(made, StudySource | CollectionSource) else sources.of(made)
+    return Reading(source=source, cutoff=cutoff, shape=of_configurations(source.configurations()))
+
+
+def tables_for(reading: Reading) -> Tables:
+    """The dataset's tables by name."""
+    source = reading.source
+    return tables_of.tables(reading.shape, steps=source.steps(), checks=source.checks(), questions=source.questions())
+
+
+def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
+    """The job of writing what is read."""
+    made = reading.source.made
+    return Job(made._meta.label, made.pk, reading.cutoff, formats, target, scratch)
+
+
+def written_portions(job: Job, reading: Reading, *, processes: int | None = None) -> Iterator[Written]:
+    """Write a job's portions, on every core if there are enough, and give them in order.
+
+    Args:
+        processes: None: as many as there are cores and work for; 1: in this process.
+    """
+    if connection.in_atomic_block:
+        processes = 1  # other processes would not see what this transaction has written
+    _prepared(job, reading)
+    database = connections["default"].settings_dict["NAME"]
+    yield from in_order(
+        write,
+        _portions(job, reading),
+        processes=processes,
+        chunk=1,
+        worthwhile=WORTHWHILE,
+        start=prepare,
+        given=(settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"], str(database)),
+    )
+
+
+def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
+    source = reading.source
+    if isinstance(source, StudySource):
+        placed = Placement.objects.filter(cell__version__study=source.study, placed_at__lte=job.cutoff)
+        keys = placed.order_by("pk").values_list("pk", flat=True)
+        size = PEOPLE
+    else:
+        keys = Item.objects.filter(collection=source.collection).order_by("number").values_list("number", flat=True)
+        size = MATCHES
+    number, portion = 0, []
+    for key in keys.iterator(chunk_size=2000):
+        portion.append(key)
+        if len(portion) == size:
+            yield Portion(job, number, portion[0], portion[-1])
+            number, portion = number + 1, []
+    if portion or number == 0:
+        yield Portion(job, number, *((portion[0], portion[-1]) if portion else (1, 0)))
+
+
+_last: dict[Job, tuple[Reading, Tables]] = {}
+
+
+def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
+    """What all portions of a job read and write, made once in each process."""
+    if (known := _last.get(job)) is None:
+        reading = reading or reading_of(apps.get_model(job.model).objects.get(pk=job.pk), job.cutoff)
+        known = reading, tables_for(reading)
+        _last.clear()
+        _last[job] = known
+    return known
+
+
+def write(portion: Portion) -> Written:
+    """Write one portion; whoever is asked twice for the same writes the same."""
+    job = portion.job
+    reading, tables = _prepared(job)
+    folder = job.scratch / f"{portion.number}"
+    folder.mkdir(exist_ok=True)
+    pieces = Pieces(folder, job.target)
+    try:
+        sinks = [made.sink(pieces, reading, tables) for made in named(job.formats)]
+        flow = _Pass(sinks, tables).over(reading, first=portion.first, last=portion.last)
+        for sink in sinks:
+            sink.close()
+    finally:
+        pieces.close()
+    return Written(folder, pieces.rows, flow)
+
+
+class _Pass:
+    """One pass over people and matches that fills every table and every other file at once."""
+
+    def __init__(self, sinks: list[Sink], tables: Tables):
+        self._sinks = sinks
+        self._tables = tables
+        self._takers = {name: [sink for sink in sinks if name in sink.tables] for name in tables}
+
+    def over(self, reading: Reading, *, first: int, last: int) -> gate.Flow:
+        source, flow = reading.source, gate.Flow()
+        if isinstance(source, StudySource):
+            self._people(reading, flow, first, last)
+        else:
+            self._collected(reading, source.collection, flow, first, last)
+        return flow
+
+    def _people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
+        for way in reading.ways(first=first, last=last):
+            flow.count(stage=way.stage, reasons=way.reasons)
+            self._row("participants", way)
+            if not way.in_dataset:
+                self._row("excluded", way)
+            for use in page_uses(way):
+                self._row("signals", use)
+            for owed in way.ledger:
+                self._row("payments", owed)
+            for sink in self._sinks:
+                sink.way(way)
+            for match in way.matches:
+                if match.reported_by(way.enrolment):
+                    flow.count_match(reasons=match.reasons)
+                    if not match.reasons:
+                        self._match(match)
+
+    def _collected(self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int) -> None:
+        for item, played in collected(reading, collection, first=first, last=last):
+            reasons = ("not_begun",) if played is None else played.reasons
+            flow.count_match(reasons=reasons, unverified=bool(item.unverified))
+            if played is not None and not reasons:
+                self._match(played)
+
+    def _match(self, match: Played) -> None:
+        self._row("matches", match)
+        for decision in match.decisions:
+            self._row("decisions", decision)
+        for message in match.messages:
+            self._row("messages", message)
+        if match.reading.source.asks_models:
+            for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
+                self._row("llm_calls", CallRow(match, call))
+        for sink in self._sinks:
+            sink.match(match)
+
+    def _row(self, table: str, about: Any) -> None:
+        if takers := self._takers[table]:
+            values = self._tables[table].values(about)
+            for sink in takers:
+                sink.row(table, values)

@@ -1,0 +1,19 @@
+"""Processes beside the one that writes or checks a dataset. Nothing here needs Django before it is set up."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+
+def prepare(settings_module: str, database: str | None) -> None:
+    """Set Django up in a new process, with the database that the asking process uses, if any is needed."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_module)
+    import django
+
+    django.setup()
+    from django.db import connections
+
+    if database is not None:
+        connections["default"].settings_dict["NAME"] = database
+    gc.freeze()  # what was loaded by now stays, and need not be looked through again and again

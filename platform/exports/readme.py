@@ -1,0 +1,138 @@
+"""The README of a dataset: what the files are, how to load and to check them, whose they are and how to cite them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from exports import figure
+from exports.models import Publication, of
+
+FILE = "README.md"
+_FILES: Mapping[str, str] = {
+    "transcripts.jsonl": "Every match in the dataset whole, one per line as JSON: configuration, players, every event.",
+    "codebook.md": "What every column and key means, with unit and values, to read.",
+    "flow.json": "How many came how far and why the others are not in the dataset, for programs.",
+    figure.FILE: "The same as a figure.",
+    "versions.json": "The study as it was launched, version by version: texts, configurations, agents, pay rule.",
+    "glee.sha256": "The list of the files in the folder glee/, which holds the matches in the published GLEE layout.",
+    "manifest.json": "Counts, versions, code revision, and the SHA-256 of every file.",
+}
+UNDECIDED = "No licence has been chosen yet: ask the authors before you use or pass on these data."
+
+
+def publication_of(made: Any) -> Publication:
+    """What a study's or collection's datasets say of themselves; an empty one where nobody has written anything."""
+    return Publication.objects.filter(**of(made)).first() or Publication(**of(made))
+
+
+def as_data(publication: Publication, *, title: str) -> dict[str, str]:
+    """The publication as it stands in the manifest."""
+    return {
+        "title": publication.title or title,
+        "authors": publication.authors,
+        "licence": publication.terms,
+        "citation": publication.citation,
+    }
+
+
+def readme(
+    said: Mapping[str, str],
+    *,
+    notice: str,
+    cutoff: str,
+    flow: Mapping[str, Any],
+    meanings: Mapping[str, str],
+    rows: Mapping[str, int | None],
+) -> Iterator[str]:
+    """The document, piece by piece.
+
+    Args:
+        said: the publication, as `as_data` gives it.
+        meanings: of the tables, by name.
+        rows: of the files that there are, by name; None for those that are not counted in rows.
+    """
+    yield f"# {_line(said['title'])}\n\n"
+    if said["authors"]:
+        yield f"{_line(said['authors'])}\n\n"
+    yield f"{notice} The data stand as of {cutoff}.\n\n"
+    yield from _counts(flow)
+    yield "## Files\n\n| file | rows | what it holds |\n|---|---|---|\n"
+    for name, count in sorted(rows.items()):
+        yield f"| `{name}` | {'' if count is None else f'{count:,}'} | {_line(_meaning(name, meanings))} |\n"
+    yield "\nA table that is there twice, as .csv and as .parquet, holds the same values in both.\n\n"
+    yield from _loading(rows)
+    yield (
+        "## Who is who\n\nParticipants are called by pseudonyms, which are the same in every file and in every later "
+        "dataset of this study. Names, identifiers, addresses and keys in anything that was written, by people or "
+        "models, are replaced by markers such as [name].\n\n"
+    )
+    yield (
+        "## Checking\n\nEvery number of every match follows from its transcript and the rules of its game. With Parley "
+        f"(code revision: see {_MANIFEST}), from the folder above this one:\n\n"
+        "```\npython manage.py verify_dataset THIS-FOLDER\n```\n\n"
+        "hashes every file, plays every match again and compares. Without it, compare the SHA-256 of a file with the "
+        f"one in {_MANIFEST} (`sha256sum FILE`).\n\n"
+    )
+    licence = said["licence"]
+    yield f"## Licence\n\n{_line(licence) if licence else UNDECIDED}\n\n"
+    yield "## Citation\n\n"
+    if said["citation"]:
+        yield f"{said['citation'].strip()}\n"
+    else:
+        authors = f"{_line(said['authors'])}: " if said["authors"] else ""
+        yield f"{authors}{_line(said['title'])} [data set]. Collected with Parley, as of {cutoff[:10]}.\n"
+
+
+_MANIFEST = "manifest.json"
+
+
+def _counts(flow: Mapping[str, Any]) -> Iterator[str]:
+    matches = flow["matches"]
+    yield "## What is in it\n\n"
+    if flow["arrived"]:
+        yield f"{flow['in_dataset']:,} of {flow['arrived']:,} participants, in "
+    yield f"{matches['in_dataset']:,} of {matches['seen']:,} matches.\n\n"
+    yield "".join(f"- {sentence}\n" for sentence in figure.described(flow))
+    yield "\n"
+
+
+def _meaning(name: str, meanings: Mapping[str, str]) -> str:
+    table = name.rpartition(".")[0]
+    return _FILES.get(name) or meanings.get(table, "")
+
+
+def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
+    """How two programs read the tables there are."""
+    yield "## Loading\n\n"
+    python, r = [], []
+    if "matches.parquet" in rows:
+        python += ['matches = pd.read_parquet("matches.parquet")']
+        r += ['matches <- arrow::read_parquet("matches.parquet")']
+    elif "matches.csv" in rows:
+        python += ['matches = pd.read_csv("matches.csv", parse_dates=["started_at", "ended_at"])']
+        r += ['matches <- readr::read_csv("matches.csv")']
+    if "decisions.parquet" in rows:
+        python += [
+            'decisions = pd.read_parquet("decisions.parquet")',
+            'both = decisions.merge(matches, on="match", suffixes=("", "_match"))',
+        ]
+        r += [
+            'decisions <- arrow::read_parquet("decisions.parquet")',
+            'both <- merge(decisions, matches, by = "match", suffixes = c("", "_match"))',
+        ]
+    if "transcripts.jsonl" in rows:
+        python += ['transcripts = pd.read_json("transcripts.jsonl", lines=True)']
+        r += ['transcripts <- jsonlite::stream_in(file("transcripts.jsonl"))']
+    if python:
+        yield "In Python:\n\n```python\nimport pandas as pd\n\n" + "\n".join(python) + "\n```\n\n"
+        yield "In R:\n\n```r\n" + "\n".join(r) + "\n```\n\n"
+    if any(name.endswith(".csv") for name in rows):
+        yield (
+            "The CSV files may be opened in a spreadsheet: what it would take for a formula has an apostrophe before "
+            "it. An empty cell is no value.\n\n"
+        )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,174 @@
+"""Parquet and CSV are two ways of writing the same values."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from exports import parquet
+from exports.csvsafe import cell, defused
+from exports.dataset import export
+from exports.errors import OddValue
+from exports.folder import Folder
+from exports.tables import Column, Table
+from exports.tests import building
+from exports.tests.test_dataset import rows
+from exports.verify import verify
+
+KINDS = ("identifier", "choice", "text", "json", "number", "integer", "boolean", "time")
+TABLE = Table(
+    "made_up",
+    "A row per example.",
+    [Column(kind, kind, f"A {kind}.", lambda row, kind=kind: row[kind]) for kind in KINDS],
+)
+
+HOSTILE = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(
+        ["", "=1+1", "-5", "@SUM(A1)", "\t=1", "\ufeff=1", "'=1", 'a "b", c', "a\r\nb", "\n", "\x00", "a\x00b",
+         "\u2028", "🂡", "e\u0301", "\ud800", "NULL", "None", "nan", "x" * 5_000, "\\u0000", ";", "\\"]
+    ),
+)  # fmt: skip
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | HOSTILE, lambda inner: st.lists(inner, max_size=3), max_leaves=5
+)
+VALUES = st.fixed_dictionaries(
+    {
+        "identifier": st.none() | HOSTILE,
+        "choice": st.none() | HOSTILE | st.integers() | st.booleans(),
+        "text": st.none() | HOSTILE,
+        "json": st.none() | PLAIN,
+        "number": st.none()
+        | st.floats(allow_nan=False)
+        | st.integers(-(2**53), 2**53)
+        | st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**9), max_value=10**9),
+        "integer": st.none() | st.integers(-(2**63), 2**63 - 1),
+        "boolean": st.none() | st.booleans(),
+        "time": st.none()
+        | st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
+        | st.datetimes(
+            datetime(1990, 1, 1), datetime(2050, 1, 1), timezones=st.just(timezone(timedelta(hours=5, minutes=45)))
+        ),
+    }
+)
+
+
+def written(folder: Path, examples: Sequence[dict[str, Any]]) -> tuple[list[list[str]], list[tuple[Any, ...]]]:
+    """The examples as they come back from CSV and from Parquet."""
+    with Folder(folder, names=[], overwrite=True) as target:
+        target.open("made_up.csv", header=TABLE.header).write(TABLE.written(TABLE.values(row) for row in examples))
+        parquet.write_whole(target, TABLE, examples)
+    with (folder / "made_up.csv").open(encoding="utf-8", newline="") as opened:
+        header, *records = csv.reader(opened, strict=True)
+    assert header == list(KINDS) == parquet.columns_in(folder / "made_up.parquet")
+    return records, list(parquet.rows_in(folder / "made_up.parquet"))
+
+
+def as_cell(value: Any) -> str:
+    """What CSV holds for a value of Parquet: a formula in words defused, an empty text empty."""
+    return defused(value) if isinstance(value, str) else cell(value)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(VALUES, min_size=1, max_size=6))
+def test_every_column_holds_the_same_values_in_both(tmp_path_factory, examples):
+    records, packed = written(tmp_path_factory.mktemp("both"), examples)
+    assert len(records) == len(packed) == len(examples)
+    for example, record, values in zip(examples, records, packed, strict=True):
+        for kind, said, value in zip(KINDS, record, values, strict=True):
+            if kind == "number" and value is not None:
+                assert float(said) == value == float(example[kind])
+            else:
+                assert said == as_cell(value), kind
+            assert (value is None) == (example[kind] is None), "no value is told from an empty text"
+
+
+def test_types_are_real_and_every_column_tells_its_meaning():
+    schema = parquet.schema_of(TABLE)
+    assert [str(field.type) for field in schema] == [
+        "string", "string", "string", "string", "double", "int64", "bool", "timestamp[us, tz=UTC]",
+    ]  # fmt: skip
+    assert all(field.nullable and field.metadata[b"meaning"] for field in schema)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("number", "5"), ("integer", 1.5), ("integer", 2**63), ("boolean", 1), ("time", "2026")]
+)
+def test_a_value_of_another_type_is_an_error_that_names_the_column(kind, value):
+    with pytest.raises(OddValue, match=f"{kind} holds .* which is no {kind}"):
+        parquet.converted(Column(kind, kind, "", lambda row: row), [None, value])
+
+
+def test_amounts_of_money_come_back_as_the_numbers_they_are():
+    assert parquet.converted(Column("amount", "number", "", lambda row: row), [Decimal("1.50"), 2, None]) == [
+        1.5, 2.0, None,
+    ]  # fmt: skip
+
+
+def test_row_groups_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "GROUP_ROWS", 100)
+    table = replace(TABLE, columns=[TABLE.columns[5]])
+    schema = parquet.schema_of(table)
+    with Folder(tmp_path / "d", names=[], overwrite=False) as target:
+        joined = parquet.JoinedParquet(target.open("made_up.parquet", header=b""), table)
+        for first in range(0, 1000, 50):
+            joined.add_batch(parquet.batch_of(table, [[i] for i in range(first, first + 50)], schema))
+        joined.close()
+    found = pq.ParquetFile(tmp_path / "d" / "made_up.parquet")
+    assert found.metadata.num_row_groups == 10
+    assert found.read().column("integer").to_pylist() == list(range(1000))
+
+
+@pytest.mark.django_db
+def test_a_studys_tables_are_the_same_in_both_and_a_changed_one_is_found(tmp_path):
+    study = building.new_study()
+    building.complete(study, worker="A1WORKER", messages=["=1+1", 'He said "no",\r\nthen left', "🂡 \u2028 ٣", "-5"])
+    building.arrive(study, worker="A2WORKER")
+    export(study, tmp_path / "d")
+    for path in sorted((tmp_path / "d").glob("*.parquet")):
+        names = parquet.columns_in(path)
+        packed = [dict(zip(names, map(as_cell, row), strict=True)) for row in parquet.rows_in(path)]
+        said = rows(tmp_path / "d", path.stem)
+        assert [list(row) for row in said] == [names] * len(packed)
+        for ours, theirs in zip(packed, said, strict=True):
+            for name in names:
+                same = ours[name] == theirs[name] or float(ours[name]) == float(theirs[name])
+                assert same, (path.name, name)
+    assert verify(tmp_path / "d") == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
+def test_a_changed_value_is_found_where_the_tables_stand_beside_each_other(tmp_path, formats):
+    from exports.tests.test_verify import reseal
+
+    study = building.new_study()
+    building.complete(study, worker="A1WORKER")
+    export(study, tmp_path / "d", [*formats, "jsonl"])
+    path = tmp_path / "d" / "matches.parquet"
+    table = pq.read_table(path)
+    at = table.column_names.index("payoffs_alice")
+    changed = table.set_column(at, table.field(at), pa.array([1.0], type=pa.float64()))
+    pq.write_table(changed, path)
+    reseal(tmp_path / "d")
+    assert any("matches.parquet" in difference for difference in verify(tmp_path / "d"))
+
+
+@pytest.mark.django_db
+def test_meanings_are_in_the_file_itself(tmp_path):
+    export(building.new_study(), tmp_path / "d", ["parquet"])
+    schema = pq.read_schema(tmp_path / "d" / "matches.parquet")
+    assert schema.field("seconds").metadata[b"unit"] == b"seconds"
+    assert json.loads((tmp_path / "d" / "manifest.json").read_text())["counts"]["matches.parquet"] == 0

@@ -1,0 +1,132 @@
+"""A study that recruits from the stand-in for Mechanical Turk, for the tests."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.test import Client
+
+from exports.tests import building
+from marketplaces.models import Account, Recruitment
+from marketplaces.mturk import publishing
+from marketplaces.mturk.client import KEY_ID as KEY_NAME
+from marketplaces.mturk.client import SECRET as SECRET_NAME
+from marketplaces.mturk.client import Requester, requester_of
+from marketplaces.mturk.models import Hit
+from marketplaces.mturk.publishing import Wish
+from marketplaces.mturk.twin import Twin, market
+from marketplaces.mturk.twin.server import KEY_ID, SECRET
+from participants.models import Enrolment
+from studies.models import Study
+
+ADDRESS = "http://127.0.0.1:1/join/splitting/"
+
+
+def account_at(twin: Twin, **fields: Any) -> Account:
+    """An account of a rehearsal at this stand-in."""
+    made = Account(**{"title": "rehearsal", "kind": "mturk", "address": twin.url, **fields})
+    made.keep_credentials({KEY_NAME: KEY_ID, SECRET_NAME: SECRET})
+    made.save()
+    return made
+
+
+def wish(**fields: Any) -> Wish:
+    """A task that anybody may do."""
+    given = {
+        "title": "Split some money",
+        "description": "A short game with a bonus",
+        "keywords": "game, bonus",
+        "assignments": 9,
+        "lifetime": 86400,
+        "duration": 7200,
+        "auto_approval": 3 * 86400,
+        "frame_height": 0,
+        "demands": {},
+    }
+    return Wish(**{**given, **fields})
+
+
+@dataclass
+class House:
+    """A launched study, its account, and the stand-in."""
+
+    twin: Twin
+    study: Study
+    account: Account
+    recruitment: Recruitment
+
+    @property
+    def market(self) -> market.Market:
+        return self.twin.market
+
+    @property
+    def requester(self) -> Requester:
+        return requester_of(self.account)
+
+    def ordered(self, **fields: Any) -> Hit:
+        """A task that is written down and not yet asked for."""
+        made, _new = publishing.order(
+            study=self.study, account=self.account, token=uuid.uuid4(), wish=wish(**fields), by=None
+        )
+        return made
+
+    def published(self, **fields: Any) -> Hit:
+        """A task that workers find."""
+        return publishing.publish(self.ordered(**fields), address=ADDRESS)
+
+    def accept(self, hit: Hit, worker: str, **how: Any) -> market.Assignment:
+        """A worker accepts a task at the stand-in."""
+        there = self.market
+        return there.accept(there.worker(worker), there.hits[str(hit.hit_id)], **how)
+
+    def link(self, assignment: market.Assignment, **other: str) -> dict[str, str]:
+        """What the stand-in opens our page with."""
+        return {
+            "workerId": assignment.worker,
+            "assignmentId": assignment.id,
+            "hitId": assignment.hit.id,
+            "turkSubmitTo": self.twin.url,
+            **other,
+        }
+
+    def follow(self, link: dict[str, str]) -> HttpResponse:
+        """Our answer to whoever comes by this link."""
+        return Client().get(f"/join/{self.study.slug}?{urlencode(link)}")
+
+    def come(self, assignment: market.Assignment) -> Enrolment:
+        """The worker of an assignment comes here."""
+        answer = self.follow(self.link(assignment))
+        assert answer.status_code == 302, answer.content.decode()
+        return Enrolment.objects.get(token=answer["Location"].split("/")[2])
+
+    def finish(self, person: Enrolment, *, rightly: bool = True) -> Enrolment:
+        """Play to the last page."""
+        building.consent(person)
+        building.read_instructions(person)
+        building.play(person)
+        building.answer_quiz(person, rightly=rightly)
+        person.refresh_from_db()
+        return person
+
+    def submit(self, assignment: market.Assignment) -> None:
+        """The worker's browser posts the form of the last page to the stand-in."""
+        self.market.submit(assignment, {"assignmentId": assignment.id, "completionCode": "X"})
+
+    def through(self, hit: Hit, worker: str) -> tuple[Enrolment, market.Assignment]:
+        """A worker who does everything, up to submitting."""
+        assignment = self.accept(hit, worker)
+        person = self.finish(self.come(assignment))
+        self.submit(assignment)
+        return person, assignment
+
+
+def house_at(twin: Twin, **fields: Any) -> House:
+    """A study that pays a dollar and an average bonus of a dollar."""
+    study = building.new_study(**{"entry": "mturk", "base": Decimal("1.00"), **fields})
+    account = account_at(twin, title=f"rehearsal of {study.slug}")
+    return House(twin, study, account, Recruitment.objects.create(study=study, account=account))

@@ -1,0 +1,183 @@
+"""Whoever comes from mTurk, and what those are told who cannot go on; and how people go back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from exports.tests import building
+from marketplaces.models import Account
+from marketplaces.mturk.models import Hit
+from marketplaces.mturk.syncing import sync_study
+from participants.models import Enrolment
+from participants.services import end
+from participants.states import ENDINGS, State
+from recruiters.models import Identity
+from tests.visitors import heading_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def nobody_came() -> bool:
+    return not Enrolment.objects.exists() and not Identity.objects.exists()
+
+
+class TestTheDoor:
+    def test_a_task_of_the_study_opens_it_and_the_same_link_leads_back(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        first = house.follow(house.link(assignment))
+        assert first.status_code == 302
+        assert house.follow(house.link(assignment))["Location"] == first["Location"]
+
+    @pytest.mark.parametrize("worker", ["", "a@example.org", "A B", "<b>", "A" * 65, "A\x00B", "../../x"])
+    def test_a_worker_id_that_is_none_of_mturks(self, house, worker):
+        answer = house.follow(house.link(house.accept(house.published(), "AWORKERONE"), workerId=worker))
+        assert answer.status_code == 400
+        assert "after accepting it" in text_of(answer)
+        assert nobody_came()
+
+    def test_another_requesters_task(self, house):
+        answer = house.follow(house.link(house.accept(house.published(), "AWORKERONE"), hitId="3SOMEOTHERTASK"))
+        assert answer.status_code == 403
+        assert "does not belong to this study" in heading_of(answer)
+        assert nobody_came()
+
+    def test_while_an_order_is_not_confirmed_its_workers_are_let_in(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        house.ordered()
+        assert house.follow(house.link(assignment, hitId="3NOTYETKNOWN")).status_code == 302
+
+    def test_an_expired_task(self, house):
+        hit = house.published()
+        early, late = house.accept(hit, "AEARLY"), house.accept(hit, "ALATE")
+        came = house.follow(house.link(early))
+        over = timezone.now() - timedelta(seconds=hit.duration + 60)
+        Hit.objects.filter(pk=hit.pk).update(expires_at=over)
+        answer = house.follow(house.link(late))
+        assert answer.status_code == 410
+        assert "expired" in heading_of(answer) and "return it" in text_of(answer)
+        assert house.follow(house.link(early))["Location"] == came["Location"], "who has begun is led back"
+
+    def test_an_assignment_that_somebody_else_has_submitted(self, house):
+        _person, assignment = house.through(house.published(), "AWORKERONE")
+        sync_study(house.recruitment)
+        answer = house.follow(house.link(assignment, workerId="AFORGER"))
+        assert answer.status_code == 403
+        assert "submitted already" in heading_of(answer)
+        assert Enrolment.objects.count() == 1
+
+    def test_an_assignment_on_which_somebody_else_is_at_work(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        mine = house.come(assignment)
+        answer = house.follow(house.link(assignment, workerId="AFORGER"))
+        assert answer.status_code == 403
+        assert "at work" in heading_of(answer)
+        assert mine.token not in answer.content.decode()
+        Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))
+        assert house.follow(house.link(assignment, workerId="ASECOND")).status_code == 302
+
+    def test_a_second_game_of_the_family_within_the_rest(self, house, twin):
+        from marketplaces.mturk.tests.house import house_at
+
+        other = house_at(twin, slug="other", rest_hours=12)
+        house.come(house.accept(house.published(), "AWORKERONE"))
+        answer = other.follow(other.link(other.accept(other.published(), "AWORKERONE")))
+        assert answer.status_code == 403
+        assert "come back later" in heading_of(answer)
+        assert "12 hours" in text_of(answer)
+
+    def test_the_same_worker_with_a_second_assignment(self, house):
+        hits = house.published(), house.published()
+        house.come(house.accept(hits[0], "AWORKERONE"))
+        answer = house.follow(house.link(house.accept(hits[1], "AWORKERONE")))
+        assert answer.status_code == 403
+        assert "already begun" in text_of(answer)
+
+    def test_a_preview_begins_nothing(self, house):
+        hit = house.published()
+        answer = house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": str(hit.hit_id)})
+        assert answer.status_code == 200
+        assert nobody_came()
+
+
+class TestGoingBack:
+    def last_page(self, house, person):
+        return Client().get(person.get_absolute_url())
+
+    def test_the_assignment_is_posted_where_the_task_is(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.finish(house.come(assignment))
+        page = self.last_page(house, person)
+        html = page.content.decode()
+        assert f'action="{house.twin.url}/mturk/externalSubmit"' in html
+        assert f'name="assignmentId" value="{assignment.id}"' in html
+        assert f'name="completionCode" value="{person.completion_code}"' in html
+        assert f"form-action 'self' {house.twin.url}" in page["Content-Security-Policy"]
+        assert "AWORKERONE" not in html
+
+    @pytest.mark.parametrize(
+        "elsewhere",
+        [
+            "https://evil.example",
+            "https://www.mturk.com.evil.example",
+            "https://www.mturk.com@evil.example",
+            "javascript:alert(1)",
+            "http://www.mturk.com",
+            "https://www.mturk.com",
+            "",
+            "//evil.example",
+            "https://evil.example/https://www.mturk.com",
+        ],
+    )
+    def test_nothing_is_posted_anywhere_else_and_the_code_is_shown(self, house, elsewhere):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        answer = house.follow(house.link(assignment, turkSubmitTo=elsewhere))
+        person = house.finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
+        page = self.last_page(house, person)
+        assert "externalSubmit" not in page.content.decode()
+        assert "evil" not in page.content.decode() + page["Content-Security-Policy"]
+        assert person.completion_code in text_of(page)
+
+    @pytest.mark.parametrize(
+        ("place", "site"), [("production", "https://www.mturk.com"), ("sandbox", "https://workersandbox.mturk.com")]
+    )
+    def test_each_place_has_its_own_site(self, house, place, site):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        Account.objects.update(place=place)
+        answer = house.follow(house.link(assignment, turkSubmitTo=site))
+        person = house.finish(Enrolment.objects.get(token=answer["Location"].split("/")[2]))
+        page = self.last_page(house, person)
+        assert f'action="{site}/mturk/externalSubmit"' in page.content.decode()
+        assert f"{site} https://*.mturk.com" in page["Content-Security-Policy"]
+
+    @pytest.mark.parametrize("state", ENDINGS)
+    def test_every_ending_says_whether_to_submit_or_to_return(self, house, state):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.come(assignment)
+        end(person, State(state))
+        page = self.last_page(house, person)
+        submits = "externalSubmit" in page.content.decode()
+        assert submits == (ENDINGS[state].gives_code or bool(person.ledger.exists()))
+        assert submits != ("return" in text_of(page).lower())
+
+    def test_in_a_rehearsal_the_stand_in_may_show_the_pages_and_in_earnest_only_mturk(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        door = house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": assignment.hit.id})
+        person = house.come(assignment)
+        for page in (door, self.last_page(house, person)):
+            assert f"frame-ancestors 'self' https://*.mturk.com {house.twin.url}" in page["Content-Security-Policy"]
+            assert "X-Frame-Options" not in page
+        Account.objects.update(place="sandbox")
+        assert house.twin.url not in self.last_page(house, person)["Content-Security-Policy"]
+
+    def test_a_task_made_elsewhere_can_be_submitted_at_either_site(self, house):
+        house.recruitment.delete()
+        person = building.complete(
+            house.study,
+            worker="AWORKERONE",
+            details={"assignmentId": "3A", "hitId": "3H", "turkSubmitTo": "https://www.mturk.com"},
+        )
+        assert 'action="https://www.mturk.com/mturk/externalSubmit"' in self.last_page(house, person).content.decode()

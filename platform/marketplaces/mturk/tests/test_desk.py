@@ -1,0 +1,335 @@
+"""The pages on which researchers publish tasks and decide, by what they do and what they leave alone."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from audit.models import Record
+from marketplaces.models import Account, Recruitment
+from marketplaces.mturk.models import Assignment, Hit, Qualification
+from marketplaces.mturk.syncing import sync_study
+from marketplaces.mturk.twin import Misbehaviour
+from payouts.models import LedgerRow
+from rights.members import give
+from rights.roles import Role
+from studies.models import Study
+from tests.visitors import text_of
+
+pytestmark = pytest.mark.django_db
+REASON = "The task was submitted without a single move in the game."
+
+
+def signed_in(house: Any, *, study: Role | None, account: Role | None, name: str = "somebody") -> Client:
+    user = User.objects.create_user(name, is_staff=True)
+    for thing, role in ((house.study, study), (house.account, account)):
+        if role is not None:
+            give(thing, user=user, role=role, by=None)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def owner(house) -> Client:
+    return signed_in(house, study=Role.OWNER, account=Role.OWNER)
+
+
+def desk(house: Any, end: str = "") -> str:
+    return f"/admin/mturk/hit/of/{house.study.pk}/{end}"
+
+
+def typed(**fields: Any) -> dict[str, Any]:
+    """What somebody types into the form of a task."""
+    given = {
+        "token": str(uuid.uuid4()),
+        "title": "Split some money",
+        "description": "A short game with a bonus",
+        "keywords": "game",
+        "assignments": 5,
+        "days": 3,
+        "minutes": 120,
+        "approval_days": 3,
+        "approved_percent": 95,
+        "approved_number": "",
+        "countries": "us, gb, US",
+        "frame_height": 0,
+    }
+    return {**given, **fields}
+
+
+class TestPublishing:
+    def test_the_form_is_prefilled_from_the_study(self, house, owner):
+        Study.objects.filter(pk=house.study.pk).update(title="Splitting money")
+        page = owner.get(desk(house, "publish/"))
+        form = page.context["form"]
+        assert form["title"].value() == "Splitting money"
+        assert form["minutes"].value() == 120
+        assert form["assignments"].value() == 100_000
+        assert "The reward is $1.00" in text_of(page)
+        assert not house.twin.calls, "looking asks nobody anything"
+
+    def test_what_is_already_offered_is_not_offered_twice(self, house, owner):
+        house.published(assignments=9)
+        assert owner.get(desk(house, "publish/")).context["form"]["assignments"].value() == 100_000 - 9
+
+    def test_it_is_priced_and_only_published_when_that_is_confirmed(self, house, owner):
+        form = typed()
+        priced = owner.post(desk(house, "publish/"), form)
+        assert "Mechanical Turk's fee on them, 20 %" in text_of(priced)
+        assert priced.context["cost"].total == Decimal("5.00") + Decimal("1.00") + Decimal("5.00") + Decimal("1.00")
+        assert not house.market.hits and not Hit.objects.exists()
+        published = owner.post(desk(house, "publish/"), {**form, "confirmed": "yes"}, follow=True)
+        assert "workers can find the task now" in text_of(published)
+        (there,) = house.market.hits.values()
+        assert there.address == f"http://testserver/join/{house.study.slug}"
+        assert (there.assignments, there.duration, there.auto_approval) == (5, 7200, 3 * 86400)
+        assert Hit.objects.get().demands == {"approved_percent": 95, "countries": ["US", "GB"]}
+        assert Record.objects.get(deed="published").details["assignments"] == 5
+
+    def test_confirming_twice_publishes_once(self, house, owner):
+        form = typed(confirmed="yes")
+        for _time in range(3):
+            owner.post(desk(house, "publish/"), form)
+        assert len(house.market.hits) == Hit.objects.count() == 1
+        assert Record.objects.filter(deed="published").count() == 1
+
+    def test_large_tasks_cost_forty_percent_and_that_is_said(self, house, owner):
+        priced = owner.post(desk(house, "publish/"), typed(assignments=10))
+        assert "40 %" in text_of(priced) and "at most 9 cost 20 %" in text_of(priced)
+        assert priced.context["cost"].reward_fees == Decimal("4.00")
+
+    def test_without_the_money_it_is_refused_whatever_is_confirmed(self, house, owner):
+        house.market.total = Decimal("11.99")
+        page = owner.post(desk(house, "publish/"), typed(confirmed="yes"))
+        assert "$0.01 are missing" in text_of(page)
+        assert not house.market.hits and not Hit.objects.exists()
+        house.market.total = Decimal("12.00")
+        owner.post(desk(house, "publish/"), typed(confirmed="yes"))
+        assert len(house.market.hits) == 1
+
+    @pytest.mark.parametrize(
+        ("field", "value", "says"),
+        [
+            ("minutes", 60, "The study gives people 120 minutes"),
+            ("countries", "USA", "two letters"),
+            ("assignments", 0, "greater than or equal to 1"),
+            ("title", "", "required"),
+            ("title", "x" * 129, "128"),
+            ("approved_percent", 101, "less than or equal to 100"),
+            ("days", 31, "30"),
+            ("token", "x", ""),
+        ],
+    )
+    def test_what_cannot_be_is_said_at_its_field(self, house, owner, field, value, says):
+        page = owner.post(desk(house, "publish/"), typed(confirmed="yes", **{field: value}))
+        assert page.status_code == 200
+        assert says in " ".join(map(str, page.context["form"].errors[field]))
+        assert not house.market.hits and not Hit.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"currency": "EUR"}, "US dollars only"),
+            ({"base": Decimal("0.00")}, "this study has none"),
+        ],
+    )
+    def test_pay_that_mturk_cannot_pay_is_explained(self, twin, db, change, says):
+        from marketplaces.mturk.tests.house import house_at
+
+        house = house_at(twin, **change)
+        page = signed_in(house, study=Role.OWNER, account=Role.OWNER).get(desk(house, "publish/"))
+        assert says in text_of(page)
+
+    def test_in_earnest_only_https_is_published(self, house, owner):
+        Account.objects.update(place="sandbox")
+        assert "begins with https://" in text_of(owner.get(desk(house, "publish/")))
+
+    def test_a_study_that_is_not_launched_or_has_no_account_says_so(self, house, owner):
+        Study.objects.update(status="closed")
+        assert "Launch the study first" in text_of(owner.get(desk(house, "publish/")))
+        Recruitment.objects.all().delete()
+        assert "Choose an account" in text_of(owner.get(desk(house, "publish/")))
+        assert "No account at Mechanical Turk is chosen" in text_of(owner.get(desk(house)))
+
+    def test_whoever_may_not_use_the_account_does_not_recruit_with_it(self, house):
+        client = signed_in(house, study=Role.EDITOR, account=Role.VIEWER)
+        page = client.post(desk(house, "publish/"), typed(confirmed="yes"))
+        assert "Only editors and owners of the study's account" in text_of(page)
+        hit = house.published()
+        assert client.post(f"/admin/mturk/hit/{hit.pk}/expire/").status_code == 403
+        assert house.requester.hit(hit.hit_id).status == "Assignable"
+
+    @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
+    def test_after_a_lost_answer_the_task_can_be_ordered_again_and_stays_one(self, house, owner, wrong):
+        house.twin.misbehave("CreateHIT", wrong)
+        page = owner.post(desk(house, "publish/"), typed(confirmed="yes"), follow=True)
+        assert "not known yet" in text_of(page) and "not confirmed yet" in text_of(page)
+        page = owner.post(f"/admin/mturk/hit/{Hit.objects.get().pk}/again/", follow=True)
+        assert "workers can find the task now" in text_of(page)
+        assert len(house.market.hits) == 1
+
+    def test_when_the_balance_cannot_be_asked_what_was_typed_stays(self, house, owner):
+        house.twin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
+        page = owner.post(desk(house, "publish/"), typed(title="Typed with care"))
+        assert "Nothing was published" in text_of(page)
+        assert "Typed with care" in page.content.decode()
+
+    def test_the_rest_of_the_study_becomes_our_own_qualification(self, twin, db):
+        from marketplaces.mturk.tests.house import house_at
+
+        house = house_at(twin, rest_hours=12)
+        client = signed_in(house, study=Role.EDITOR, account=Role.EDITOR)
+        assert "12 hours" in text_of(client.get(desk(house, "publish/")))
+        client.post(desk(house, "publish/"), typed(confirmed="yes", hides_from_unrested="on"))
+        made = Qualification.objects.get()
+        assert (made.game, made.hours) == ("bargaining", 12)
+        (there,) = house.market.hits.values()
+        assert {"QualificationTypeId": made.qualification_id, "Comparator": "DoesNotExist"}.items() <= dict(
+            there.requirements[-1]
+        ).items()
+
+    def test_what_people_type_is_text(self, house, owner):
+        attack = "<script>alert(1)</script>"
+        owner.post(desk(house, "publish/"), typed(confirmed="yes", title=attack))
+        assert attack not in owner.get(desk(house)).content.decode()
+        assert next(iter(house.market.hits.values())).title == attack
+
+
+class TestOneTask:
+    @pytest.fixture
+    def hit(self, house) -> Hit:
+        return house.published(assignments=3)
+
+    @pytest.mark.parametrize("deed", ["extend", "prolong", "expire", "dispose"])
+    def test_looking_changes_nothing(self, house, owner, hit, deed):
+        before = list(house.twin.calls)
+        assert owner.get(f"/admin/mturk/hit/{hit.pk}/{deed}/").status_code == 200
+        assert house.twin.calls == before
+        assert not Record.objects.exclude(deed="published").exists()
+
+    def test_more_assignments(self, house, owner, hit):
+        page = f"/admin/mturk/hit/{hit.pk}/extend/"
+        assert "$1.20" in text_of(owner.get(page))
+        form = {"token": str(uuid.uuid4()), "number": 4}
+        for _time in range(2):
+            owner.post(page, form)
+        hit.refresh_from_db()
+        assert hit.assignments == house.market.hits[hit.hit_id].assignments == 7
+        refused = owner.post(page, {"token": str(uuid.uuid4()), "number": 3}, follow=True)
+        assert "can never have 10 or more" in text_of(refused)
+        assert house.market.hits[hit.hit_id].assignments == 7
+
+    def test_after_a_lost_answer_the_same_form_adds_them_once(self, house, owner, hit):
+        house.twin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
+        page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
+        again = owner.post(page, form)
+        assert "not known whether it was done" in text_of(again)
+        assert f'value="{form["token"]}"' in again.content.decode()
+        owner.post(page, form)
+        assert house.market.hits[hit.hit_id].assignments == 5
+
+    def test_off_the_list_longer_and_away(self, house, owner, hit):
+        owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
+        hit.refresh_from_db()
+        assert hit.state == Hit.State.REVIEWABLE
+        owner.post(f"/admin/mturk/hit/{hit.pk}/prolong/", {"hours": 5})
+        hit.refresh_from_db()
+        assert hit.state == Hit.State.ASSIGNABLE
+        refused = owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/", follow=True)
+        assert "can be deleted when nobody works on it" in text_of(refused)
+        owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
+        owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/")
+        hit.refresh_from_db()
+        assert hit.state == Hit.State.DISPOSED and house.market.hits[hit.hit_id].disposed
+        assert set(Record.objects.values_list("deed", flat=True)) == {"expired", "extended", "deleted"}
+
+    def test_one_made_elsewhere_is_added(self, house, owner, hit):
+        Hit.objects.all().delete()
+        page = owner.post(desk(house, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
+        assert "its workers can be paid here" in text_of(page)
+        added = Hit.objects.get()
+        assert (added.hit_id, added.reward, added.assignments) == (hit.hit_id, Decimal("1.00"), 3)
+        for wrong in ("3UNKNOWN", "", "<b>"):
+            page = owner.post(desk(house, "adopt/"), {"hit_id": wrong}, follow=True)
+            assert "Not added" in text_of(page)
+        assert Hit.objects.count() == 1
+
+    def test_one_of_another_study_is_not(self, house, owner, hit, twin):
+        from marketplaces.mturk.tests.house import house_at
+
+        other = house_at(twin, slug="other")
+        client = signed_in(other, study=Role.OWNER, account=Role.OWNER, name="other")
+        assert "belongs to another study" in text_of(
+            client.post(desk(other, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
+        )
+
+
+class TestDeciding:
+    @pytest.fixture
+    def submitted(self, house) -> Assignment:
+        house.through(house.published(), "AWORKERONE")
+        sync_study(house.recruitment)
+        return Assignment.objects.get()
+
+    def test_rejecting_asks_first_and_tells_the_worker_why(self, house, owner, submitted):
+        page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
+        assert owner.get(page).status_code == 200
+        (there,) = house.market.assignments.values()
+        assert there.status == "Submitted"
+        owner.post(page, {"reason": REASON})
+        assert (there.status, there.feedback) == ("Rejected", REASON)
+        submitted.refresh_from_db()
+        assert submitted.status == "Rejected"
+        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
+        assert Record.objects.filter(deed="rejected").exists()
+
+    @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
+    def test_a_reason_that_says_nothing_is_refused(self, house, owner, submitted, reason):
+        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": reason})
+        assert "20 to 1000 characters" in text_of(page)
+        assert next(iter(house.market.assignments.values())).status == "Submitted"
+        assert not Record.objects.filter(deed="rejected").exists()
+
+    def test_whoever_is_being_paid_is_not_rejected(self, house, owner, submitted):
+        from payouts.deciding import approve
+
+        rows = list(LedgerRow.objects.values_list("pk", flat=True))
+        approve(study=house.study.slug, rows=rows, who=User.objects.get())
+        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
+        assert "They are being paid" in text_of(page)
+        assert next(iter(house.market.assignments.values())).status == "Submitted"
+
+    def test_what_has_been_decided_meanwhile_is_not_rejected(self, house, owner, submitted):
+        house.market.pass_time(4 * 86400)
+        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
+        assert "decided already" in text_of(page)
+        submitted.refresh_from_db()
+        assert submitted.status == "Approved"
+
+    def test_editors_reject_nobody(self, house, submitted):
+        editor = signed_in(house, study=Role.EDITOR, account=Role.OWNER, name="editor")
+        assert editor.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}).status_code == 403
+        assert "Reject" not in text_of(editor.get(desk(house)))
+
+    def test_looking_approves_and_asks_nothing(self, house, owner, submitted):
+        before = list(house.twin.calls)
+        for page in (desk(house), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
+            assert owner.get(page).status_code == 200
+        assert house.twin.calls == before
+
+    def test_a_worker_id_is_on_no_page_but_the_one_that_is_written_down(self, house, owner, submitted):
+        for page in (desk(house), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):
+            assert "AWORKERONE" not in owner.get(page).content.decode()
+        person = submitted.identity.enrolment
+        shown = owner.post(desk(house, "worker/"), {"enrolment": person.pk})
+        assert "AWORKERONE" in text_of(shown) and "no-store" in shown["Cache-Control"]
+        told = Record.objects.get(deed="identity_shown")
+        assert "AWORKERONE" not in f"{told.title}{told.details}"
+        editor = signed_in(house, study=Role.EDITOR, account=Role.OWNER, name="editor")
+        assert editor.post(desk(house, "worker/"), {"enrolment": person.pk}).status_code == 403

@@ -1,0 +1,212 @@
+"""Paying as the ledger orders it (`payouts.payers`): base by approving, bonus by bonus, each once."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from exports.tests import building
+from marketplaces.models import Recruitment
+from marketplaces.mturk.paying import payer_of
+from marketplaces.mturk.twin import Misbehaviour
+from payouts import payers
+from payouts.payers import Order, Outcome, Standing, Unreachable
+from recruiters.models import Identity
+
+pytestmark = pytest.mark.django_db
+
+
+def order_for(person: Any, reason: str = "bonus", amount: str = "0.75", **fields: Any) -> Order:
+    identity = Identity.objects.get(enrolment=person)
+    given = {
+        "uid": uuid.uuid4(),
+        "reason": reason,
+        "amount": Decimal(amount),
+        "currency": "USD",
+        "worker": identity.worker,
+        "details": identity.details,
+        "message": "Thank you for playing.",
+    }
+    return Order(**{**given, **fields})
+
+
+@pytest.fixture
+def payer(house):
+    way = payers.way_of("mturk")
+    assert way is not None and way.payer is not None
+    return way.payer(house.study.slug)
+
+
+@pytest.fixture
+def played(house):
+    return house.through(house.published(), "AWORKERONE")
+
+
+def test_the_base_is_paid_by_approving(house, payer, played):
+    person, assignment = played
+    base = order_for(person, "base", "1.00")
+    assert payer.standing(base) is Standing.SUBMITTED
+    assert payer.look_up(base).outcome is Outcome.NOT_FOUND
+    assert payer.fee(base) == Decimal("0.20")
+    assert payer.prepare(base) == ""
+    assert payer.pay(base).outcome is Outcome.CONFIRMED
+    assert (assignment.status, assignment.feedback) == ("Approved", "Thank you for playing.")
+    assert payer.standing(base) is Standing.APPROVED
+    assert payer.look_up(base).outcome is Outcome.CONFIRMED
+    assert payer.pay(base).outcome is Outcome.CONFIRMED
+
+
+def test_what_mturk_approved_by_itself_is_recognised(house, payer, played):
+    person, assignment = played
+    house.market.pass_time(4 * 86400)
+    base = order_for(person, "base", "1.00")
+    assert assignment.status == "Approved"
+    assert payer.standing(base) is Standing.APPROVED
+    assert payer.look_up(base).outcome is Outcome.CONFIRMED
+
+
+def test_a_bonus_is_paid_once_however_often_it_is_sent(house, payer, played):
+    person, _assignment = played
+    bonus = order_for(person)
+    assert payer.look_up(bonus).outcome is Outcome.NOT_FOUND
+    assert payer.fee(bonus) == Decimal("0.15")
+    before = payer.balance()[0]
+    for _time in range(3):
+        assert payer.pay(bonus).outcome is Outcome.CONFIRMED
+    assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
+    (paid,) = house.market.bonuses
+    assert (paid.amount, paid.worker) == (Decimal("0.75"), "AWORKERONE")
+    assert before - payer.balance()[0] == Decimal("0.90")
+    assert payer.look_up(order_for(person)).outcome is Outcome.NOT_FOUND, "another row was not paid by it"
+
+
+@pytest.mark.parametrize("operation", ["SendBonus", "ApproveAssignment"])
+@pytest.mark.parametrize(
+    ("wrong", "acts"),
+    [
+        (Misbehaviour.DOWN, False),
+        (Misbehaviour.FAILS, False),
+        (Misbehaviour.THROTTLED, False),
+        (Misbehaviour.LOST, True),
+        (Misbehaviour.FAILS_LATE, True),
+        (Misbehaviour.NONSENSE, True),
+    ],
+)
+def test_after_a_lost_answer_looking_up_tells_what_became_of_it(house, payer, played, operation, wrong, acts):
+    person, _assignment = played
+    order = order_for(person) if operation == "SendBonus" else order_for(person, "base", "1.00")
+    house.twin.misbehave(operation, wrong)
+    with pytest.raises(Unreachable):
+        payer.pay(order)
+    assert payer.look_up(order).outcome is (Outcome.CONFIRMED if acts else Outcome.NOT_FOUND)
+    assert payer.pay(order).outcome is Outcome.CONFIRMED
+    paid = house.market.bonuses if operation == "SendBonus" else [one for one in house.market.assignments.values()]
+    assert len(paid) == 1
+
+
+def test_whoever_came_with_anothers_assignment_is_not_paid(house, payer, played):
+    _person, assignment = played
+    other = building.arrive(
+        house.study,
+        worker="AFORGER",
+        proof=f"{assignment.id}/AFORGER",
+        details={"assignmentId": assignment.id, "hitId": assignment.hit.id},
+    )
+    for order in (order_for(other, "base", "1.00"), order_for(other)):
+        assert payer.standing(order) is Standing.SOMEBODY_ELSE
+        assert payer.pay(order).outcome is Outcome.REFUSED
+    assert not house.market.bonuses
+    assert assignment.status == "Submitted"
+
+
+def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, twin):
+    from marketplaces.mturk.tests.house import house_at
+
+    other = house_at(twin, slug="other")
+    person, assignment = other.through(other.published(), "AWORKERTWO")
+    order = order_for(person, "base", "1.00")
+    assert payer.standing(order) is Standing.SOMEBODY_ELSE
+    assert payer.pay(order).outcome is Outcome.REFUSED
+    assert assignment.status == "Submitted"
+
+
+def test_an_assignment_that_mturk_does_not_know(house, payer):
+    person = building.arrive(house.study, worker="AMADEUP", details={"assignmentId": "3MADEUP", "hitId": "3MADEUP"})
+    for order in (order_for(person, "base", "1.00"), order_for(person)):
+        assert payer.standing(order) is Standing.UNKNOWN
+        assert payer.pay(order).outcome is Outcome.REFUSED
+        assert payer.look_up(order).outcome in (Outcome.NOT_FOUND,)
+
+
+def test_nothing_is_paid_before_it_is_submitted(house, payer):
+    hit = house.published()
+    assignment = house.accept(hit, "AWORKERONE")
+    person = house.come(assignment)
+    assert payer.standing(order_for(person)) is Standing.WORKING
+    for reason, amount in (("base", "1.00"), ("bonus", "0.50")):
+        answer = payer.pay(order_for(person, reason, amount))
+        assert answer.outcome is Outcome.REFUSED
+        assert "not submitted" in answer.reason and "AWORKERONE" not in answer.reason
+    house.market.leave(assignment)
+    assert payer.standing(order_for(person)) is Standing.RETURNED
+
+
+def test_a_rejected_assignment_is_not_approved_again(house, payer, played):
+    person, assignment = played
+    house.market.reject(assignment, "Nothing was done at all.")
+    base = order_for(person, "base", "1.00")
+    assert payer.standing(base) is Standing.REJECTED
+    assert payer.pay(base).outcome is Outcome.REFUSED
+    assert payer.look_up(base).outcome is Outcome.REFUSED
+    assert assignment.status == "Rejected"
+
+
+def test_a_reward_that_is_not_what_the_ledger_says_is_not_paid(house, payer, played):
+    person, assignment = played
+    answer = payer.pay(order_for(person, "base", "2.00"))
+    assert answer.outcome is Outcome.REFUSED
+    assert "1.00" in answer.reason and "2.00" in answer.reason
+    assert assignment.status == "Submitted"
+
+
+def test_without_money_nothing_is_paid_and_the_reason_is_said(house, payer, played):
+    person, _assignment = played
+    house.market.total = house.market.spent + house.market.held
+    answer = payer.pay(order_for(person))
+    assert answer.outcome is Outcome.REFUSED
+    assert "not have enough money" in answer.reason
+    assert not house.market.bonuses
+
+
+def test_other_currencies_are_refused(payer, played):
+    person, _assignment = played
+    assert payer.pay(order_for(person, currency="EUR")).outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize(
+    "wrong", [Misbehaviour.DOWN, Misbehaviour.NONSENSE, Misbehaviour.GARBLED, Misbehaviour.THROTTLED]
+)
+def test_asking_how_it_stands_when_mturk_is_in_trouble(house, payer, played, wrong):
+    person, _assignment = played
+    house.twin.misbehave("", wrong)
+    with pytest.raises(Unreachable) as trouble:
+        payer.standing(order_for(person))
+    assert "AWORKERONE" not in str(trouble.value)
+    assert payer.standing(order_for(person)) is Standing.SUBMITTED
+
+
+def test_a_study_without_an_account_pays_nobody(house):
+    Recruitment.objects.all().delete()
+    with pytest.raises(Unreachable, match="Choose an account"):
+        payer_of(house.study.slug)
+
+
+def test_a_bonus_of_a_long_message_can_be_found_again(house, payer, played):
+    person, _assignment = played
+    bonus = order_for(person, message="x" * 5000)
+    payer.pay(bonus)
+    assert payer.look_up(bonus).outcome is Outcome.CONFIRMED
+    assert len(house.market.bonuses[0].reason) <= 1000

@@ -1,0 +1,45 @@
+"""Fees and the question's XML."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marketplaces.mturk import fees
+from marketplaces.mturk.question import SCHEMA, external_question
+
+
+@pytest.mark.parametrize(
+    ("reward", "assignments", "fee"),
+    [("1.00", 9, "0.20"), ("1.00", 10, "0.40"), ("0.01", 1, "0.01"), ("0.12", 3, "0.02"), ("2.50", 100, "1.00")],
+)
+def test_the_fee_of_a_reward(reward, assignments, fee):
+    assert fees.of_reward(Decimal(reward), assignments=assignments) == Decimal(fee)
+
+
+def test_a_whole_task_costs_rewards_and_fees():
+    assert fees.of_task(Decimal("1.00"), assignments=9) == Decimal("10.80")
+    assert fees.of_task(Decimal("1.00"), assignments=10) == Decimal("14.00")
+
+
+def test_a_bonus_costs_a_fifth_more_and_a_cent_at_least():
+    assert fees.of_bonus(Decimal("2.37")) == Decimal("0.47")
+    assert fees.of_bonus(Decimal("0.02")) == Decimal("0.01")
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))
+def test_whatever_an_address_contains_the_question_is_ascii_and_says_it(words):
+    from urllib.parse import parse_qs, quote, urlsplit
+
+    xml = external_question(f"https://parley.example/join/s/?a=1&b={quote(words)}&c=<é>", frame_height=800)
+    assert xml.isascii()
+    root = ElementTree.fromstring(xml)
+    assert root.tag == f"{{{SCHEMA}}}ExternalQuestion"
+    address = urlsplit(root.findtext(f"{{{SCHEMA}}}ExternalURL") or "")
+    asked = parse_qs(address.query, keep_blank_values=True)
+    assert (address.netloc, asked["a"], asked["b"], asked["c"]) == ("parley.example", ["1"], [words], ["<é>"])
+    assert root.findtext(f"{{{SCHEMA}}}FrameHeight") == "800"

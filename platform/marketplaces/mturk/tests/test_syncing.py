@@ -1,0 +1,276 @@
+"""What mTurk says, brought here: tasks, submitted assignments, people who are gone, and our own qualification."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from marketplaces import kinds
+from marketplaces.kinds import Trouble
+from marketplaces.mturk import comparing
+from marketplaces.mturk.errors import Unclear
+from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.tests.house import ADDRESS
+from marketplaces.mturk.twin import Misbehaviour
+from marketplaces.syncing import sync as sync_generally
+from participants.models import Enrolment
+from participants.states import State
+from studies.models import Placement
+
+pytestmark = pytest.mark.django_db
+
+
+def sync(house) -> None:
+    kinds.get("mturk").sync(house.recruitment)
+
+
+def silent(person, **ago) -> None:
+    """The person's page has said nothing for so long, and they came before that."""
+    then = timezone.now() - timedelta(**ago)
+    Enrolment.objects.filter(pk=person.pk).update(last_seen_at=then, arrived_at=then)
+
+
+def state_of(person) -> str:
+    person.refresh_from_db()
+    return person.state
+
+
+def holds_place(person) -> bool:
+    return Placement.objects.filter(enrolment=person, released_at=None).exists()
+
+
+class TestTasks:
+    def test_how_it_stands_is_noted(self, house):
+        hit = house.published(assignments=3)
+        house.come(house.accept(hit, "AWORKERONE"))
+        sync(house)
+        hit.refresh_from_db()
+        assert (hit.state, hit.pending, hit.available, hit.completed) == ("Assignable", 1, 2, 0)
+        house.market.pass_time(2 * 86400)
+        sync(house)
+        hit.refresh_from_db()
+        assert hit.state == Hit.State.REVIEWABLE
+
+    @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.NONSENSE, Misbehaviour.FAILS_LATE])
+    def test_a_task_whose_answer_was_lost_is_found(self, house, wrong):
+        from marketplaces.mturk import publishing
+
+        house.twin.misbehave("CreateHIT", wrong)
+        with pytest.raises(Unclear):
+            publishing.publish(house.ordered(), address=ADDRESS)
+        sync(house)
+        hit = Hit.objects.get()
+        assert (hit.state, hit.problem) == (Hit.State.ASSIGNABLE, "")
+        assert hit.hit_id in house.market.hits
+
+    def test_a_task_that_never_came_to_be_is_given_up_after_a_day(self, house):
+        hit = house.ordered()
+        sync(house)
+        assert Hit.objects.get().state == Hit.State.ORDERED
+        Hit.objects.filter(pk=hit.pk).update(created_at=timezone.now() - timedelta(days=1))
+        sync(house)
+        assert Hit.objects.get().state == Hit.State.REFUSED
+
+    def test_one_that_mturk_has_forgotten_is_noted_and_the_others_go_on(self, house):
+        first, second = house.published(), house.published()
+        del house.market.hits[first.hit_id]
+        house.submit(house.accept(second, "AWORKERONE"))
+        sync(house)
+        first.refresh_from_db()
+        assert first.state == Hit.State.DISPOSED
+        assert Assignment.objects.get().hit == second
+
+
+class TestAssignments:
+    def test_who_submitted_what_they_came_with(self, house):
+        person, _assignment = house.through(house.published(), "AWORKERONE")
+        sync(house)
+        noted = Assignment.objects.get()
+        assert (noted.status, noted.whose, noted.identity) == ("Submitted", "ours", person.identity)
+        assert noted.auto_approval_at - noted.submitted_at == timedelta(days=3)
+        (line,) = comparing.lines_of(house.study)
+        assert (line.there, line.here, line.advice) == ("submitted", "completed", "")
+
+    def test_submitted_there_and_nothing_here(self, house):
+        house.submit(house.accept(house.published(), "ASTRANGER"))
+        sync(house)
+        (line,) = comparing.lines_of(house.study)
+        assert line.enrolment is None and line.may_reject
+        assert "nothing of it is here" in line.advice
+        assert "ASTRANGER" not in str(vars(Assignment.objects.get()))
+
+    def test_ended_here_and_not_submitted_there(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.finish(house.come(assignment))
+        sync(house)
+        (line,) = comparing.lines_of(house.study)
+        assert (line.enrolment, line.there) == (person, "not submitted")
+        assert "They can still do so" in line.advice
+
+    def test_submitted_there_and_still_under_way_here(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.come(assignment)
+        house.submit(assignment)
+        silent(person, hours=3)
+        sync(house)
+        assert state_of(person) == State.ARRIVED
+        (line,) = comparing.lines_of(house.study)
+        assert "still under way here" in line.advice
+
+    def test_submitted_although_the_ending_pays_nothing(self, house):
+        from exports.tests import building
+
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.come(assignment)
+        building.consent(person)
+        building.read_instructions(person, word="wrong")
+        house.submit(assignment)
+        sync(house)
+        assert state_of(person) == State.FAILED_CODE_WORD
+        (line,) = comparing.lines_of(house.study)
+        assert "pays no reward" in line.advice
+        house.market.pass_time(4 * 86400)
+        sync(house)
+        (line,) = comparing.lines_of(house.study)
+        assert (line.there, line.may_reject) == ("approved", False)
+        assert "not in the ledger" in line.advice
+
+    def test_whoever_was_erased_is_not_taken_for_a_stranger(self, house):
+        person, _assignment = house.through(house.published(), "AWORKERONE")
+        sync(house)
+        person.identity.delete()
+        sync(house)
+        (line,) = comparing.lines_of(house.study)
+        assert (line.here, line.advice) == ("erased", "")
+
+
+class TestWhoIsGone:
+    def test_returned_and_nobody_at_work(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.come(assignment)
+        sync(house)
+        assert state_of(person) == State.ARRIVED
+        house.market.leave(assignment)
+        sync(house)
+        assert state_of(person) == State.ARRIVED, "their page was heard from a moment ago"
+        silent(person, minutes=3)
+        sync(house)
+        assert state_of(person) == State.RETURNED
+        assert not holds_place(person)
+        assert not person.ledger.exists()
+
+    def test_while_somebody_is_at_work_nobody_is_taken_for_gone(self, house):
+        hit = house.published()
+        gone, stays = house.accept(hit, "AGONE"), house.accept(hit, "ASTAYS")
+        people = [house.come(gone), house.come(stays)]
+        house.market.leave(gone)
+        for person in people:
+            silent(person, minutes=30)
+        sync(house)
+        assert [state_of(person) for person in people] == [State.ARRIVED, State.ARRIVED]
+
+    def test_the_assignments_time_is_over(self, house):
+        hit = house.published(duration=3600)
+        person, other = house.come(house.accept(hit, "AWORKERONE")), house.come(house.accept(hit, "AOTHER"))
+        silent(person, minutes=70)
+        sync(house)
+        assert state_of(person) == State.RETURNED
+        assert state_of(other) == State.ARRIVED
+
+    def test_another_worker_submitted_the_same_assignment(self, house):
+        hit = house.published()
+        first = house.accept(hit, "AFIRST")
+        gone = house.come(first)
+        house.market.leave(first)
+        silent(gone, minutes=5)
+        second = house.accept(hit, "ASECOND", reuse=first.id)
+        person = house.finish(house.come(second))
+        house.submit(second)
+        sync(house)
+        assert state_of(gone) == State.RETURNED
+        assert state_of(person) == State.COMPLETED
+        lines = {line.enrolment: line for line in comparing.lines_of(house.study)}
+        assert "Somebody else submitted" in lines[gone].advice
+        assert lines[person].advice == ""
+
+    def test_whoever_has_ended_is_left_as_they_are(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        person = house.finish(house.come(assignment))
+        house.market.leave(assignment)
+        silent(person, hours=5)
+        sync(house)
+        assert state_of(person) == State.COMPLETED
+        assert holds_place(person)
+
+
+class TestResting:
+    @pytest.fixture
+    def hit(self, twin, db):
+        from marketplaces.mturk.tests.house import house_at
+
+        self.house = house_at(twin, slug="resting", rest_hours=12, most_participations=None)
+        return self.house.published(demands={"rest_hours": 12})
+
+    def test_the_task_is_hidden_from_whoever_has_begun_and_shown_again_after_the_rest(self, hit):
+        house, worker = self.house, self.house.market.worker("AWORKERONE")
+        other = house.published(demands={"rest_hours": 12})
+        person = house.come(house.accept(hit, "AWORKERONE"))
+        assert house.market.offered(worker)
+        sync(house)
+        assert house.market.offered(worker) == []
+        assert len(house.market.offered(house.market.worker("AFRESH"))) == 2
+        (ours,) = house.market.qualifications.values()
+        value, since = ours.holders["AWORKERONE"]
+        silent(person, hours=12, minutes=1)
+        ours.holders["AWORKERONE"] = (value - 721, since)
+        sync(house)
+        assert [one.id for one in house.market.offered(worker)] == [other.hit_id]
+
+    def test_it_is_made_once_for_all_tasks_of_an_account(self, hit):
+        self.house.published(demands={"rest_hours": 12})
+        assert len(self.house.market.qualifications) == 1
+
+    def test_one_that_exists_at_mturk_already_is_taken(self, hit):
+        from marketplaces.mturk.models import Qualification
+
+        Qualification.objects.all().delete()
+        self.house.published(demands={"rest_hours": 12})
+        assert Qualification.objects.get().qualification_id in self.house.market.qualifications
+
+    def test_a_worker_whom_mturk_does_not_know_stops_nothing(self, hit):
+        house = self.house
+        made_up = house.link(house.accept(hit, "AWORKERONE"), workerId="notaworker")
+        assert house.follow(made_up).status_code == 302
+        house.come(house.accept(hit, "AWORKERTWO"))
+        sync(house)
+        (ours,) = house.market.qualifications.values()
+        assert list(ours.holders) == ["AWORKERTWO"]
+        asked = house.twin.calls.count("AssociateQualificationWithWorker")
+        sync(house)
+        assert house.twin.calls.count("AssociateQualificationWithWorker") == asked
+
+
+class TestTrouble:
+    @pytest.mark.parametrize("wrong", [one for one in Misbehaviour if one is not Misbehaviour.SLOW])
+    def test_it_is_kept_where_the_researcher_sees_it_and_goes_by_itself(self, house, wrong):
+        house.published()
+        house.twin.misbehave("GetHIT", wrong)
+        sync_generally(house.recruitment)
+        house.recruitment.refresh_from_db()
+        assert house.recruitment.problem and house.recruitment.failures == 1
+        sync_generally(house.recruitment)
+        house.recruitment.refresh_from_db()
+        assert (house.recruitment.problem, house.recruitment.failures) == ("", 0)
+
+    def test_what_was_brought_before_stays(self, house):
+        first, second = house.published(), house.published()
+        house.submit(house.accept(first, "AWORKERONE"))
+        house.submit(house.accept(second, "AWORKERONE"))
+        house.twin.misbehave("ListAssignmentsForHIT", Misbehaviour.DOWN, Misbehaviour.DOWN)
+        for expected in (0, 0, 2):
+            with contextlib.suppress(Trouble):
+                sync(house)
+            assert Assignment.objects.count() == expected

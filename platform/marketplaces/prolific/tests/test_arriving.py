@@ -1,0 +1,250 @@
+"""Who is let in by a link of Prolific's, and what everybody else is told."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import jwt
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from marketplaces.prolific import publishing
+from marketplaces.prolific.models import KeySet, Publication
+from marketplaces.prolific.twin.market import Key, new_id
+from participants.models import Enrolment
+from recruiters.models import Identity
+from studies.freezing import launch
+from tests.visitors import heading_of, text_of
+
+pytestmark = pytest.mark.django_db
+
+DOOR = "/join/splitting/"
+
+
+def opening(worker, **changed: str | None) -> HttpResponse:
+    """The page behind the worker's link with some of its parameters changed or (None) taken away."""
+    found = {**dict(parse_qsl(urlsplit(worker.link).query)), **changed}
+    return Client().get(f"{DOOR}?{urlencode({name: value for name, value in found.items() if value is not None})}")
+
+
+def signed_otherwise(worker, **claims) -> HttpResponse:
+    """The page behind a link whose signed claims, or the key they are signed with, differ from the true ones."""
+    return opening(worker, prolific_token=worker.desk.twin.market.signed(worker.submission, **claims))
+
+
+def refused(response: HttpResponse, status: int, says: str) -> None:
+    """Not let in, told why, with nothing written."""
+    assert response.status_code == status, text_of(response)
+    assert says in text_of(response)
+    assert not Enrolment.objects.exists() and not Identity.objects.exists()
+
+
+def test_a_signed_link_lets_its_worker_in_and_back_in(desk):
+    desk.publish()
+    worker = desk.worker()
+    person = worker.arrive()
+    assert person.identity.worker == worker.participant
+    assert person.identity.proof == f"{worker.submission.id}/{worker.participant}"
+    assert worker.open()["location"] == person.get_absolute_url()
+    assert Enrolment.objects.count() == 1
+
+
+def test_the_signed_token_alone_says_who_comes(desk):
+    desk.publish()
+    worker = desk.worker()
+    response = opening(worker, PROLIFIC_PID=None, STUDY_ID=None, SESSION_ID=None)
+    assert response["location"] == worker.person.get_absolute_url()
+
+
+@pytest.mark.parametrize(
+    "audience",
+    ["http://testserver", "http://testserver/", "testserver", DOOR, ["https://else.example", "http://testserver"]],
+)
+def test_a_token_may_name_its_audience_in_any_of_the_usual_ways(desk, audience):
+    desk.publish()
+    worker = desk.worker()
+    told = f"http://testserver{audience}?PROLIFIC_PID=x" if audience == DOOR else audience
+    assert signed_otherwise(worker, aud=told).status_code == 302
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": "https://evil.example"},
+        {"aud": "http://testserver.evil.example"},
+        {"aud": "http://testserver/join/other/"},
+        {"aud": 7},
+        {"iss": "https://evil.example"},
+        {"sub": "0" * 24},
+        {"prolific": {"PROLIFIC_PID": "1" * 24}},
+        {"prolific": "nothing"},
+    ],
+)
+def test_a_token_for_something_else_is_refused(desk, claims):
+    desk.publish()
+    refused(signed_otherwise(desk.worker(), **claims), 403, "open the study from Prolific")
+
+
+def test_a_token_signed_by_somebody_else_is_refused_even_under_prolifics_name(desk):
+    desk.publish()
+    worker = desk.worker()
+    forger = Key(kid=desk.twin.market.key.kid)
+    refused(signed_otherwise(worker, key=forger), 403, "Prolific did not sign it")
+
+
+@pytest.mark.parametrize("algorithm", ["none", "HS256"])
+def test_only_prolifics_algorithm_is_believed(desk, algorithm):
+    desk.publish()
+    worker = desk.worker()
+    good = jwt.decode(desk.twin.market.signed(worker.submission), options={"verify_signature": False})
+    head = {"kid": desk.twin.market.key.kid}
+    secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
+    token = jwt.encode(good, secret, algorithm=algorithm, headers=head)
+    refused(opening(worker, prolific_token=token), 403, "Prolific did not sign it")
+
+
+@pytest.mark.parametrize("token", ["x", "a.b.c", "." * 50, "ü" * 30, "A" * 7000])
+def test_what_is_no_token_is_refused(desk, token):
+    desk.publish()
+    refused(opening(desk.worker(), prolific_token=token), 403, "Prolific did not sign it")
+
+
+def test_an_expired_link_says_where_a_new_one_is(desk):
+    desk.publish()
+    response = signed_otherwise(desk.worker(), exp=int(timezone.now().timestamp()) - 3600)
+    refused(response, 410, "open the study there again")
+
+
+def test_an_unsigned_link_is_refused_where_signed_ones_are_wanted(desk):
+    desk.publish()
+    refused(opening(desk.worker(), prolific_token=None), 403, "lacks Prolific's signature")
+
+
+def test_changed_parameters_are_refused(desk):
+    desk.publish()
+    worker = desk.worker()
+    for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"):
+        refused(opening(worker, **{name: new_id()}), 403, "differ")
+
+
+def test_a_link_of_another_study_is_refused(desk):
+    desk.publish(requires_signature=False)
+    refused(opening(desk.worker(), STUDY_ID=new_id()), 403, "belongs to another study")
+
+
+@pytest.mark.parametrize("worker_id", ["", "5", "A1WORKEROFMTURK", "z" * 24, "1" * 25, "1" * 500, "\x00" * 24])
+def test_what_is_no_prolific_id_is_refused(desk, worker_id):
+    desk.publish(requires_signature=False)
+    refused(opening(desk.worker(), PROLIFIC_PID=worker_id), 400, "own page on Prolific")
+
+
+def test_knowing_somebodys_id_does_not_open_their_session(desk):
+    desk.publish(requires_signature=False)
+    worker = desk.worker()
+    person = worker.arrive()
+    response = opening(worker, SESSION_ID=new_id())
+    assert response.status_code == 403 and person.token not in response.content.decode()
+    assert "already begun" in text_of(response)
+
+
+# ---- Prolific's keys -------------------------------------------------------------------------------
+
+
+def test_a_new_key_is_fetched_when_a_link_names_it(desk):
+    desk.publish()
+    desk.worker().arrive()
+    KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=5))
+    desk.twin.market.key = Key()
+    desk.worker().arrive()
+
+
+def test_known_keys_stay_good_while_prolific_is_down(desk):
+    desk.publish()
+    first, second = desk.worker(), desk.worker()
+    first.arrive()
+    KeySet.objects.update(heard_at=timezone.now() - timedelta(days=3), asked_at=None)
+    desk.twin.misbehave("error", "jwks", times=99)
+    second.arrive()
+
+
+@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+def test_without_any_key_the_worker_is_asked_to_wait_and_gets_in_later(desk, kind):
+    desk.publish()
+    worker = desk.worker()
+    desk.twin.misbehave(kind, "jwks")
+    response = worker.open()
+    refused(response, 503, "wait a minute and load this page again")
+    assert "give it back" not in text_of(response)
+    KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
+    worker.arrive()
+
+
+def test_invented_key_names_do_not_turn_into_calls_of_prolific(desk):
+    desk.publish()
+    worker = desk.worker()
+    worker.arrive()
+    asked = KeySet.objects.get().asked_at
+    for _i in range(5):
+        assert signed_otherwise(worker, key=Key()).status_code == 403
+    assert KeySet.objects.get().asked_at == asked
+
+
+# ---- before it is published -----------------------------------------------------------------------
+
+
+def test_while_it_is_a_draft_there_a_link_only_previews(desk):
+    desk.draft()
+    ids = {"PROLIFIC_PID": new_id(), "STUDY_ID": desk.publication.prolific_id, "SESSION_ID": new_id()}
+    response = Client().get(DOOR, ids)
+    assert heading_of(response) == "Preview: Splitting money"
+    assert not Enrolment.objects.exists()
+
+
+def test_a_link_with_prolifics_placeholders_only_previews(desk):
+    desk.publish()
+    response = Client().get(publishing.PARAMETERS.join([DOOR, ""]))
+    assert heading_of(response).startswith("Preview") and not Enrolment.objects.exists()
+
+
+def test_a_study_that_was_published_at_prolific_itself_lets_people_in_at_once(desk):
+    desk.draft()
+    desk.twin.market.transition(desk.publication.prolific_id, "PUBLISH")
+    Publication.objects.update(said_at=timezone.now() - timedelta(minutes=1))
+    desk.worker().arrive()
+    assert desk.publication.status == "ACTIVE"
+
+
+def test_a_study_that_is_not_on_prolific_says_so(desk):
+    refused(Client().get(DOOR, {"PROLIFIC_PID": new_id()}), 403, "not on Prolific")
+
+
+# ---- the second time ------------------------------------------------------------------------------
+
+
+def test_a_second_game_within_the_rest_is_told_when(desk):
+    desk.study.most_participations, desk.study.rest_hours = None, 12
+    desk.study.save()
+    launch(desk.study)
+    desk.publish(requires_signature=False)
+    worker = desk.worker()
+    worker.finish()
+    response = opening(worker, SESSION_ID=new_id())
+    assert response.status_code == 403
+    assert "welcome again in 12 hours" in text_of(response)
+
+
+def test_no_identifier_is_written_to_a_log(desk, caplog):
+    caplog.set_level(logging.DEBUG)
+    desk.publish()
+    worker = desk.worker()
+    worker.arrive()
+    signed_otherwise(worker, exp=1)
+    desk.twin.misbehave("drop", "submissions")
+    said = "\n".join(
+        f"{record.name} {record.getMessage()}" for record in caplog.records if record.name.startswith("marketplaces")
+    )
+    assert worker.participant not in said and worker.submission.id not in said

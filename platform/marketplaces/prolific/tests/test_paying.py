@@ -1,0 +1,248 @@
+"""Nobody is paid twice, nobody else's submission is paid, and what cannot be told is said to be unclear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from marketplaces.prolific.twin.market import new_id
+from payouts import payers
+from payouts.payers import Outcome, Standing, Unreachable
+
+pytestmark = pytest.mark.django_db
+
+APPROVING = r"POST /api/v1/submissions/\w+/transition/"
+PREPARING = "POST /api/v1/submissions/bonus-payments/"
+PAYING = "POST /api/v1/bulk-bonus-payments/"
+LOOKING = r"GET /api/v1/submissions/\w+/"
+
+
+@pytest.fixture
+def payer(desk):
+    desk.publish()
+    found = payers.way_of("prolific").payer(desk.study.slug)
+    assert found.may_repeat is False
+    return found
+
+
+@pytest.fixture
+def done(desk, payer):
+    """Somebody who finished here and there."""
+    worker = desk.worker()
+    worker.finish()
+    worker.submit()
+    return worker
+
+
+def paid(desk, worker, reason: str) -> list[int]:
+    """What a worker was paid for `reason`, in cents."""
+    name = "reward" if reason == "base" else reason
+    return [cents for who, what, cents in desk.twin.market.paid if who == worker.submission.id and what == name]
+
+
+def test_base_and_bonus_are_paid_once(desk, payer, done):
+    base, bonus = done.order("base"), done.order("bonus")
+    assert payer.standing(base) == Standing.SUBMITTED
+    assert payer.prepare(base) == ""
+    assert payer.pay(base).outcome == Outcome.CONFIRMED
+    assert payer.standing(base) == Standing.APPROVED
+    reference = payer.prepare(bonus)
+    assert reference and not paid(desk, done, "bonus")
+    assert payer.pay(replace(bonus, reference=reference)).outcome == Outcome.SENT
+    assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
+    assert paid(desk, done, "base") == [100] and paid(desk, done, "bonus") == [int(bonus.amount * 100)]
+
+
+def test_whoever_asks_again_pays_nobody_twice(desk, payer, done):
+    base, bonus = done.order("base"), done.order("bonus")
+    for _i in range(3):
+        assert payer.pay(base).outcome == Outcome.CONFIRMED
+        payer.prepare(bonus)
+        assert payer.pay(bonus).outcome in (Outcome.SENT, Outcome.CONFIRMED)
+    assert paid(desk, done, "base") == [100]
+    assert len(paid(desk, done, "bonus")) == 1
+    assert len(desk.twin.market.bulks) == 1
+
+
+@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+def test_a_bonus_whose_answer_was_lost_is_seen_at_prolific(desk, payer, done, kind):
+    bonus = done.order("bonus")
+    payer.prepare(bonus)
+    desk.twin.misbehave(kind, PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
+    assert payer.pay(bonus).outcome == Outcome.CONFIRMED
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+def test_a_bonus_that_nobody_can_see_is_unclear_and_never_sent_again(desk, payer, done):
+    bonus = done.order("bonus")
+    payer.prepare(bonus)
+    desk.twin.misbehave("drop", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    told = payer.look_up(bonus)
+    assert told.outcome == Outcome.UNCLEAR and "Look there yourself" in told.reason
+    assert payer.pay(bonus).outcome == Outcome.UNCLEAR
+    assert not paid(desk, done, "bonus")
+
+
+def test_a_bonus_that_a_person_looked_up_and_found_unpaid_is_set_up_anew(desk, payer, done):
+    bonus = done.order("bonus")
+    first = payer.prepare(bonus)
+    desk.twin.misbehave("drop", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    assert payer.prepare(bonus) != first
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+def test_a_bonus_that_was_paid_after_all_is_not_set_up_anew(desk, payer, done):
+    bonus = done.order("bonus")
+    first = payer.prepare(bonus)
+    desk.twin.misbehave("drop_after", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    assert payer.prepare(bonus) == first
+    assert payer.pay(bonus).outcome == Outcome.CONFIRMED
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+def test_a_bonus_that_takes_its_time_is_sent_and_then_confirmed(desk, payer, done):
+    desk.twin.market.pays_late = True
+    bonus = done.order("bonus")
+    payer.prepare(bonus)
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    assert payer.look_up(bonus).outcome == Outcome.SENT
+    desk.twin.market.pay_what_is_owed()
+    assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
+
+
+def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, done):
+    bonus = done.order("bonus")
+    desk.twin.market.submissions[done.submission.id].bonuses.append(int(bonus.amount * 100))
+    payer.prepare(bonus)
+    desk.twin.misbehave("drop", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    assert payer.look_up(bonus).outcome == Outcome.UNCLEAR
+
+
+@pytest.mark.parametrize("what", ["throttle", "funds"])
+def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done, what):
+    bonus, balance = done.order("bonus"), desk.twin.market.balance
+    payer.prepare(bonus)
+    if what == "throttle":
+        desk.twin.misbehave("throttle", PAYING)
+    else:
+        desk.twin.market.balance = 0
+    told = payer.pay(bonus)
+    assert told.outcome == Outcome.REFUSED and told.reason
+    assert payer.look_up(bonus).outcome == Outcome.NOT_FOUND
+    desk.twin.market.balance = balance
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+@pytest.mark.parametrize("kind", ["drop", "drop_after", "error", "error_after", "nonsense"])
+def test_trouble_while_preparing_moves_no_money(desk, payer, done, kind):
+    bonus = done.order("bonus")
+    desk.twin.misbehave(kind, PREPARING)
+    with pytest.raises(Unreachable):
+        payer.prepare(bonus)
+    assert payer.pay(bonus).outcome == Outcome.REFUSED
+    assert payer.prepare(bonus)
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+@pytest.mark.parametrize("kind", ["drop_after", "error_after"])
+def test_an_approval_whose_answer_was_lost_is_looked_up(desk, payer, done, kind):
+    base = done.order("base")
+    desk.twin.misbehave(kind, APPROVING)
+    with pytest.raises(Unreachable):
+        payer.pay(base)
+    assert payer.look_up(base).outcome == Outcome.CONFIRMED
+    assert paid(desk, done, "base") == [100]
+
+
+@pytest.mark.parametrize("kind", ["drop", "error"])
+def test_an_approval_that_was_not_taken_is_not_found_and_can_be_sent_again(desk, payer, done, kind):
+    base = done.order("base")
+    desk.twin.misbehave(kind, APPROVING)
+    with pytest.raises(Unreachable):
+        payer.pay(base)
+    assert payer.look_up(base).outcome == Outcome.NOT_FOUND
+    assert payer.pay(base).outcome == Outcome.CONFIRMED
+
+
+@pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
+def test_nothing_is_known_while_prolific_does_not_answer_sensibly(desk, payer, done, kind):
+    base = done.order("base")
+    for ask in (payer.standing, payer.look_up):
+        desk.twin.misbehave(kind, LOOKING)
+        with pytest.raises(Unreachable) as told:
+            ask(base)
+        assert done.participant not in str(told.value) and done.submission.id not in str(told.value)
+    desk.twin.misbehave(kind, "balance")
+    with pytest.raises(Unreachable):
+        payer.balance()
+
+
+def test_everybodys_standing(desk, payer, done):
+    base, market = done.order("base"), desk.twin.market
+    said = {
+        "RESERVED": Standing.WORKING, "ACTIVE": Standing.WORKING, "TIMED-OUT": Standing.TIMED_OUT,
+        "AWAITING REVIEW": Standing.SUBMITTED, "AWAITING_REVIEW": Standing.SUBMITTED, "APPROVED": Standing.APPROVED,
+        "RETURNED": Standing.RETURNED, "REJECTED": Standing.REJECTED, "SCREENED OUT": Standing.REJECTED,
+    }  # fmt: skip
+    for status, standing in said.items():
+        market.submissions[done.submission.id].status = status
+        assert payer.standing(base) == standing
+    market.submissions[done.submission.id].status = "BRAND NEW"
+    with pytest.raises(Unreachable, match="BRAND NEW"):
+        payer.standing(base)
+
+
+def test_a_submission_that_prolific_does_not_have_is_unknown(payer, done):
+    invented = replace(done.order("base"), details={"SESSION_ID": new_id()})
+    assert payer.standing(invented) == Standing.UNKNOWN
+    assert payer.standing(replace(invented, details={})) != Standing.SUBMITTED
+
+
+def test_another_workers_submission_is_somebody_elses(desk, payer, done):
+    other = desk.worker()
+    order = replace(done.order("base"), details={"SESSION_ID": other.submission.id})
+    assert payer.standing(order) == Standing.SOMEBODY_ELSE
+    desk.twin.market.submissions[done.submission.id].study = new_id()
+    assert payer.standing(done.order("base")) == Standing.SOMEBODY_ELSE
+
+
+def test_only_the_published_reward_is_paid_as_base(desk, payer, done):
+    told = payer.pay(done.order("base", amount="2.00"))
+    assert told.outcome == Outcome.REFUSED and "1.00" in told.reason
+    assert payer.pay(replace(done.order("base"), currency="GBP")).outcome == Outcome.REFUSED
+    assert not desk.twin.market.paid
+
+
+def test_somebody_who_has_not_submitted_cannot_be_approved(desk, payer):
+    worker = desk.worker()
+    worker.finish()
+    told = payer.pay(worker.order("base"))
+    assert told.outcome == Outcome.REFUSED and "ACTIVE" in told.reason
+    worker.submit()
+    assert payer.pay(worker.order("base")).outcome == Outcome.CONFIRMED
+
+
+def test_the_fee_is_what_prolific_takes(desk, payer, done):
+    assert payer.fee(done.order("bonus", amount="1.00")) == Decimal("0.40")
+    assert payer.balance() == (Decimal("9972.00"), "USD")
+
+
+def test_a_study_that_is_not_on_prolific_pays_nobody(db):
+    with pytest.raises(Unreachable, match="not on Prolific"):
+        payers.way_of("prolific").payer("no-such-study")

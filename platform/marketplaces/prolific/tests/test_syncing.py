@@ -1,0 +1,183 @@
+"""What Prolific says of its workers comes here; where both say different things, the researcher is told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from exports.tests import building
+from marketplaces import syncing
+from marketplaces.models import Recruitment
+from marketplaces.prolific import client, rejecting
+from marketplaces.prolific.differences import counted, differences
+from marketplaces.prolific.models import Submission
+from marketplaces.prolific.publishing import NotPossible
+from marketplaces.prolific.twin.market import new_id
+from participants.models import Enrolment
+from participants.states import ENDINGS, State
+from tests.visitors import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def ask(desk) -> Recruitment:
+    """Ask about the study, as the sweep does."""
+    Recruitment.objects.update(next_at=timezone.now())
+    recruitment = Recruitment.objects.select_related("account", "study").get()
+    assert syncing.sync(recruitment)
+    recruitment.refresh_from_db()
+    return recruitment
+
+
+def said(desk) -> dict[str, str]:
+    """The differences, by who they are about."""
+    return {one.who: one.what for one in differences(desk.publication)}
+
+
+def test_a_returned_place_is_free_again_and_the_person_is_told(desk):
+    desk.publish()
+    worker = desk.worker()
+    person = worker.arrive()
+    desk.twin.market.give_back(worker.submission.id)
+    assert ask(desk).problem == ""
+    person.refresh_from_db()
+    assert person.state == State.RETURNED and person.placement.released_at is not None
+    again = worker.open()
+    assert again["location"] == person.get_absolute_url()
+    from django.test import Client
+
+    page = Client().get(again["location"])
+    assert "You returned this assignment" in text_of(page) and "nothing more for you to do" in text_of(page)
+
+
+def test_who_ran_out_of_time_there_ends_here_unless_they_are_playing(desk):
+    desk.publish()
+    gone, playing = desk.worker(), desk.worker()
+    for worker in (gone, playing):
+        worker.arrive()
+        desk.twin.market.time_out(worker.submission.id)
+    Enrolment.objects.filter(pk=gone.person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
+    ask(desk)
+    assert gone.person.state == State.TIMED_OUT and not playing.person.ended
+    assert said(desk) == {playing.person.pseudonym: "Ran out of time on Prolific, and is still playing here."}
+
+
+def test_asking_again_changes_nothing_more(desk):
+    desk.publish()
+    worker = desk.worker()
+    worker.finish()
+    worker.submit()
+    for _i in range(2):
+        ask(desk)
+    assert worker.person.state == State.COMPLETED
+    assert Submission.objects.count() == 1 and worker.person.ledger.count() == 2
+    assert counted(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
+
+
+def test_every_page_of_the_list_is_read(desk, monkeypatch):
+    monkeypatch.setattr(client, "PAGE", 3)
+    desk.publish()
+    for _i in range(8):
+        desk.worker()
+    ask(desk)
+    assert counted(desk.publication) == [("taking part", 8)]
+
+
+def test_every_difference_is_named_and_nobody_identified(desk):
+    desk.publish(requires_signature=False)
+    early, shared, slow, nocode, late = (desk.worker() for _i in range(5))
+    early.arrive()
+    early.submit()
+    failed = shared.arrive()
+    building.consent(failed)
+    building.read_instructions(failed, word="wrong")
+    shared.submit("completed")
+    slow.finish()
+    nocode.finish()
+    nocode.submit("NOCODE")
+    late.finish()
+    desk.twin.market.give_back(late.submission.id)
+    never = desk.worker()
+    never.submit()
+    foreign, real = desk.worker(), desk.worker()
+    foreign.submission, kept = real.submission, foreign.submission
+    liar = building.enrol(
+        desk.study,
+        building.Arrival("prolific", worker=foreign.participant, proof=f"{new_id()}/{foreign.participant}"),
+    )
+    ask(desk)
+    found = said(desk)
+    assert found.pop(early.person.pseudonym) == "Submitted on Prolific, and has not finished here."
+    assert found.pop(failed.pseudonym) == "Submitted with the code of those who finished, without finishing."
+    assert found.pop(slow.person.pseudonym) == "Finished here, and has not submitted on Prolific."
+    assert found.pop(nocode.person.pseudonym) == "Submitted without the study's code."
+    assert found.pop(late.person.pseudonym) == "Finished here; on Prolific the place is returned."
+    assert found.pop(liar.pseudonym).startswith("Came here with a submission that Prolific does not have")
+    ((who, what),) = found.items()
+    assert who.startswith("began on Prolific 20") and what == "Submitted on Prolific, and never came here."
+    everything = " ".join(f"{one.who} {one.what} {one.advice}" for one in differences(desk.publication))
+    for submission in desk.twin.market.submissions.values():
+        assert submission.id not in everything and submission.participant not in everything
+    assert kept.id not in everything
+
+
+def test_trouble_is_shown_and_asked_again_later(desk):
+    desk.publish()
+    worker = desk.worker()
+    worker.arrive()
+    desk.twin.market.give_back(worker.submission.id)
+    for kind in ("drop", "error", "nonsense", "throttle"):
+        desk.twin.misbehave(kind, "submissions")
+        recruitment = ask(desk)
+        assert recruitment.problem.startswith("Prolific") and recruitment.failures
+        assert not worker.person.ended
+    assert ask(desk).problem == "" and worker.person.state == State.RETURNED
+
+
+def test_nothing_is_asked_before_it_is_published(desk):
+    desk.draft()
+    desk.twin.calls.clear()
+    ask(desk)
+    assert [call.path.split("/")[3] for call in desk.twin.calls] == ["studies"]
+
+
+def test_a_submission_is_rejected_with_a_reason_unless_it_is_being_paid(desk):
+    desk.publish()
+    worker = desk.worker()
+    person = worker.arrive()
+    building.consent(person)
+    building.read_instructions(person, word="wrong")
+    worker.submit("NOCODE")
+    ask(desk)
+    assert rejecting.rejectable(desk.publication) == {person.pk: worker.person}
+    reason = {"category": "FAILED_CHECK", "message": "The word hidden in the instructions was not typed. " * 3}
+    rejecting.reject(desk.publication, worker.person, **reason)
+    assert desk.twin.market.submissions[worker.submission.id].status == "REJECTED"
+    with pytest.raises(NotPossible, match="does not await review"):
+        rejecting.reject(desk.publication, worker.person, **reason)
+    paid = desk.worker()
+    paid.finish().ledger.update(state="sent")
+    paid.submit()
+    with pytest.raises(NotPossible, match="being paid"):
+        rejecting.reject(desk.publication, paid.person, **reason)
+
+
+@pytest.mark.parametrize("state", list(ENDINGS))
+def test_every_ending_has_a_page_that_leads_back_with_its_own_code(desk, state):
+    from django.test import Client
+
+    from participants import services as people
+
+    desk.publish()
+    person = desk.worker().arrive()
+    people.end(person, State(state))
+    page = Client().get(person.get_absolute_url()).content.decode()
+    codes = desk.publication.codes
+    right = {"completed": "completed", "failed_quiz": "completed", "opponent_failed": "completed",
+             "screened_out": "screened_out", "returned": ""}.get(state, "returned")  # fmt: skip
+    for which, code in codes.items():
+        address = f"{desk.twin.address}/submissions/complete?cc={code}"
+        assert (code in page) == (which == right) and (address in page) == (which == right)
+    assert person.completion_code not in page

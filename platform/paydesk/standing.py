@@ -1,0 +1,197 @@
+"""How the pay of a study stands, as its page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Count, QuerySet, Sum
+from django.utils import timezone
+
+from paydesk import words
+from payouts import books, deciding
+from payouts.models import LedgerRow
+from payouts.payers import Unreachable, way_of
+from payouts.rules import cents
+from recruiters import arrivals
+from studies.models import Study
+
+State = LedgerRow.State
+ROWS_SHOWN = 100
+_ZERO = Decimal("0.00")
+_REMEMBERED = 24 * 60 * 60
+
+
+@dataclass
+class Held:
+    """What is in one state, in one currency."""
+
+    state: str
+    label: str
+    colour: str
+    rows: int = 0
+    amounts: dict[str, Decimal] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Decimal:
+        return sum(self.amounts.values(), start=_ZERO)
+
+    @property
+    def base(self) -> Decimal:
+        return self.amounts.get("base", _ZERO)
+
+    @property
+    def bonus(self) -> Decimal:
+        return self.amounts.get("bonus", _ZERO)
+
+
+@dataclass
+class Purse:
+    """One currency of a study: what is where, and how much may be paid.
+
+    Attributes:
+        committed: what is or may be paid, fees included.
+    """
+
+    currency: str
+    held: list[Held]
+    committed: Decimal
+    limit: Decimal | None
+
+    @property
+    def total(self) -> Decimal:
+        return sum((one.total for one in self.held), start=_ZERO)
+
+    @property
+    def percent(self) -> int:
+        return min(100, round(100 * self.committed / self.limit)) if self.limit else 0
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What an account held when it was last asked; `trouble` says why it could not be asked."""
+
+    title: str
+    amount: Decimal | None = None
+    currency: str = ""
+    at: datetime | None = None
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One row of the list."""
+
+    row: LedgerRow
+    reason: str
+    workings: str
+    colour: str
+    next: str
+    recruiter: str
+
+
+def rows_of(study: Study) -> QuerySet[LedgerRow]:
+    return LedgerRow.objects.filter(study=study.slug)
+
+
+def purses_of(study: Study) -> list[Purse]:
+    """The study's sums, one purse for each currency; the study's own currency where nothing is owed yet."""
+    sums = rows_of(study).order_by().values_list("currency", "state", "reason").annotate(Count("pk"), Sum("amount"))
+    found: dict[str, dict[str, Held]] = {}
+    for currency, state, reason, number, amount in sums:
+        label = str(State(state).label)
+        held = found.setdefault(currency, {}).setdefault(state, Held(state, label, words.COLOURS[State(state)]))
+        held.rows += number
+        held.amounts[reason] = cents(amount)
+    return [
+        Purse(
+            currency=currency,
+            held=[found[currency][state] for state in State.values if state in found.get(currency, {})],
+            committed=deciding.committed(study.slug, currency),
+            limit=deciding.limit_of(study.slug, currency),
+        )
+        for currency in sorted(found) or [study.currency]
+    ]
+
+
+def counts_of(study: Study) -> dict[str, int]:
+    """How many rows are in each state."""
+    return dict(rows_of(study).order_by().values_list("state").annotate(Count("pk")))
+
+
+def in_order(study: Study) -> list[str]:
+    """What the sums of the books have against each other; empty when they agree."""
+    return [one.says for one in books.check(study.slug, journals=False)]
+
+
+def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
+    """Rows as the list has them."""
+    found = list(rows)
+    under_way = (State.APPROVED, State.SENT, State.UNCLEAR)
+    people = {row.enrolment_id for row in found}
+    base = LedgerRow.objects.filter(enrolment__in=people, reason="base", state__in=under_way)
+    waiting_for = set(base.values_list("enrolment_id", flat=True))
+    return [
+        Shown(
+            row=row,
+            reason=words.reason_in_words(row.reason),
+            workings=words.workings_in_words(row),
+            colour=words.COLOURS[State(row.state)],
+            next=words.what_next(row, base_under_way=row.enrolment_id in waiting_for),
+            recruiter=recruiter_title(row.recruiter),
+        )
+        for row in found
+    ]
+
+
+def recruiter_title(kind: str) -> str:
+    """How a kind of recruiter is called."""
+    way, arrival = way_of(kind), arrivals.KINDS.get(kind)
+    return str(way.title) if way is not None else str(arrival.title) if arrival is not None else kind
+
+
+def ways_of(study: Study) -> list[tuple[str, str]]:
+    """How the study's people came: [(kind, how they are paid: "recruiter", "hand" or "elsewhere")]."""
+    found = []
+    for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
+        way = way_of(kind)
+        how = "elsewhere" if way and way.elsewhere else "recruiter" if way and way.payer else "hand"
+        found.append((kind, how))
+    return sorted(found)
+
+
+def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
+    """What the accounts that pay these rows hold now; asks their interfaces, and remembers the answers."""
+    found = []
+    for kind in sorted({row.recruiter for row in rows}):
+        way = way_of(kind)
+        if way is None or way.payer is None:
+            continue
+        try:
+            held = way.payer(study.slug).balance()
+        except Unreachable as trouble:
+            found.append(Balance(str(way.title), trouble=str(trouble)))
+            continue
+        if held is not None:
+            now = Balance(str(way.title), amount=held[0], currency=held[1], at=timezone.now())
+            cache.set(_key(study, kind), (str(held[0]), held[1], now.at), _REMEMBERED)
+            found.append(now)
+    return found
+
+
+def last_balances(study: Study) -> list[Balance]:
+    """What the accounts held when they were last asked; asks nobody."""
+    found = []
+    for kind, how in ways_of(study):
+        kept: Any = cache.get(_key(study, kind)) if how == "recruiter" else None
+        if kept is not None:
+            found.append(Balance(recruiter_title(kind), amount=Decimal(kept[0]), currency=kept[1], at=kept[2]))
+    return found
+
+
+def _key(study: Study, kind: str) -> str:
+    return f"paydesk-balance-{study.pk}-{kind}"

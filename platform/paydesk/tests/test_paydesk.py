@@ -1,0 +1,302 @@
+"""The pay page: owners approve what they were shown, nothing happens on a look, and nobody's identity is told."""
+
+from __future__ import annotations
+
+import csv
+import io
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Record
+from exports.tests import building
+from payouts import paying
+from payouts.models import LedgerRow, Limit, Posting
+from payouts.rules import PayRule
+from payouts.tests.people import finished
+from payouts.tests.test_paying import later, settle, states
+from payouts.tests.twin import Twin
+from rights.members import give
+from rights.roles import Role
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+SLUG = "splitting"
+
+
+@pytest.fixture
+def study() -> Study:
+    return building.new_study(slug=SLUG)
+
+
+def somebody(client: Client, study: Study, role: Role) -> User:
+    user = User.objects.create_user(f"the-{role}", is_staff=True)
+    give(study, user=user, role=role, by=None)
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def owner(client: Client, study: Study) -> User:
+    return somebody(client, study, Role.OWNER)
+
+
+def path(study: Study, name: str = "page", *more: object) -> str:
+    return reverse(f"paydesk:{name}", args=[study.pk, *more])
+
+
+def said(response) -> str:
+    """What the page says after a deed."""
+    return " ".join(str(message) for message in response.context["messages"])
+
+
+def act(client: Client, study: Study, name: str, *rows: LedgerRow, note: str = "", state: str = "due"):
+    chosen = ",".join(str(row.pk) for row in rows)
+    posted = {"act": name, "rows": chosen, "note": note, "state": state}
+    return client.post(path(study, "do"), posted, follow=True)
+
+
+# ---- looking ---------------------------------------------------------------------------------------
+
+
+def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, owner, twin: Twin):
+    finished("A1", study=SLUG)
+    page = client.get(path(study)).content.decode()
+    assert "Sums in USD" in page and "3.00" in page
+    assert "agree to the cent" in page
+    assert "2 × 2.00 (announced average) × 0.5 (success, from 0 to 1)" in page
+    assert "1.00 USD for “completed" in page
+    assert "payments wait for approval" in page
+
+
+def test_a_bonus_that_was_cut_says_so(client, study, owner):
+    finished("A1", study=SLUG, rule=PayRule(rule="linear", rate="0.5", cap="7.00"))
+    assert "0.5 × 100 (payoff), cut at the highest bonus of 7.00" in client.get(path(study)).content.decode()
+
+
+def test_looking_asks_no_recruiter_and_changes_nothing(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study=SLUG)
+    before = list(LedgerRow.objects.values())
+    client.get(path(study))
+    client.get(path(study, "row", base.uid))
+    for name in ("ask", "do", "try", "limit", "finance"):
+        assert client.get(path(study, name)).status_code == 405
+    assert client.get(path(study, "resolve", base.uid)).status_code == 405
+    assert list(LedgerRow.objects.values()) == before and not twin.asked
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_only_owners_act(client, study, twin: Twin, role: Role):
+    somebody(client, study, role)
+    base, _bonus = finished("A1", study=SLUG)
+    page = client.get(path(study)).content.decode()
+    assert "Approve…" not in page and "Set the limit" not in page
+    for name in ("ask", "do", "try", "limit"):
+        assert client.post(path(study, name), {"act": "approve", "rows": base.pk}).status_code == 403
+    assert client.post(path(study, "resolve", base.uid), {"paid": "yes"}).status_code == 403
+    assert states(base) == ["due"]
+
+
+# ---- asking before doing ---------------------------------------------------------------------------
+
+
+def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, study, owner, twin: Twin):
+    finished("A1", study=SLUG), finished("A2", study=SLUG)
+    asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"})
+    (sums,) = asked.context["sums"].values()
+    assert (len(sums.people), sums.rows, sums.amount, sums.fee) == (2, 4, Decimal("6.00"), Decimal("1.20"))
+    page = asked.content.decode()
+    assert "7.20" in page and "holds 100.00 USD now" in page
+    assert set(LedgerRow.objects.values_list("state", flat=True)) == {"due"}, "asking changes nothing"
+
+
+def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, owner, twin: Twin):
+    base, bonus = finished("A1", study=SLUG)
+    other, _ = finished("A2", study=SLUG)
+    asked = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
+    assert [row.pk for row in asked.context["rows"]] == [base.pk, bonus.pk]
+    response = act(client, study, "approve", base, bonus)
+    assert "2 payments" in said(response)
+    assert states(base, bonus, other) == ["approved", "approved", "due"]
+    settle()
+    assert states(base, bonus, other) == ["confirmed", "confirmed", "due"]
+    record = Record.objects.get(deed="pay_approved")
+    assert record.by == "the-owner" and record.details["rows"] == 2 and record.details["chosen USD"] == "3.00"
+
+
+def test_a_second_click_does_nothing_and_says_so(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study=SLUG)
+    act(client, study, "approve", base)
+    assert "None of these is waiting" in said(act(client, study, "approve", base))
+    assert base.postings.count() == 2 and Record.objects.filter(deed="pay_approved").count() == 1
+
+
+def test_beyond_the_limit_is_refused_with_the_numbers(client, study, owner, twin: Twin):
+    base, bonus = finished("A1", study=SLUG)
+    client.post(path(study, "limit"), {"currency": "USD", "most": "3.59"})
+    asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"}).content.decode()
+    assert "with these: 3.60 USD" in asked and "limit is 3.59 USD" in asked and "will be refused" in asked
+    assert "limit is 3.59 USD" in said(act(client, study, "approve", base, bonus))
+    assert states(base, bonus) == ["due", "due"]
+    assert "at most" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "4"}, follow=True)).lower()
+    act(client, study, "approve", base, bonus)
+    assert "cannot be lower" in said(client.post(path(study, "limit"), {"currency": "USD", "most": "1"}, follow=True))
+    client.post(path(study, "limit"), {"currency": "USD", "most": ""})
+    assert Limit.objects.get().most is None
+
+
+@pytest.mark.parametrize("typed", ["much", "-1", "1.234", "NaN", "Infinity", "1e30"])
+def test_a_limit_that_is_no_amount_is_refused(client, study, owner, typed: str):
+    assert "no amount of money" in said(
+        client.post(path(study, "limit"), {"currency": "USD", "most": typed}, follow=True)
+    )
+    assert not Limit.objects.exclude(most=None).exists()
+
+
+@pytest.mark.parametrize("rows", ["", "x", "1,2,-3", "9" * 30, "'; drop"])
+def test_nonsense_is_passed_over(client, study, owner, rows: str):
+    assert client.post(path(study, "do"), {"act": "approve", "rows": rows}).status_code == 302
+    assert client.post(path(study, "do"), {"act": "steal", "rows": rows}).status_code == 404
+
+
+def test_rows_of_another_study_are_out_of_reach(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study="another")
+    act(client, study, "approve", base)
+    act(client, study, "write_off", base, note="mine")
+    assert states(base) == ["due"]
+    assert client.get(path(study, "row", base.uid)).status_code == 404
+
+
+# ---- dry run ---------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, study, owner, twin: Twin):
+    rows = {worker: finished(worker, study=SLUG)[0] for worker in ("A1", "A2", "A3")}
+    twin.standings |= {"A2": "working", "A3": "somebody_else"}
+    before = (list(LedgerRow.objects.values()), Posting.objects.count())
+    keys = [row.pk for row in rows.values()]
+    page = client.post(path(study, "try"), {"state": "due", "rows": keys})
+    found = {one.shown.row.pk: one for one in page.context["tried"]}
+    assert [found[row.pk].verdict for row in rows.values()] == ["pays", "waits", "fails"]
+    assert found[rows["A1"].pk].fee == Decimal("0.20")
+    assert "somebody else" in found[rows["A3"].pk].says
+    assert "holds 100.00 USD now" in page.content.decode()
+    assert (list(LedgerRow.objects.values()), Posting.objects.count()) == before
+    assert set(twin.asked) == {"standing"} and not twin.paid
+    assert "Account at Twin: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
+
+
+def test_a_dry_run_says_when_the_recruiter_is_silent(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study=SLUG)
+    twin.fail("standing", "error_before")
+    page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
+    assert page.context["tried"][0].verdict == "waits" and "did not answer" in page.content.decode()
+
+
+# ---- by hand, and what went wrong ------------------------------------------------------------------
+
+
+def test_people_of_lab_codes_are_approved_marked_as_paid_and_put_back(client, study, owner):
+    base, bonus = finished("code", recruiter="codes", study=SLUG)
+    act(client, study, "approve", base, bonus)
+    assert "Pay it yourself" in client.get(path(study), {"state": "approved"}).content.decode()
+    assert "Say why" in said(act(client, study, "mark_paid", base, bonus))
+    act(client, study, "mark_paid", base, bonus, note="cash, list 3")
+    assert states(base, bonus) == ["confirmed", "confirmed"]
+    assert "paid by hand" in client.get(path(study), {"state": "confirmed"}).content.decode()
+    act(client, study, "put_back", bonus, note="wrong line")
+    assert states(base, bonus) == ["confirmed", "due"]
+    assert list(Record.objects.filter(deed__startswith="pa").order_by("pk").values_list("deed", flat=True)) == [
+        "pay_approved", "paid", "pay_put_back",
+    ]  # fmt: skip
+
+
+def test_a_failure_says_why_and_is_approved_again(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study=SLUG)
+    twin.refuses = "not enough money in the account"
+    act(client, study, "approve", base)
+    settle()
+    assert "not enough money" in client.get(path(study)).content.decode()
+    twin.refuses = ""
+    act(client, study, "approve", base, state="failed")
+    settle()
+    assert states(base) == ["confirmed"]
+
+
+def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study=SLUG)
+    act(client, study, "approve", base)
+    twin.fail("pay", "drop_after")
+    twin.fail("look_up", *["error_before"] * 40)
+    paying.pay_due()
+    for _hour in range(14):
+        later(2)
+        paying.pay_due()
+    page = client.get(path(study)).content.decode()
+    assert "Of one payment nobody knows whether it was made" in page
+    assert "Was it paid?" in client.get(path(study, "row", base.uid)).content.decode()
+
+    resolve = path(study, "resolve", base.uid)
+    for posted in ({"paid": "yes", "note": "x"}, {"sure": "on", "note": "x"}, {"paid": "maybe", "sure": "on"}):
+        assert "Nothing was changed" in said(client.post(resolve, posted, follow=True))
+    assert "Say why" in said(client.post(resolve, {"paid": "yes", "sure": "on", "note": ""}, follow=True))
+    assert states(base) == ["unclear"]
+    client.post(resolve, {"paid": "yes", "sure": "on", "note": "in their list of payments"})
+    assert states(base) == ["confirmed"]
+    assert "no longer unclear" in said(client.post(resolve, {"paid": "no", "sure": "on", "note": "x"}, follow=True))
+    assert Record.objects.get(deed="pay_resolved").details["paid"] is True
+
+
+def test_what_an_experiment_pays_is_said_and_cannot_be_approved(client, study, owner):
+    base, _bonus = finished("label", recruiter="otree", study=SLUG)
+    page = client.get(path(study)).content.decode()
+    assert "The experiment that sends people here pays them" in page and "Approve…" not in page
+    assert "None of these" in said(act(client, study, "approve", base))
+
+
+# ---- the list for the books ------------------------------------------------------------------------
+
+
+def test_the_list_has_every_row_and_no_worker(client, study, owner, twin: Twin):
+    twin.refuses = "=HYPERLINK(1) for worker A1SECRET"
+    base, _bonus = finished("A1SECRET", study=SLUG)
+    act(client, study, "approve", base)
+    settle()
+    response = client.post(path(study, "finance"))
+    text = b"".join(response.streaming_content).decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["reason"], row["amount"], row["state"]) for row in rows] == [
+        ("base", "1.00", "failed"), ("bonus", "2.00", "due"),
+    ]  # fmt: skip
+    assert rows[0]["approved_by"] == "the-owner" and rows[0]["approved_at"].endswith("Z")
+    assert rows[0]["problem"].startswith("'=HYPERLINK"), "formulas are defused"
+    assert "A1SECRET" not in text
+    assert Record.objects.filter(deed="pay_listed").exists()
+
+
+def test_no_page_tells_a_workers_identifiers(client, study, owner, twin: Twin):
+    base, bonus = finished("A1SECRET", study=SLUG)
+    pages = [client.get(path(study)), client.post(path(study, "try"), {"state": "due"})]
+    pages.append(client.post(path(study, "ask"), {"act": "approve", "state": "due"}))
+    act(client, study, "approve", base, bonus)
+    settle()
+    pages += [client.get(path(study), {"state": "confirmed"}), client.get(path(study, "row", base.uid))]
+    assert all(page.status_code == 200 and b"SECRET" not in page.content for page in pages)
+
+
+def test_notes_are_text(client, study, owner):
+    base, _bonus = finished("code", recruiter="codes", study=SLUG)
+    act(client, study, "write_off", base, note="<script>alert(1)</script>")
+    page = client.get(path(study, "row", base.uid)).content.decode()
+    assert "<script>alert(1)" not in page and "&lt;script&gt;alert(1)" in page
+
+
+def test_books_that_do_not_agree_are_seen_at_once(client, study, owner):
+    base, _bonus = finished("A1", study=SLUG)
+    LedgerRow.objects.filter(pk=base.pk).update(state="approved")
+    assert "The books are not in order" in client.get(path(study)).content.decode()
+    LedgerRow.objects.filter(pk=base.pk).update(state="due")

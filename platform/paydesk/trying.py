@@ -1,0 +1,69 @@
+"""A dry run: what paying rows would do, asked of the recruiter without anything moving."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils.translation import gettext as _
+
+from paydesk import standing
+from payouts import deciding, paying
+from payouts.models import LedgerRow
+from payouts.payers import Payer, Standing, Unreachable
+from recruiters.models import Identity
+
+PATIENCE = 25.0
+"""Seconds that one dry run asks recruiters; who is not asked by then is said to be left."""
+MOST = 200
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What paying one row would do.
+
+    Attributes:
+        verdict: "pays", "waits", "fails", "by_hand" or "not_asked".
+    """
+
+    shown: standing.Shown
+    verdict: str
+    says: str
+    fee: Decimal | None = None
+
+
+def try_out(rows: Iterable[LedgerRow]) -> list[Tried]:
+    """Ask for each row's standing and fee; nothing is prepared, paid or written down."""
+    until = time.monotonic() + PATIENCE
+    payers: dict[tuple[str, str], Payer | None] = {}
+    return [_try(one, payers, until) for one in standing.shown(rows)]
+
+
+def _try(one: standing.Shown, payers: dict[tuple[str, str], Payer | None], until: float) -> Tried:
+    row = one.row
+    if deciding.is_by_hand(row):
+        return Tried(one, "by_hand", _("You pay it yourself."))
+    if row.state not in (*deciding.APPROVABLE, LedgerRow.State.APPROVED):
+        return Tried(one, "fails", _("It is {state}.").format(state=row.get_state_display()))
+    if time.monotonic() > until:
+        return Tried(one, "not_asked", _("Not asked: the recruiter takes long. Try fewer at once."))
+    identity = Identity.objects.filter(enrolment=row.enrolment_id).first()
+    if identity is None:
+        return Tried(one, "fails", _("This person was erased, so that nobody knows any more whom to pay."))
+    try:
+        key = (row.recruiter, row.study)
+        if key not in payers:
+            payers[key] = paying.payer_of(row)
+        payer = payers[key]
+        assert payer is not None
+        found = payer.standing(paying.order_of(row, identity))
+        fee = paying.fee_of(row, payer, identity)
+    except Unreachable as trouble:
+        return Tried(one, "waits", paying.scrubbed(str(trouble), identity))
+    if found == Standing.WORKING:
+        return Tried(one, "waits", paying.waits_for(found), fee)
+    if found not in paying.IN_ORDER:
+        return Tried(one, "fails", paying.wrong_with(found))
+    return Tried(one, "pays", _("Would be paid."), fee)

@@ -1,0 +1,331 @@
+"""The pay page of a study: what is owed, what is done about it, and a page that asks before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from audit.deeds import Deed
+from paydesk import finance as files
+from paydesk import standing, trying
+from paydesk.acts import ACTS, Act
+from payouts import deciding, tasks
+from payouts.deciding import NotDone, Sums
+from payouts.models import LedgerRow
+from payouts.payers import Unreachable
+from payouts.services import waiting
+from rights.roles import Role
+from studies.models import Study
+
+State = LedgerRow.State
+MOST = 1000
+"""Rows that one click acts on."""
+URGENT = (
+    State.UNCLEAR, State.FAILED, State.DUE, State.APPROVED, State.SENT,
+    State.CONFIRMED, State.WRITTEN_OFF, State.ELSEWHERE,
+)  # fmt: skip
+"""The states in the order in which one looks at them."""
+View = Callable[..., HttpResponse]
+
+
+def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
+    """Give a view the study whose key is in its address, if the visitor has this part in it."""
+
+    def decorate(view: View) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def found(request: HttpRequest, pk: int, **named: Any) -> HttpResponse:
+            return view(request, admin.site.get_model_admin(Study).seen(request, str(pk), role=role), **named)
+
+        return admin.site.admin_view(found)
+
+    return decorate
+
+
+# ---- looking ---------------------------------------------------------------------------------------
+
+
+@require_GET
+@never_cache
+@of_study()
+def page(request: HttpRequest, study: Study) -> HttpResponse:
+    """Sums, and the rows of one state; asks no recruiter and changes nothing."""
+    counts = standing.counts_of(study)
+    there = [state for state in URGENT if counts.get(state)]
+    asked = request.GET.get("state", "")
+    state = asked if asked in State.values else (there[0] if there else State.DUE)
+    rows = standing.rows_of(study).filter(state=state).select_related("enrolment").order_by("created_at", "pk")
+    part = Paginator(rows, standing.ROWS_SHOWN).get_page(request.GET.get("page"))
+    listed = standing.shown(part.object_list)
+    context = {
+        "purses": standing.purses_of(study),
+        "balances": standing.last_balances(study),
+        "ways": dict(standing.ways_of(study)),
+        "how": {how for _kind, how in standing.ways_of(study)},
+        "waiting": waiting([study.slug]).get(study.slug),
+        "wrong": standing.in_order(study),
+        "tabs": [(one, State(one).label, counts[one], one == state) for one in there],
+        "state": state,
+        "part": part,
+        "listed": listed,
+        "acts": [act for act in ACTS.values() if state in act.states and any(act.applies(one.row) for one in listed)],
+        "may_try": state in (State.DUE, State.APPROVED, State.FAILED),
+        "may_list": _may(request, study, Role.EDITOR),
+    }
+    return _page(request, study, "page", _("Pay"), context)
+
+
+@require_GET
+@never_cache
+@of_study()
+def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
+    """One row: how it came about, and everything that became of it."""
+    found = get_object_or_404(standing.rows_of(study).select_related("enrolment"), uid=uid)
+    (one,) = standing.shown([found])
+    context = {"one": one, "row": found, "postings": found.postings.all(), "unclear": found.state == State.UNCLEAR}
+    return _page(request, study, "row", _("Payment"), context)
+
+
+@require_POST
+@of_study(role=Role.EDITOR)
+def finance(request: HttpRequest, study: Study) -> HttpResponse:
+    """Every row as a CSV file for those who keep the books."""
+    _record(request, study, Deed.PAY_LISTED, "Downloaded the list of pay.")
+    response = StreamingHttpResponse(files.lines(study), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-pay.csv"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+# ---- asking, and doing -----------------------------------------------------------------------------
+
+
+@require_POST
+@of_study(role=Role.OWNER)
+def ask(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say what an act would do with the rows that were chosen; changes nothing."""
+    act = _act(request)
+    rows = [one for one in _chosen(request, study) if act.applies(one)]
+    if not rows:
+        messages.warning(request, _("Nothing that this could be done with was chosen."))
+        return _back(request, study)
+    try:
+        sums = _sums(rows, with_fees=act.key == "approve")
+    except Unreachable as trouble:
+        messages.error(request, _("The fees cannot be told: {why}").format(why=trouble))
+        return _back(request, study)
+    context = {
+        "act": act,
+        "rows": rows,
+        "sums": sums,
+        "limits": _limits(study, sums) if act.key == "approve" else [],
+        "balances": standing.ask_balances(study, rows) if act.key == "approve" else [],
+        "by_hand": sum(deciding.is_by_hand(one) for one in rows),
+        "back": request.POST.get("state", ""),
+        "most": MOST if len(rows) >= MOST else None,
+    }
+    return _page(request, study, "ask", str(act.title), context)
+
+
+@require_POST
+@of_study(role=Role.OWNER)
+def do(request: HttpRequest, study: Study) -> HttpResponse:
+    """Do it, all or nothing; rows that are no longer where the act begins stay as they are, and are counted."""
+    act = _act(request)
+    keys = _keys(request)
+    try:
+        with transaction.atomic():
+            number = act.run(study.slug, keys, request.user, request.POST.get("note", ""))
+            if not number:
+                raise NotDone(_("Nothing was changed: somebody else has been here in the meantime."))
+            rows = LedgerRow.objects.filter(pk__in=keys)
+            details = {"rows": number, "note": request.POST.get("note", ""), "chosen": len(keys)}
+            details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
+            _record(request, study, act.deed, f"{act.deed.label}: {number}", details)
+    except NotDone as reason:
+        messages.error(request, str(reason))
+        return _back(request, study)
+    if act.key == "approve":
+        tasks.soon()
+    says = ngettext("{act}: one payment.", "{act}: {number} payments.", number).format(act=act.title, number=number)
+    left = len(keys) - number
+    if left:
+        says += " " + ngettext("One was left as it is.", "{left} were left as they are.", left).format(left=left)
+    messages.success(request, says)
+    return _back(request, study)
+
+
+@require_POST
+@never_cache
+@of_study(role=Role.OWNER)
+def try_out(request: HttpRequest, study: Study) -> HttpResponse:
+    """What paying the chosen rows would do: asks the recruiter, moves nothing and writes nothing to the ledger."""
+    rows = _chosen(request, study)
+    if not rows:
+        messages.warning(request, _("Nothing was chosen."))
+        return _back(request, study)
+    tried = trying.try_out(rows[: trying.MOST])
+    verdicts = [("pays", _("would be paid")), ("waits", _("would wait")), ("fails", _("would fail"))]
+    verdicts += [("by_hand", _("paid by hand")), ("not_asked", _("not asked"))]
+    sums: dict[str, Sums] = {}
+    for one in tried:
+        if one.verdict == "pays":
+            sums.setdefault(one.shown.row.currency, Sums()).add(one.shown.row, one.fee)
+    context = {
+        "tried": tried,
+        "left": len(rows) - len(tried),
+        "counts": [(title, sum(one.verdict == verdict for one in tried)) for verdict, title in verdicts],
+        "sums": sums,
+        "balances": standing.ask_balances(study, rows),
+        "back": request.POST.get("state", ""),
+    }
+    _record(request, study, Deed.PAY_TRIED, "Tried paying without money.", {"rows": len(tried)})
+    return _page(request, study, "tried", _("Dry run"), context)
+
+
+@require_POST
+@of_study(role=Role.OWNER)
+def limit(request: HttpRequest, study: Study) -> HttpResponse:
+    """Say how much may be paid in one currency, fees included; an empty amount takes the limit away."""
+    currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
+    if currency not in {purse.currency for purse in standing.purses_of(study)}:
+        raise Http404
+    try:
+        most = _amount(typed) if typed else None
+        with transaction.atomic():
+            deciding.set_limit(study=study.slug, currency=currency, most=most)
+            _record(request, study, Deed.PAY_LIMITED, f"Limit of pay: {most} {currency}", {"most": str(most)})
+    except NotDone as reason:
+        messages.error(request, str(reason))
+    else:
+        messages.success(
+            request,
+            _("There is no limit now.")
+            if most is None
+            else _("At most {most} {currency} is paid, fees included.").format(most=most, currency=currency),
+        )
+    return _back(request, study)
+
+
+@require_POST
+@of_study(role=Role.OWNER)
+def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
+    """Say whether an unclear payment was made, as somebody found out at the recruiter."""
+    found = get_object_or_404(standing.rows_of(study), uid=uid)
+    there = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
+    said = request.POST.get("paid", "")
+    if said not in ("yes", "no") or request.POST.get("sure") != "on":
+        messages.error(request, _("Nothing was changed: say whether it was paid, and that you have looked it up."))
+        return there
+    note = request.POST.get("note", "")
+    try:
+        with transaction.atomic():
+            deciding.resolve(study=study.slug, row=found.pk, paid=said == "yes", who=request.user, note=note)
+            details = {"row": str(uid), "paid": said == "yes", "note": note}
+            _record(request, study, Deed.PAY_RESOLVED, f"Resolved: {said}", details)
+    except NotDone as reason:
+        messages.error(request, str(reason))
+        return there
+    messages.success(
+        request,
+        _("Noted as paid.") if said == "yes" else _("Noted as not paid. Approve it again and Parley pays it."),
+    )
+    return there
+
+
+# ---- what was posted -------------------------------------------------------------------------------
+
+
+def _act(request: HttpRequest) -> Act:
+    try:
+        return ACTS[request.POST.get("act", "")]
+    except KeyError:
+        raise Http404 from None
+
+
+def _keys(request: HttpRequest) -> list[int]:
+    """The rows that were chosen, by their keys; nonsense is passed over."""
+    given = ",".join(request.POST.getlist("rows")).split(",")
+    return sorted({int(one) for one in given if one.isascii() and one.isdigit() and len(one) < 19})[:MOST]
+
+
+def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
+    """The checked rows, or, where none is checked, all of the state that is shown; MOST at once."""
+    rows: QuerySet[LedgerRow] = standing.rows_of(study).select_related("enrolment").order_by("created_at", "pk")
+    keys = _keys(request)
+    of_these = rows.filter(pk__in=keys) if keys else rows.filter(state=request.POST.get("state", ""))
+    return list(of_these[:MOST])
+
+
+def _amount(typed: str) -> Decimal:
+    try:
+        amount = Decimal(typed)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or not 0 <= amount < 10**9 or amount != round(amount, 2):
+        raise NotDone(_("“{typed}” is no amount of money. Type it like 250.00.").format(typed=typed[:40]))
+    return round(amount, 2)
+
+
+# ---- what is shown ---------------------------------------------------------------------------------
+
+
+def _sums(rows: Any, *, with_fees: bool = False) -> dict[str, Sums]:
+    found = list(rows)
+    fees = deciding.fees_of(found) if with_fees else {}
+    sums: dict[str, Sums] = {}
+    for one in found:
+        sums.setdefault(one.currency, Sums()).add(one, fees.get(one.pk))
+    return sums
+
+
+def _limits(study: Study, sums: dict[str, Sums]) -> list[dict[str, Any]]:
+    """Of each currency with a limit: what is committed, and what it would be."""
+    found = []
+    for currency, of_these in sums.items():
+        most = deciding.limit_of(study.slug, currency)
+        if most is not None:
+            so_far = deciding.committed(study.slug, currency)
+            after = so_far + of_these.total
+            found.append({"currency": currency, "most": most, "so_far": so_far, "after": after, "beyond": after > most})
+    return found
+
+
+def _page(request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any]) -> HttpResponse:
+    whole = {
+        **admin.site.each_context(request),
+        "title": f"{title}: {study.title}",
+        "study": study,
+        "may_pay": _may(request, study, Role.OWNER),
+        **context,
+    }
+    return TemplateResponse(request, f"admin/paydesk/{name}.html", whole)
+
+
+def _may(request: HttpRequest, study: Study, role: Role) -> bool:
+    return bool(admin.site.get_model_admin(Study)._allowed(request, study, role))
+
+
+def _record(request: HttpRequest, study: Study, deed: Deed, says: str, details: dict[str, Any] | None = None) -> None:
+    admin.site.get_model_admin(Study).record_deed(request, study, deed, says, details)
+
+
+def _back(request: HttpRequest, study: Study) -> HttpResponse:
+    state = request.POST.get("state", "")
+    query = f"?state={state}" if state in State.values else ""
+    return HttpResponseRedirect(reverse("paydesk:page", args=[study.pk]) + query)

@@ -1,0 +1,72 @@
+"""Amounts and states of the ledger in words for researchers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from participants.states import State as Ending
+from payouts.deciding import is_by_hand
+from payouts.models import LedgerRow
+from payouts.rules import PayRule, bonus
+
+State = LedgerRow.State
+COLOURS = {
+    State.DUE: "warning",
+    State.APPROVED: "info",
+    State.SENT: "info",
+    State.CONFIRMED: "success",
+    State.FAILED: "danger",
+    State.UNCLEAR: "danger",
+    State.WRITTEN_OFF: "default",
+    State.ELSEWHERE: "default",
+}
+
+
+def reason_in_words(reason: str) -> str:
+    """What an amount is for."""
+    return {"base": _("base pay"), "bonus": _("bonus")}.get(reason, reason)
+
+
+def workings_in_words(row: LedgerRow) -> str:
+    """The rule and the numbers that gave a row's amount."""
+    kept: dict[str, Any] = row.workings
+    ending = _ending(str(kept.get("ending", "")))
+    try:
+        rule = PayRule.model_validate(kept.get("rule"))
+    except ValidationError:
+        return ending
+    if row.reason != "bonus":
+        return _("{amount} {currency} for “{ending}”").format(amount=rule.base, currency=rule.currency, ending=ending)
+    average = rule.announced_average
+    if rule.endings.get(str(kept.get("ending"))) == "base_and_average" or kept.get("payoff") is None:
+        return _("the announced average of {average} for “{ending}”").format(average=average, ending=ending)
+    payoff, share = float(kept["payoff"]), float(kept.get("share") or 0)
+    says = {
+        "share": _("2 × {average} (announced average) × {share} (success, from 0 to 1)"),
+        "linear": _("{rate} × {payoff} (payoff)"),
+        "fixed": _("{average}, the same for everybody"),
+    }[rule.rule].format(average=average, share=f"{share:.4g}", rate=rule.rate.normalize(), payoff=f"{payoff:,.10g}")
+    at_most = bonus(rule, payoff=payoff, share=share) == rule.cap
+    return _("{says}, cut at the highest bonus of {cap}").format(says=says, cap=rule.cap) if at_most else says
+
+
+def _ending(state: str) -> str:
+    return str(Ending(state).label) if state in Ending.values else state
+
+
+def what_next(row: LedgerRow, *, base_under_way: bool) -> str:
+    """What a row waits for, or what to do about it; empty where all is done."""
+    if row.state == State.APPROVED and is_by_hand(row):
+        return _("Pay it yourself, then mark it as paid.")
+    if row.state == State.APPROVED and row.reason == "bonus" and base_under_way:
+        return _("Waits until the base pay is through.")
+    if row.problem:
+        return row.problem
+    if row.state == State.APPROVED:
+        return _("Is being paid.")
+    if row.state == State.SENT:
+        return _("The recruiter was asked to pay; its answer is looked up.")
+    return ""

@@ -1,0 +1,323 @@
+"""A study on Mechanical Turk, against its stand-in: from the account to the dataset, in the browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Frame, Page, expect
+
+from marketplaces.mturk.twin import Misbehaviour, Twin
+from marketplaces.mturk.twin.market import Assignment
+from marketplaces.mturk.twin.server import KEY_ID, SECRET
+from participants.states import State
+from tests import walking
+from tests.researching import sign_in
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+"""Nothing here depends on the database; the ledger's own tests run on both."""
+PHONE = {"width": 360, "height": 740}
+SLOW_MACHINE = 60_000
+WAYS = {
+    "ACOMPLETED1": State.COMPLETED,
+    "ACOMPLETED2": State.COMPLETED,
+    "ACOMPLETED3": State.COMPLETED,
+    "ACOMPLETED4": State.COMPLETED,
+    "ACOMPLETED5": State.COMPLETED,
+    "ACOMPLETED6": State.COMPLETED,
+    "AFAILEDQUIZ": State.FAILED_QUIZ,
+    "AFAILEDWORD": State.FAILED_CODE_WORD,
+    "AWITHDREW": State.WITHDREW,
+    "ATIMEDOUT": State.TIMED_OUT,
+    "AOPPONENT": State.OPPONENT_FAILED,
+    "ASCREENEDOUT": State.SCREENED_OUT,
+    "ADROPPEDOUT": State.DROPPED_OUT,
+    "APLAYING": State.PLAYING,
+    "AQUIZ": State.QUIZ,
+}
+"""Those who are walked without a browser, and where their way leads them."""
+SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED, State.SCREENED_OUT}
+
+
+@pytest.fixture
+def twin() -> Iterator[Twin]:
+    with Twin() as served:
+        yield served
+
+
+@pytest.fixture
+def desk(stack: Any, page: Page, twin: Twin) -> Desk:
+    return Desk(stack, page, twin)
+
+
+class Desk:
+    """A researcher at the admin, with one study."""
+
+    def __init__(self, stack: Any, page: Page, twin: Twin):
+        self.stack, self.page, self.twin = stack, page, twin
+        self.slug = ""
+
+    def set_up(self, slug: str, people: int) -> None:
+        """Launch a study, and choose a new account for it."""
+        fields = {
+            "title": f"Splitting money ({slug})",
+            "slug": slug,
+            "game": "bargaining",
+            "roles": ["alice"],
+            "agent": "script:fair",
+            "entry": "mturk",
+            "quota": people,
+        }
+        self.slug = self.stack.launch_study(fields)
+        sign_in(self.stack, self.page)
+        self.page.set_default_timeout(SLOW_MACHINE)
+        self._make_account(f"Rehearsal of {slug}")
+        self._recruit(f"Rehearsal of {slug}")
+
+    def _make_account(self, title: str) -> None:
+        page = self.page
+        page.goto(f"{self.stack.url}/admin/marketplaces/account/add/")
+        page.locator("[name=title]").fill(title)
+        page.locator("select[name=kind]").select_option("mturk")
+        page.locator("[name=address]").fill(self.twin.url)
+        page.locator("button[name=_save], input[name=_save]").first.click()
+        page.locator("[name=credential_access_key_id]").fill(KEY_ID)
+        page.locator("[name=credential_secret_access_key]").fill(SECRET)
+        page.locator("button[name=_save], input[name=_save]").first.click()
+        page.get_by_role("link", name=title).first.click()
+        page.get_by_role("button", name="Try it").click()
+        expect(page.get_by_text("It answers. There are $10,000.00 to be spent.")).to_be_visible(timeout=SLOW_MACHINE)
+        assert SECRET not in page.content()
+
+    def _recruit(self, account: str) -> None:
+        page = self.page
+        page.goto(f"{self.stack.url}/admin/marketplaces/recruitment/add/")
+        page.locator("select[name=study]").select_option(str(self.stack.call("tests.mturk.key_of", self.slug)))
+        page.locator("select[name=account]").select_option(label=account)
+        page.locator("button[name=_save], input[name=_save]").first.click()
+        expect(page.get_by_text("was added successfully")).to_be_visible(timeout=SLOW_MACHINE)
+
+    def open(self) -> None:
+        """The study's desk, by the link on the study's page."""
+        key = self.stack.call("tests.mturk.key_of", self.slug)
+        self.page.goto(f"{self.stack.url}/admin/studies/study/{key}/change/")
+        self.page.get_by_role("link", name="Its tasks and workers").click()
+        expect(self.page.get_by_role("heading", name="Workers, there and here")).to_be_visible(timeout=SLOW_MACHINE)
+
+    def publish(self, number: int) -> None:
+        """One task for so many people: typed, priced, confirmed."""
+        page = self.page
+        self.open()
+        page.get_by_role("link", name="Publish on Mechanical Turk").click()
+        page.get_by_label("Assignments", exact=True).fill(str(number))
+        page.get_by_role("button", name="See what it costs").click()
+        share = "40" if number >= 10 else "20"
+        expect(page.get_by_text(f"Mechanical Turk's fee on them, {share} %").first).to_be_visible(timeout=SLOW_MACHINE)
+        assert not self.twin.market.hits, "nothing is published before it is confirmed"
+        page.get_by_role("button", name="Publish it").click()
+        expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
+
+    def ask(self) -> None:
+        """Let Mechanical Turk be asked now."""
+        self.open()
+        self.page.get_by_role("button", name="Ask Mechanical Turk now").click()
+        expect(self.page.get_by_text("what it said is noted")).to_be_visible(timeout=SLOW_MACHINE)
+        self.open()
+
+    def pay(self) -> None:
+        """Approve what is due, and wait until it is paid."""
+        assert self.stack.call("tests.mturk.approve_all", self.slug) > 0
+        self.stack.call("tests.mturk.await_pay", self.slug)
+
+
+class Worker:
+    """Somebody with a browser at the stand-in's pages."""
+
+    def __init__(self, browser: Browser, twin: Twin, name: str, **window: Any):
+        self.twin, self.name = twin, name
+        self.page = browser.new_context(**window).new_page()
+        self.page.set_default_timeout(SLOW_MACHINE)
+
+    def find(self) -> Frame:
+        """Say who they are, find the task and preview it."""
+        self.page.goto(self.twin.url)
+        self.page.get_by_label("Worker ID").fill(self.name)
+        self.page.get_by_role("button", name="See the tasks").click()
+        self.page.get_by_role("link", name="Preview").first.click()
+        return self._frame("You are invited")
+
+    def accept(self) -> Frame:
+        """Accept it; the frame in which it is done."""
+        self.page.get_by_role("button", name="Accept").click()
+        return self._frame("agree")
+
+    def _frame(self, says: str) -> Frame:
+        expect(self.page.frame_locator("iframe").get_by_text(re.compile(says, re.I)).first).to_be_visible(
+            timeout=SLOW_MACHINE
+        )
+        frame = self.page.frame(name="task")
+        assert frame is not None
+        return frame
+
+    def play(self, frame: Any) -> None:
+        """From the consent to the last page."""
+        walking.consent_and_name(frame)
+        frame.locator('input[name="code_word"]').wait_for(timeout=SLOW_MACHINE)
+        walking.read_instructions(frame)
+        expect(frame.locator('input[name="alice_gain"]').first).to_be_visible(timeout=SLOW_MACHINE)
+        walking.offer(frame, "5000", "5000", role="alice")
+        expect(frame.get_by_role("button", name="Continue")).to_be_visible(timeout=SLOW_MACHINE)
+        walking.go_on(frame)
+        frame.locator('main input[type="radio"]').first.wait_for(timeout=SLOW_MACHINE)
+
+    def finish(self, frame: Any) -> None:
+        """Answer the quiz and hand in at the stand-in."""
+        frame.locator('main input[type="radio"][value="5000"], main input[type="radio"]').first.check()
+        frame.locator('main button[type="submit"]').click()
+        frame.get_by_role("button", name="Submit the task").click(timeout=SLOW_MACHINE)
+        expect(
+            self.page.frame_locator("iframe").get_by_role("heading", name="The task has been submitted")
+        ).to_be_visible(timeout=SLOW_MACHINE)
+
+    def fits(self, frame: Any) -> bool:
+        """Whether nothing in the frame is wider than its window."""
+        return bool(frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+def come(twin: Twin, worker: str) -> tuple[Assignment, str]:
+    """A worker accepts the task and opens it without a browser; the assignment and the path of their page."""
+    (task,) = twin.market.hits.values()
+    assignment = twin.market.accept(twin.market.worker(worker), task)
+    return assignment, follow(assignment, twin).headers["location"]
+
+
+def follow(assignment: Assignment, twin: Twin, **other: str) -> httpx.Response:
+    """What our door answers to whoever comes by the link of an assignment."""
+    link = {
+        "assignmentId": assignment.id,
+        "hitId": assignment.hit.id,
+        "workerId": assignment.worker,
+        "turkSubmitTo": twin.url,
+    }
+    return httpx.get(f"{assignment.hit.address}?{urlencode({**link, **other})}", timeout=60)
+
+
+def hand_in(stack: Any, path: str) -> httpx.Response:
+    """Post the form of somebody's last page as their browser would."""
+    last = httpx.get(f"{stack.url}{path}", timeout=60).text
+    found = re.search(r'<form method="post" action="([^"]+/mturk/externalSubmit)">(.*?)</form>', last, re.S)
+    assert found, last
+    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', found[2]))
+    return httpx.post(found[1], data=fields, timeout=60)
+
+
+def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk, twin, tmp_path):
+    desk.set_up("turk-short", people=2)
+    desk.publish(2)
+    for number, window in enumerate(({"viewport": PHONE, "has_touch": True}, {})):
+        worker = Worker(browser, twin, f"AWORKER{number}", **window)
+        preview = worker.find()
+        assert worker.fits(preview)
+        frame = worker.accept()
+        worker.play(frame)
+        assert worker.fits(frame)
+        worker.finish(frame)
+    desk.ask()
+    assert desk.page.get_by_text("submitted", exact=True).count() == 2
+    desk.pay()
+    assert sorted(one.status for one in twin.market.assignments.values()) == ["Approved", "Approved"]
+    paid(stack, twin, desk.slug)
+    exported(stack, desk.slug, tmp_path, ["AWORKER0", "AWORKER1"])
+
+
+def paid(stack: Any, twin: Twin, slug: str) -> None:
+    """Every row of whoever submitted is confirmed and was paid at the stand-in, once; the sums agree."""
+    rows = stack.call("tests.mturk.ledger", slug)
+    submitted = {one.worker: one for one in twin.market.assignments.values() if one.status != "Returned"}
+    bonuses = [row for row in rows if row["reason"] == "bonus" and row["state"] == "confirmed"]
+    assert sorted((row["worker"], Decimal(row["amount"])) for row in bonuses) == sorted(
+        (bonus.worker, bonus.amount) for bonus in twin.market.bonuses
+    )
+    for row in rows:
+        if row["reason"] == "base" and row["state"] == "confirmed":
+            assert submitted[row["worker"]].status == "Approved"
+    assert stack.call("tests.mturk.books_agree") == []
+
+
+def exported(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
+    """The dataset holds its own proof, and nobody's identifier."""
+    stack.manage("export_dataset", slug, "--to", str(folder / "data"))
+    stack.manage("verify_dataset", str(folder / "data"))
+    for file in (folder / "data").rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert not [worker for worker in workers if worker.encode() in content], file.name
+
+
+@pytest.mark.slow
+def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
+    desk.set_up("turk-whole", people=20)
+    desk.publish(20)
+    in_browsers = ["ABROWSER1", "ABROWSER2"]
+    for name, window in zip(in_browsers, ({"viewport": PHONE, "has_touch": True}, {}), strict=True):
+        worker = Worker(browser, twin, name, **window)
+        worker.find()
+        frame = worker.accept()
+        worker.play(frame)
+        worker.finish(frame)
+
+    paths: dict[str, str] = {}
+    for name, state in WAYS.items():
+        assignment, paths[name] = come(twin, name)
+        if state == State.DROPPED_OUT:
+            stack.call("tests.mturk.run_out", name)
+        else:
+            assert stack.call("tests.mturk.walk", paths[name], str(state)) == state
+        if state in SUBMITTING:
+            assert hand_in(stack, paths[name]).status_code == 200
+            assert assignment.status == "Submitted"
+
+    # One only arrives, one accepts and returns, whose assignment goes to another; and there are forgers.
+    arrived, _path = come(twin, "AARRIVED")
+    gone, gone_path = come(twin, "AGONE")
+    twin.market.leave(gone)
+    stack.call("tests.mturk.fall_silent", "AGONE", 30)
+    (task,) = twin.market.hits.values()
+    again = twin.market.accept(twin.market.worker("AAGAIN"), task, reuse=gone.id)
+    again_path = follow(again, twin).headers["location"]
+    assert stack.call("tests.mturk.walk", again_path, "completed") == "completed"
+    assert hand_in(stack, again_path).status_code == 200
+    assert follow(arrived, twin, workerId="no worker").status_code == 400
+    assert follow(arrived, twin, workerId="AFORGER").status_code == 403
+    assert follow(arrived, twin, hitId="3ANOTHERTASK").status_code == 403
+
+    twin.misbehave("GetHIT", Misbehaviour.DOWN)
+    desk.open()
+    desk.page.get_by_role("button", name="Ask Mechanical Turk now").click()
+    expect(desk.page.get_by_text("does not answer sensibly").first).to_be_visible(timeout=SLOW_MACHINE)
+    desk.ask()
+    found = stack.call("tests.mturk.states", desk.slug)
+    assert found == {
+        "completed": 9, "failed_quiz": 1, "failed_code_word": 1, "withdrew": 1, "timed_out": 1, "opponent_failed": 1,
+        "screened_out": 1, "dropped_out": 1, "playing": 1, "quiz": 1, "arrived": 1, "returned": 1,
+    }  # fmt: skip
+    assert sum(found.values()) == 20
+    last = httpx.get(f"{stack.url}{gone_path}", timeout=60).text
+    assert "You returned this assignment" in last
+    expect(desk.page.get_by_text("Somebody else submitted this assignment")).to_be_visible()
+
+    desk.pay()
+    paid(stack, twin, desk.slug)
+    confirmed = [row for row in stack.call("tests.mturk.ledger", desk.slug) if row["state"] == "confirmed"]
+    assert {row["worker"] for row in confirmed if row["reason"] == "base"} == {
+        *in_browsers, "AAGAIN", "AFAILEDQUIZ", "AOPPONENT", *(f"ACOMPLETED{number}" for number in range(1, 7)),
+    }  # fmt: skip
+    exported(stack, desk.slug, tmp_path, [*WAYS, *in_browsers, "AGONE", "AAGAIN", "AARRIVED"])
