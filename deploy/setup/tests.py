@@ -22,7 +22,7 @@ REASON = 300
 GROUPS = [
     ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"]),
     ("concurrency, channels and workers, on PostgreSQL", "services and not browser", "postgres", ["-n", "2"]),
-    ("browser", "browser and not otree", "sqlite", []),
+    ("browser", "browser and not otree", "sqlite", ["-n", "2", "--dist", "loadfile"]),
     ("beside a real oTree", "otree", "sqlite", ["tests"]),
 ]
 
