@@ -27,7 +27,7 @@ def _of(row: LedgerRow) -> str:
     if row.state == State.CONFIRMED:
         return _("It has been paid.")
     if row.state == State.ELSEWHERE:
-        return _("It is paid by the experiment that brought you here.")
+        return _("The experiment that brought you here pays this to you, with whatever else you earn there.")
     if row.state == State.WRITTEN_OFF:
         return _("The researchers decided not to pay it. If you think that this is wrong, please report it below.")
     way = way_of(row.recruiter)

@@ -424,7 +424,9 @@ def test_the_last_page_says_how_far_the_pay_is(twin: Twin, boss: User):
 def test_the_last_page_promises_nobody_a_way_of_paying_that_is_not_theirs(boss: User):
     by_code, elsewhere = finished("code", recruiter="codes"), finished("label", recruiter="otree")
     assert told(by_code[0].enrolment) == ["It is noted. The researchers pay it to you themselves."]
-    assert told(elsewhere[0].enrolment) == ["It is paid by the experiment that brought you here."]
+    assert told(elsewhere[0].enrolment) == [
+        "The experiment that brought you here pays this to you, with whatever else you earn there."
+    ]
     deciding.write_off(study=STUDY, rows=keys(*by_code), who=boss, reason="a test of ours")
     assert "decided not to pay" in told(by_code[0].enrolment)[0]
 
