@@ -147,7 +147,7 @@ def test_a_budget_stops_what_is_new_and_a_higher_one_goes_on(monkeypatch):
         assert collection.status == Status.OVER_BUDGET
         spent, asked = progress(collection).cost, len(twin.requests)
         assert spent >= Decimal("0.01")
-        assert 0 < progress(collection).decisions and progress(collection).finished < 40
+        assert progress(collection).decisions > 0 and progress(collection).finished < 40
         drive(collection)
         assert len(twin.requests) == asked
         services.raise_budget(collection, None)
