@@ -88,6 +88,7 @@ def test_the_command_that_it_names_is_one():
         assert answer.startswith("I have weighed") and "```json\n{" in answer
 
 
+@pytest.mark.slow
 def test_the_same_seed_plays_the_same_match():
     outcomes = []
     for seed in ("1", "1", "2"):

@@ -12,6 +12,8 @@ from tests import walking
 
 pytestmark = pytest.mark.browser
 
+STACKS = ("sqlite",)
+
 CONFIG = {"scale": 100, "seller_factor": 0.8, "buyer_factor": 1.5, "rounds": 6}
 VALUES = {"alice": 80.0, "bob": 150.0}
 

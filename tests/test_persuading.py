@@ -12,6 +12,8 @@ from tests import walking
 
 pytestmark = pytest.mark.browser
 
+STACKS = ("sqlite",)
+
 CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualities": ["low", "high", "low"]}
 
 

@@ -189,14 +189,18 @@ def obedient() -> Iterator[BothTwin]:
         yield twin
 
 
-QUICK = "openai, schema"
-"""The others, which take a quarter of a minute for each game, are slow tests."""
+QUICK = ("bargaining", "openai, schema")
+"""The others, each of which takes a quarter of a minute, are slow tests."""
 
 
 @pytest.mark.parametrize(
-    "protocol", [name if name == QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PROTOCOLS]
+    ("key", "protocol"),
+    [
+        pytest.param(key, protocol, marks=[] if (key, protocol) == QUICK else pytest.mark.slow)
+        for key in sorted(written())
+        for protocol in PROTOCOLS
+    ],
 )
-@pytest.mark.parametrize("key", sorted(written()))
 async def test_a_model_that_obeys_still_plays_by_the_rules(obedient, key, protocol):
     spoken, structured = PROTOCOLS[protocol]
     address = obedient.environment[f"{spoken.upper()}_BASE_URL"]
