@@ -29,7 +29,7 @@ from exports.ways import Played, Reading
 from opponents.models import Call
 from studies.models import Placement
 
-PEOPLE, MATCHES = 200, 500
+PEOPLE, MATCHES = 200, 250
 """Of a study or of a collection, in one portion."""
 WORTHWHILE = 5
 """Fewer portions than this are written sooner than processes have started."""
