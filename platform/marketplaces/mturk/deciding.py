@@ -10,11 +10,10 @@ from marketplaces.mturk import syncing
 from marketplaces.mturk.client import requester_of
 from marketplaces.mturk.models import Assignment
 from marketplaces.mturk.publishing import NotPossible
-from payouts.deciding import write_off
+from payouts.deciding import COMMITTED, write_off
 from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
-_BEING_PAID = (LedgerRow.State.APPROVED, LedgerRow.State.SENT, LedgerRow.State.CONFIRMED)
 
 
 def refuse_reason(reason: str) -> None:
@@ -36,7 +35,7 @@ def reject(assignment: Assignment, *, reason: str, who: Any) -> None:
     """
     refuse_reason(reason)
     owed = _owed(assignment)
-    if any(row.state in _BEING_PAID for row in owed):
+    if any(row.state in COMMITTED for row in owed):
         raise NotPossible(_("They are being paid: the ledger has approved what they are owed."))
     requester = requester_of(assignment.hit.account)
     now = requester.assignment(assignment.assignment_id)

@@ -10,11 +10,11 @@ from marketplaces.prolific.models import Publication
 from marketplaces.prolific.paying import spelled
 from marketplaces.prolific.publishing import NotPossible
 from participants.models import Enrolment
+from payouts.deciding import COMMITTED
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 
 REVIEWED = "AWAITING REVIEW"
-_PAID = (LedgerRow.State.APPROVED, LedgerRow.State.SENT, LedgerRow.State.UNCLEAR, LedgerRow.State.CONFIRMED)
 
 
 def rejectable(publication: Publication) -> dict[int, Enrolment]:
@@ -30,7 +30,7 @@ def reject(publication: Publication, person: Enrolment, *, category: str, messag
         NotPossible: they are being paid, or somebody was quicker.
         Trouble: the answer was lost; the next sync says what became of it.
     """
-    if LedgerRow.objects.filter(enrolment=person, state__in=_PAID).exists():
+    if LedgerRow.objects.filter(enrolment=person, state__in=COMMITTED).exists():
         raise NotPossible(_("They are being paid: the ledger has approved what they are owed."))
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:

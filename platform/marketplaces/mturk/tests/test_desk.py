@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 
 from audit.models import Record
@@ -16,6 +17,7 @@ from marketplaces.mturk.models import Assignment, Hit, Qualification
 from marketplaces.mturk.syncing import sync_study
 from marketplaces.mturk.twin import Misbehaviour
 from payouts.models import LedgerRow
+from payouts.posting import locked, post
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -300,11 +302,17 @@ class TestDeciding:
         assert next(iter(house.market.assignments.values())).status == "Submitted"
         assert not Record.objects.filter(deed="rejected").exists()
 
-    def test_whoever_is_being_paid_is_not_rejected(self, house, owner, submitted):
+    @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "nobody knows whether it was paid"])
+    def test_whoever_is_being_paid_is_not_rejected(self, house, owner, submitted, unclear):
         from payouts.deciding import approve
 
         rows = list(LedgerRow.objects.values_list("pk", flat=True))
         approve(study=house.study.slug, rows=rows, who=User.objects.get())
+        if unclear:
+            with transaction.atomic():
+                for pk in rows:
+                    post(locked(pk), to=LedgerRow.State.SENT)
+                    post(locked(pk), to=LedgerRow.State.UNCLEAR)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         assert "They are being paid" in text_of(page)
         assert next(iter(house.market.assignments.values())).status == "Submitted"
