@@ -33,10 +33,11 @@ def study(stack) -> str:
 
 
 def begin(stack, page: Page, study: str) -> str:
-    """Somebody opens the first page; returns its path."""
+    """Somebody opens the first page, which begins to count once it is loaded; returns its path."""
     page.goto(f"{stack.url}/join/{study}")
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("checkbox").wait_for()
+    page.wait_for_load_state()
     return page.url.removeprefix(stack.url)
 
 
@@ -63,6 +64,7 @@ def test_every_page_tells_how_it_was_used_and_nothing_of_what_was_pasted(stack, 
     walking.consent_and_name(page)
     walking.read_instructions(page)
     walking.expect_turn(page, "offer")
+    page.wait_for_load_state()
     page.locator('textarea[name="message"]').evaluate(PASTE)
     walking.offer(page, "5000", "5000", role="alice")
     walking.expect_over(page)
