@@ -47,6 +47,8 @@ for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
     os.environ.pop(name, None)
 # A file by name; left to itself Django would test on SQLite in memory, whose locks are not those of a file.
 settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
+# Half a second for each password is right for people and lost on tests; the live stacks keep Django's own.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def pytest_sessionstart() -> None:

@@ -27,8 +27,7 @@ SIX_DIGITS = "000000"
 
 
 @pytest.fixture
-def ada(settings) -> User:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def ada() -> User:
     return User.objects.create_superuser("ada", password=PASSWORD)
 
 
