@@ -49,6 +49,8 @@ for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
 settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
 # Half a second for each password is right for people and lost on tests; the live stacks keep Django's own.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Likewise every test's client would look through all static files before its first request.
+settings.WHITENOISE_AUTOREFRESH = True
 
 
 def pytest_sessionstart() -> None:
