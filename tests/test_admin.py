@@ -28,6 +28,7 @@ from recruiters.models import LabCode, OtreeServer
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from tests.forms import filled_in, made_from
 
 pytestmark = pytest.mark.django_db
 
@@ -54,23 +55,10 @@ def staff(client: Client, role: Role | None = None) -> User:
     return user
 
 
-def filled_in(response, **changes) -> dict[str, object]:
-    """What a browser would post from the form that a page shows, with some fields typed over."""
-    data: dict[str, object] = {}
-    form = response.context["adminform"].form
-    for bound in form:
-        value = bound.value()
-        if value is None or value is False:
-            continue
-        data[bound.html_name] = "on" if value is True else value
-    data |= changes
-    return {name: value for name, value in data.items() if value is not None}
-
-
 def add(client: Client, **changes):
-    page = client.get(ADD, {"game": "bargaining"})
     given = {"title": "Splitting money", "slug": "splitting", "opponent": "script:fair", **changes}
-    return client.post(f"{ADD}?game=bargaining", filled_in(page, **given))
+    address = f"{ADD}?game=bargaining"
+    return client.post(address, made_from(client, address, **given))
 
 
 def page_of(study: Study) -> str:

@@ -23,6 +23,7 @@ from games.grids import table
 from matches.models import Match
 from rights.members import give
 from rights.roles import Role
+from tests.forms import made_from
 
 pytestmark = pytest.mark.django_db
 Status = Collection.Status
@@ -48,14 +49,7 @@ def staff(client: Client, role: Role | None = None) -> User:
 
 
 def add(client: Client, *, to: str = "bargaining", **changes):
-    """What a browser posts from the form, with some fields typed over."""
-    form = client.get(ADD, {"game": to}).context["adminform"].form
-    shown = {bound.html_name: bound.value() for bound in form}
-    data = {
-        name: "on" if value is True else value
-        for name, value in shown.items()
-        if value is not None and value is not False
-    }
+    """Posts what a browser would post from the form, with some fields typed over."""
     typed = {
         "title": "Scripts",
         "slug": "scripts",
@@ -63,8 +57,8 @@ def add(client: Client, *, to: str = "bargaining", **changes):
         "grid": '{"rounds": [2, 4]}',
         "agents": "script:fair",
     }
-    data |= {**typed, **changes}
-    return client.post(f"{ADD}?game={to}", {name: value for name, value in data.items() if value is not None})
+    address = f"{ADD}?game={to}"
+    return client.post(address, made_from(client, address, **{**typed, **changes}))
 
 
 def page_of(collection: Collection) -> str:

@@ -19,6 +19,7 @@ from opponents.models import Call, Endpoint
 from opponents.tests.secret import SECRET
 from opponents.tests.test_keys import typed
 from opponents.trying import try_out
+from tests.forms import filled_in
 
 pytestmark = pytest.mark.django_db
 
@@ -68,10 +69,7 @@ def test_the_list_offers_every_preset(client: Client, boss: User):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_added_by_pressing_save(client: Client, boss: User, name):
-    form = client.get(ADD, {"preset": name}).context["adminform"].form
-    shown = {bound.html_name: bound.value() for bound in form}
-    data = {field: "on" if value is True else value for field, value in shown.items() if value not in (None, False)}
-    assert client.post(f"{ADD}?preset={name}", data).status_code == 302
+    assert client.post(f"{ADD}?preset={name}", filled_in(client.get(ADD, {"preset": name}))).status_code == 302
     place = Endpoint.objects.get()
     assert (place.name, place.base_url) == (name, PRESETS[name].base_url or "")
 

@@ -11,7 +11,8 @@ from audit.models import Record
 from exports.tests import building
 from opponents.models import Endpoint
 from studies.models import Study
-from tests.test_admin import add, filled_in, page_of
+from tests.forms import filled_in
+from tests.test_admin import add, page_of
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 

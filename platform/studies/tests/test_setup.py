@@ -14,6 +14,7 @@ from studies.admin.setup_form import STEPS, fieldsets
 from studies.freezing import content_of, launch
 from studies.models import Study
 from studies.text_preview import preview
+from tests.forms import filled_in, made_from
 from tests.visitors import launched, text_of
 
 pytestmark = pytest.mark.django_db
@@ -27,20 +28,9 @@ def boss(client) -> User:
     return user
 
 
-def filled_in(response, **changes) -> dict[str, object]:
-    """What a browser would post from the form that a page shows, with some fields typed over."""
-    data = {}
-    for bound in response.context["adminform"].form:
-        value = bound.value()
-        if value is not None and value is not False:
-            data[bound.html_name] = "on" if value is True else value
-    data |= changes
-    return {name: value for name, value in data.items() if value is not None}
-
-
 def add(client, *, game: str = "negotiation", **changes):
-    page = client.get(ADD, {"game": game})
-    return client.post(f"{ADD}?game={game}", filled_in(page, **{"title": "Prices", "slug": "prices", **changes}))
+    address = f"{ADD}?game={game}"
+    return client.post(address, made_from(client, address, **{"title": "Prices", "slug": "prices", **changes}))
 
 
 def errors(response) -> dict[str, list[str]]:
@@ -49,8 +39,8 @@ def errors(response) -> dict[str, list[str]]:
 
 
 def outlook(client, *, game: str = "negotiation", **changes) -> dict:
-    page = client.get(ADD, {"game": game})
-    response = client.post(f"{ADD}outlook/?game={game}", filled_in(page, **changes))
+    typed = made_from(client, f"{ADD}?game={game}", **changes)
+    response = client.post(f"{ADD}outlook/?game={game}", typed)
     assert response.status_code == 200
     return response.json()
 
