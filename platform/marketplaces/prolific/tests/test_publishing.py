@@ -197,6 +197,30 @@ def test_trying_the_account_tells_the_balance_and_no_key(account, twin):
     assert "wrong-token" not in str(told.value) and TOKEN not in str(told.value)
 
 
+@pytest.mark.parametrize(
+    "nonsense", [{"total_cost": 10**11}, {"total_cost": "free"}, {"id": "f" * 24}, {"id": "f" * 100}, {"status": 7}]
+)
+def test_nonsense_about_a_study_changes_nothing(desk, nonsense):
+    publication = desk.publish()
+    kept = Publication.objects.values().get()
+    there = desk.twin.market.study(publication.prolific_id)
+    desk.twin.market.shown = lambda study: {**there, "total_cost": 2800, **nonsense}
+    if nonsense.get("total_cost") != "free":
+        with pytest.raises(Unclear):
+            publishing.refresh(desk.publication)
+    else:
+        publishing.refresh(desk.publication)
+    assert {**Publication.objects.values().get(), "said_at": None} == {**kept, "said_at": None}
+
+
+def test_places_that_cannot_be_are_passed_over(desk):
+    publication = desk.publish(places=5)
+    there = desk.twin.market.study(publication.prolific_id)
+    desk.twin.market.shown = lambda study: {**there, "total_available_places": 10**30}
+    publishing.refresh(desk.publication)
+    assert desk.publication.places == 5
+
+
 def test_what_prolific_says_in_an_error_names_nobody(desk):
     publication = desk.draft()
     desk.twin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
