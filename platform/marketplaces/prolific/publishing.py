@@ -113,8 +113,8 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
     version = version_of(study)
     if version is None or study.status != Study.Status.LAUNCHED:
         raise NotPossible(_("Launch the study first: who comes from Prolific must be let in."))
-    if "study" not in {study.purpose} & {version.content["purpose"]}:
-        raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose first."))
+    if {study.purpose, version.content["purpose"]} != {"study"}:
+        raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose and launch it again."))
     if rule_of(version).base <= 0:
         raise NotPossible(_("Prolific needs a reward: give the study a base pay and launch it again."))
     return version, recruitment.account

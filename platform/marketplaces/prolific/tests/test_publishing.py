@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
+from exports.tests import building
 from marketplaces import kinds
 from marketplaces.kinds import Trouble
+from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
 from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
@@ -121,6 +123,14 @@ def test_what_is_not_ready_is_not_published(desk, fields, says):
     with pytest.raises(NotPossible, match=says):
         desk.draft()
     assert not desk.twin.calls
+
+
+def test_what_people_meet_counts_and_not_what_the_draft_says_by_now(account):
+    launched = building.new_study(entry="prolific", slug="trial", purpose="pilot")
+    Recruitment.objects.create(study=launched, account=account)
+    Study.objects.update(purpose="study")
+    with pytest.raises(NotPossible, match="trial"):
+        publishing.refuse_unready(Study.objects.get())
 
 
 def test_pay_in_another_currency_is_refused(desk):
