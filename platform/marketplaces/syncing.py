@@ -42,5 +42,7 @@ def sync(recruitment: Recruitment) -> bool:
         log.error("asking about study %s failed: %s", recruitment.study.slug, type(error).__name__)
         one.update(problem=_("It failed; the server's log says why."), failures=F("failures") + 1)
     else:
-        one.update(problem="", failures=0, answered_at=timezone.now())
+        # Nobody waits for a place of a closed study, and there may be very many of them.
+        pause = LONGEST_PAUSE if recruitment.study.status == Study.Status.CLOSED else EVERY
+        one.update(problem="", failures=0, answered_at=timezone.now(), next_at=now + pause)
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -12,6 +13,8 @@ from participants import steps
 from participants.models import Enrolment, ProblemReport, Visit
 from participants.signals import enrolment_ended
 from participants.states import State
+
+log = logging.getLogger(__name__)
 
 
 def locked(enrolment_id: int) -> Enrolment:
@@ -103,15 +106,18 @@ def report_problem(*, enrolment_id: int, text: str) -> None:
 
 
 def drop_absent(now=None) -> int:
-    """End the way of everybody whose study's limit has passed; returns how many."""
+    """End the way of everybody whose study's limit has passed; returns how many. One's trouble stops no others."""
     now = now or timezone.now()
     ended = 0
     for enrolment_id in Enrolment.objects.filter(ended_at=None, expires_at__lt=now).values_list("pk", flat=True):
-        with transaction.atomic():
-            enrolment = locked(enrolment_id)
-            if not enrolment.ended:
-                end(enrolment, State.DROPPED_OUT)
-                ended += 1
+        try:
+            with transaction.atomic():
+                enrolment = locked(enrolment_id)
+                if not enrolment.ended:
+                    end(enrolment, State.DROPPED_OUT)
+                    ended += 1
+        except Exception as error:  # noqa: BLE001  (whatever it is, the others' places must become free)
+            log.error("ending the way of participant %s failed: %s", enrolment_id, type(error).__name__)
     return ended
 
 

@@ -146,15 +146,14 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.OWNER)
 def do(request: HttpRequest, study: Study) -> HttpResponse:
     """Do it, all or nothing; rows that are no longer where the act begins stay as they are, and are counted."""
-    act = _act(request)
-    keys = _keys(request)
+    act, keys, note = _act(request), _keys(request), _note(request)
     try:
         with transaction.atomic():
-            number = act.run(study.slug, keys, request.user, request.POST.get("note", ""))
+            number = act.run(study.slug, keys, request.user, note)
             if not number:
                 raise NotDone(_("Nothing was changed: somebody else has been here in the meantime."))
             rows = LedgerRow.objects.filter(pk__in=keys)
-            details = {"rows": number, "note": request.POST.get("note", ""), "chosen": len(keys)}
+            details = {"rows": number, "note": note, "chosen": len(keys)}
             details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
             _record(request, study, act.deed, f"{act.deed.label}: {number}", details)
     except NotDone as reason:
@@ -232,7 +231,7 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     if said not in ("yes", "no") or request.POST.get("sure") != "on":
         messages.error(request, _("Nothing was changed: say whether it was paid, and that you have looked it up."))
         return there
-    note = request.POST.get("note", "")
+    note = _note(request)
     try:
         with transaction.atomic():
             deciding.resolve(study=study.slug, row=found.pk, paid=said == "yes", who=request.user, note=note)
@@ -258,6 +257,11 @@ def _act(request: HttpRequest) -> Act:
         return ACTS[request.POST.get("act", "")]
     except KeyError:
         raise Http404 from None
+
+
+def _note(request: HttpRequest) -> str:
+    """What was typed about it; databases cannot keep its null characters."""
+    return request.POST.get("note", "").replace("\x00", "")
 
 
 def _keys(request: HttpRequest) -> list[int]:

@@ -136,8 +136,16 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
         for row in found:
             row.fee = fees[row.pk]
             post(row, to=State.APPROVED, who=who, why=_("approved"))
-            Transfer.objects.update_or_create(row=row, defaults=_fresh())
+        _begin_anew(found)
     return sums
+
+
+def _begin_anew(rows: Collection[LedgerRow]) -> None:
+    """How far the paying of these locked rows has come: nowhere."""
+    before = Transfer.objects.filter(row__in=[row.pk for row in rows])
+    known = set(before.values_list("row", flat=True))
+    before.update(**_fresh())
+    Transfer.objects.bulk_create(Transfer(row=row, **_fresh()) for row in rows if row.pk not in known)
 
 
 def _refuse_beyond(limit: Limit, sums: Sums) -> None:

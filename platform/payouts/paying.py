@@ -223,9 +223,10 @@ def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
         _end(work, State.FAILED, reason or _("The recruiter refused it without saying why."))
     elif answer.outcome == Outcome.SENT:
         if _too_old(work.transfer, NOT_CONFIRMED_FOR):
-            _end(work, State.UNCLEAR, _("The recruiter took it a week ago and has not confirmed it since."))
+            _end(work, State.UNCLEAR, _unconfirmed())
         else:
             Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
+            work.transfer.accepted = True
             _later(work, reason or _("The recruiter has taken it; it is asked until it confirms."))
     else:
         unclear = _("It cannot be told whether it was paid.")
@@ -263,8 +264,7 @@ def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least
     wait = wait if wait is not None else max(min(FIRST_WAIT * 2 ** min(waited, 10), LONGEST_WAIT), at_least)
     try:
         with _still_mine(work) as row:
-            if row.state == State.SENT and not work.transfer.accepted and _too_old(work.transfer, NO_ANSWER_FOR):
-                silent = _("The recruiter has not answered for a day.")
+            if row.state == State.SENT and (silent := _silent_too_long(work.transfer)):
                 post(row, to=State.UNCLEAR, why=problem, problem=f"{silent} {problem}")
             else:
                 LedgerRow.objects.filter(pk=row.pk).update(problem=problem[:300])
@@ -274,6 +274,17 @@ def _later(work: _Work, problem: str, *, wait: timedelta | None = None, at_least
             )
     except _Lost:
         log.info("ledger row %s: somebody else goes on with it", work.row.uid)
+
+
+def _silent_too_long(transfer: Transfer) -> str:
+    """Why a person has to look up an order that the recruiter tells nothing about; empty while there is time."""
+    if transfer.accepted:
+        return _unconfirmed() if _too_old(transfer, NOT_CONFIRMED_FOR) else ""
+    return _("The recruiter has not answered for a day.") if _too_old(transfer, NO_ANSWER_FOR) else ""
+
+
+def _unconfirmed() -> str:
+    return _("The recruiter took it a week ago and has not confirmed it since.")
 
 
 def _too_old(transfer: Transfer, most: timedelta) -> bool:

@@ -101,7 +101,7 @@ def question_of(token: str) -> Question:
         study = jwt.decode(token, options={"verify_signature": False}).get("study")
     except jwt.InvalidTokenError:
         raise ForgedLink from None
-    server = OtreeServer.objects.filter(study=study).first() if isinstance(study, str) else None
+    server = OtreeServer.objects.filter(study=study).first() if isinstance(study, str) and study.isprintable() else None
     return Question(study=str(study), subject=_claims(token, server, audience=RESULT)["sub"])
 
 

@@ -1,19 +1,20 @@
-"""What hangs on a study's short name: links that were given out, and the codes and servers that name it."""
+"""What hangs on a study's short name: links that were given out, and the codes, servers and limits that name it."""
 
 from __future__ import annotations
 
 from django.db.models.signals import post_delete
 from django.dispatch import receiver
 
+from payouts.models import Limit
 from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
 
-NAMED = (LabCode, OtreeServer)
-"""Rows of recruiters that know their study by its short name."""
+NAMED = (LabCode, OtreeServer, Limit)
+"""Rows that know their study by its short name."""
 
 
 def is_given_out(study: Study) -> bool:
-    """Whether links, codes or servers exist that name the study: renaming it would cut them off."""
+    """Whether links, codes, servers or limits of pay exist that name the study: renaming it would cut them off."""
     return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in NAMED)
 
 

@@ -231,6 +231,7 @@ def test_only_the_experiment_can_ask_and_only_for_whom_it_names(study):
         question(key="f" * 64),
         question(lifetime=-5),
         question(study="another"),
+        question(study="an\x00other"),
         "nonsense",
     ]
     for token in wrong:

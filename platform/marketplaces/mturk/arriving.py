@@ -43,6 +43,9 @@ class HandedIn(NotLetIn):
 
 
 class AtWork(NotLetIn):
+    """Whoever has just accepted a returned assignment waits a moment."""
+
+    try_again = True
     title = gettext_lazy("Somebody else is at work on this assignment")
 
 

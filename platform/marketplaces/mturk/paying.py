@@ -112,13 +112,13 @@ class MturkPayer:
 
     def _pay_base(self, order: Order) -> Answer:
         found = self._requester.assignment(_assignment_of(order))
-        task = self._task(order)
         if found is None:
             return Answer(Outcome.REFUSED, _("The worker has not submitted the assignment: it cannot be approved."))
-        if not self._is_theirs(found, order) or task is None:
+        task = self._task_of(found, order)
+        if task is None:
             return Answer(Outcome.REFUSED, _("It is not this worker's assignment of this study."))
         if found.status == "Approved":
-            return Answer(Outcome.CONFIRMED)
+            return _approved(task, order)
         if found.status == "Rejected":
             return Answer(Outcome.REFUSED, _("The assignment was rejected."))
         if task.reward != order.amount:
@@ -128,7 +128,15 @@ class MturkPayer:
                     reward=task.reward, amount=order.amount
                 ),
             )
-        self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK])
+        try:
+            self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK])
+        except Refused as refusal:
+            # Somebody may have decided about it since it was asked how it stands.
+            if refusal.code == "invalidassignmentstate":
+                told = self._look_up_base(order)
+                if told.outcome is not Outcome.NOT_FOUND:
+                    return told
+            raise
         return Answer(Outcome.CONFIRMED)
 
     def _pay_bonus(self, order: Order) -> Answer:
@@ -152,8 +160,9 @@ class MturkPayer:
         found = self._requester.assignment(_assignment_of(order))
         if found is None or found.status == "Submitted":
             return Answer(Outcome.NOT_FOUND)
-        if found.status == "Approved" and self._is_theirs(found, order):
-            return Answer(Outcome.CONFIRMED)
+        task = self._task_of(found, order)
+        if found.status == "Approved" and task is not None:
+            return _approved(task, order)
         return Answer(Outcome.REFUSED, _("The assignment was rejected, or is not this worker's."))
 
     def _look_up_bonus(self, order: Order) -> Answer:
@@ -164,10 +173,16 @@ class MturkPayer:
         return Answer(Outcome.NOT_FOUND)
 
     def _is_theirs(self, found: AssignmentNow, order: Order) -> bool:
-        of_study = Hit.objects.filter(study__slug=self._study, hit_id=found.hit_id).exists()
-        return of_study and found.worker == order.worker
+        return self._task_of(found, order) is not None
+
+    def _task_of(self, found: AssignmentNow, order: Order) -> Hit | None:
+        """The task of this study that mTurk says an assignment is of; None where it is not this worker's."""
+        if found.worker != order.worker:
+            return None
+        return Hit.objects.filter(study__slug=self._study, hit_id=found.hit_id).first()
 
     def _task(self, order: Order) -> Hit | None:
+        """The task that the worker's link named."""
         return Hit.objects.filter(study__slug=self._study, hit_id=order.details.get("hitId", "")).first()
 
     def _unsubmitted(self, order: Order) -> Standing:
@@ -176,6 +191,19 @@ class MturkPayer:
         if task is None or task.hit_id is None:
             return Standing.UNKNOWN
         return Standing.RETURNED if self._requester.hit(task.hit_id).pending == 0 else Standing.WORKING
+
+
+def _approved(task: Hit, order: Order) -> Answer:
+    """What the ledger is told of an approved assignment, whoever approved it: the task's reward is paid by that."""
+    if task.reward == order.amount:
+        return Answer(Outcome.CONFIRMED)
+    return Answer(
+        Outcome.REFUSED,
+        _(
+            "The assignment is approved, and its worker has the task's reward of {reward}; the ledger says {amount}. "
+            "See to the difference yourself, and then mark it as paid."
+        ).format(reward=task.reward, amount=order.amount),
+    )
 
 
 def reference_of(order: Order) -> str:

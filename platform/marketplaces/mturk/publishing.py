@@ -25,6 +25,7 @@ from marketplaces.mturk.client import HitNow, Requester, requester_of
 from marketplaces.mturk.errors import Refused, Unclear
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.question import external_question
+from matches.models import Match
 from payouts.rules import PayRule
 from studies.models import Cell, Study, Version
 
@@ -91,6 +92,10 @@ def launched_version(study: Study) -> Version:
     version = study.versions.order_by("-number").first()
     if version is None or study.status == Study.Status.CLOSED:
         raise NotPossible(_("Launch the study first: people who follow the task must be let in."))
+    if version.content["purpose"] != Match.Purpose.STUDY:
+        raise NotPossible(
+            _("What was launched is a trial, in which nobody is paid. Change the study's purpose and launch it again.")
+        )
     pay = PayRule.model_validate(version.content["pay"])
     if pay.currency != CURRENCY:
         raise NotPossible(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -20,6 +21,7 @@ from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
 from marketplaces.mturk.errors import Refused
 from marketplaces.mturk.models import Assignment, Hit
 from participants import services
+from participants.models import Enrolment
 from participants.states import State
 from recruiters.models import Identity
 
@@ -37,15 +39,17 @@ def sync_study(recruitment: Recruitment) -> None:
     """
     requester = requester_of(recruitment.account)
     hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)
+    came = _came(recruitment.study.slug)
     for hit in hits.exclude(state__in=[Hit.State.REFUSED, Hit.State.DISPOSED]).order_by("pk"):
         if hit.hit_id is None:
             publishing.find_ordered(hit, requester)
         if hit.hit_id is not None:
-            _sync_hit(hit, requester)
+            _sync_hit(hit, requester, came)
     resting.keep(recruitment.account, recruitment.study.game, requester)
 
 
-def _sync_hit(hit: Hit, requester: Requester) -> None:
+def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, int]]) -> None:
+    """One task and who submitted it. What is here already is read at once: most of what is told is no news."""
     asked_at = timezone.now()
     try:
         now = requester.hit(str(hit.hit_id))
@@ -57,8 +61,10 @@ def _sync_hit(hit: Hit, requester: Requester) -> None:
         hit.save(update_fields=["state", "available", "pending", "problem"])
         return
     publishing.bring(hit, now)
+    noted = {one.assignment_id: one for one in hit.submitted.all()}
     for one in submitted.values():
-        keep(hit, one)
+        if not _is_noted(one, noted.get(one.assignment_id), came.get(one.assignment_id, {})):
+            keep(hit, one)
     _end_absent(hit, submitted, asked_at)
 
 
@@ -72,14 +78,40 @@ def keep(hit: Hit, one: AssignmentNow) -> Assignment:
         assignment_id=one.assignment_id,
         defaults={
             "hit": hit,
-            "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
             "whose": whose,
             "identity": identity,
-            "submitted_at": one.submitted_at,
-            "auto_approval_at": one.auto_approval_at,
+            **_said(one),
         },
     )
     return found
+
+
+def _said(one: AssignmentNow) -> dict[str, Any]:
+    """What is kept of what mTurk says of an assignment."""
+    return {
+        "status": one.status if one.status in Assignment.Status.values else Assignment.Status.SUBMITTED,
+        "submitted_at": one.submitted_at,
+        "auto_approval_at": one.auto_approval_at,
+    }
+
+
+def _came(study: str) -> dict[str, dict[str, int]]:
+    """Who came to the study of this short name: by assignment, the worker and the key of their identity."""
+    found: dict[str, dict[str, int]] = {}
+    came = Identity.objects.filter(study=study, recruiter=KEY)
+    for proof, worker, key in came.values_list("proof", "worker", "pk"):
+        found.setdefault(proof.partition("/")[0], {})[worker] = key
+    return found
+
+
+def _is_noted(one: AssignmentNow, row: Assignment | None, came: Mapping[str, int]) -> bool:
+    """Whether nothing would be changed by what is told of one assignment, with which these workers came."""
+    if row is None or any(getattr(row, name) != value for name, value in _said(one).items()):
+        return False
+    mine = came.get(one.worker)
+    if mine is not None or row.whose == Assignment.Whose.OURS:
+        return row.identity_id == mine
+    return row.whose == (Assignment.Whose.OTHER if came else Assignment.Whose.NOBODY)
 
 
 def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | None]:
@@ -95,13 +127,21 @@ def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: date
     under_way = Identity.objects.filter(
         study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
     )
-    for identity in under_way.select_related("enrolment"):
+    for identity in under_way.select_related("enrolment").defer("enrolment__steps"):
         theirs = submitted.get(identity.details.get("assignmentId", ""))
         if theirs is not None and theirs.worker == identity.worker:
             continue
+        taken = theirs is not None
+        if not (taken or _left(identity.enrolment, hit, asked_at)):
+            continue
         with transaction.atomic():
             enrolment = services.locked(identity.enrolment_id)
-            over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
-            silent = enrolment.last_seen_at < asked_at - SILENT
-            if theirs is not None or over or (hit.pending == 0 and silent):
+            if taken or _left(enrolment, hit, asked_at):
                 services.end(enrolment, State.RETURNED)
+
+
+def _left(enrolment: Enrolment, hit: Hit, asked_at: datetime) -> bool:
+    """Whether their time for the task was over, or nobody was at work on it and their page silent, by then."""
+    over = asked_at > enrolment.arrived_at + timedelta(seconds=hit.duration) + GRACE
+    silent = enrolment.last_seen_at < asked_at - SILENT
+    return over or (hit.pending == 0 and silent)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cache
@@ -21,6 +22,11 @@ from marketplaces.kinds import Trouble
 from marketplaces.models import Account, credentials_of
 
 PATIENCE = httpx2.Timeout(15.0, connect=5.0)
+"""For each part of an answer."""
+WHOLE = 60.0
+"""Seconds for all of an answer."""
+LARGEST = 10 * 2**20
+"""Bytes of an answer."""
 PAGE = 100
 """Rows that are asked for at a time."""
 MOST_PAGES = 500
@@ -166,7 +172,7 @@ class Client:
         answer = self._send(method, path, fields, query)
         try:
             found = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             nonsense()
@@ -181,16 +187,7 @@ class Client:
     ) -> httpx2.Response:
         url = f"{self._address}/api/v1{path}"
         try:
-            answer = httpx2.request(
-                method,
-                url,
-                json=fields,
-                params=query,
-                headers=self._headers,
-                timeout=PATIENCE,
-                follow_redirects=False,
-                verify=trusted(),
-            )
+            answer = ask(method, url, json=fields, params=query, headers=self._headers, timeout=PATIENCE)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             raise NotSent(_("Prolific cannot be reached at the moment.")) from None
         except httpx2.TimeoutException:
@@ -202,8 +199,26 @@ class Client:
         return answer
 
 
+def ask(method: str, url: str, **how: Any) -> httpx2.Response:
+    """One call and its whole answer, which follows no redirection.
+
+    Raises:
+        httpx2.HTTPError, httpx2.InvalidURL
+        httpx2.ReadTimeout: the answer comes so slowly, or is so large, that nobody waits for its end.
+    """
+    until = time.monotonic() + WHOLE
+    with httpx2.stream(method, url, follow_redirects=False, verify=_trusted(), **how) as answer:
+        body = bytearray()
+        for piece in answer.iter_bytes():
+            body += piece
+            if len(body) > LARGEST or time.monotonic() > until:
+                raise httpx2.ReadTimeout("The answer has no end.", request=answer.request)
+        kind = {"content-type": answer.headers.get("content-type", "")}
+        return httpx2.Response(answer.status_code, headers=kind, content=bytes(body))
+
+
 @cache
-def trusted() -> ssl.SSLContext:
+def _trusted() -> ssl.SSLContext:
     """Whose certificates are believed; read once, since every call has a connection of its own.
 
     A connection that is kept could break between two calls, and nobody would know whether an order was taken.
@@ -230,7 +245,7 @@ def _words_of(answer: httpx2.Response) -> str:
     try:
         error = answer.json()["error"]
         told = [error.get("title"), error.get("detail")]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
     words = ": ".join(_flat(one) for one in told if one)
     return _IDS.sub("…", " ".join(words.split()))[:_LONGEST_WORDS]

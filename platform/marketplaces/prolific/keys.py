@@ -14,7 +14,7 @@ import jwt
 from django.utils import timezone
 from jwt.algorithms import RSAAlgorithm
 
-from marketplaces.prolific.client import trusted
+from marketplaces.prolific.client import ask
 from marketplaces.prolific.models import KeySet
 
 PATH = "/.well-known/study/jwks.json"
@@ -67,9 +67,9 @@ def _may_ask(known: KeySet) -> bool:
 
 def _ask(known: KeySet) -> None:
     try:
-        answer = httpx2.get(known.address, timeout=PATIENCE, follow_redirects=False, verify=trusted())
+        answer = ask("GET", known.address, timeout=PATIENCE)
         told = answer.json()["keys"] if answer.status_code == 200 else None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, RecursionError):
         return
     good = [one for one in told if _read(one) is not None] if isinstance(told, list) else []
     if good:

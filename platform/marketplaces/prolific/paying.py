@@ -70,13 +70,13 @@ class ProlificPayer:
     def prepare(self, order: Order) -> str:
         """A bonus is set up once; the same reference is given to whoever asks again.
 
-        An order that was told and never answered is only prepared again after a person has said that it was
-        not paid. It is set up anew then, unless Prolific shows the bonus after all.
+        An order that was told is only prepared again after a person has said that it was not paid. It is set
+        up anew then, unless Prolific shows the bonus after all.
         """
         if order.reason == "base" or self._wrong(order):
             return ""
         kept = BonusOrder.objects.filter(uid=order.uid).first()
-        if kept is not None and (kept.told_at is None or kept.taken_at is not None):
+        if kept is not None and kept.told_at is None:
             return kept.reference
         session = _session(order)
         with _reaching():
@@ -86,13 +86,13 @@ class ProlificPayer:
                 return kept.reference
             study = self._publication.prolific_id
             reference = client.set_up_bonus(study=study, submission=session, amount=order.amount)
-        anew = {"reference": reference, "had_before": had, "told_at": None}
-        made, _new = (
-            BonusOrder.objects.get_or_create(uid=order.uid, defaults=anew)
-            if kept is None
-            else BonusOrder.objects.update_or_create(uid=order.uid, defaults=anew)
-        )
-        return made.reference
+        anew = {"reference": reference, "had_before": had, "told_at": None, "taken_at": None}
+        if kept is None:
+            made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=anew)
+            return made.reference
+        # Only the order that was looked at: one that somebody else has set up and told since stays told.
+        BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at).update(**anew)
+        return BonusOrder.objects.get(pk=kept.pk).reference
 
     def pay(self, order: Order) -> Answer:
         if wrong := self._wrong(order):
@@ -120,7 +120,7 @@ class ProlificPayer:
             with _reaching(refused=False):
                 self._client().approve(_session(order))
         except NotSent as trouble:
-            return Answer(Outcome.REFUSED, str(trouble))
+            raise Unreachable(str(trouble)) from None
         except Refused as refusal:
             found = self.look_up(order)
             return found if found.outcome == Outcome.CONFIRMED else Answer(Outcome.REFUSED, str(refusal))
@@ -140,6 +140,8 @@ class ProlificPayer:
                 self._client().pay_bonus(kept.reference)
         except (NotSent, Refused) as trouble:
             BonusOrder.objects.filter(pk=kept.pk).update(told_at=None)
+            if isinstance(trouble, NotSent):
+                raise Unreachable(str(trouble)) from None
             return Answer(Outcome.REFUSED, str(trouble))
         BonusOrder.objects.filter(pk=kept.pk).update(taken_at=timezone.now())
         return Answer(Outcome.SENT, _("Prolific pays it within minutes."))

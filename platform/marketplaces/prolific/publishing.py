@@ -20,7 +20,17 @@ from django.utils.translation import gettext as _
 from marketplaces.kinds import Trouble
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import codes
-from marketplaces.prolific.client import Client, NotThere, Refused, Unclear, client_of, hundredths, text_of, units
+from marketplaces.prolific.client import (
+    Client,
+    NotThere,
+    Refused,
+    Unclear,
+    client_of,
+    hundredths,
+    nonsense,
+    text_of,
+    units,
+)
 from marketplaces.prolific.models import Publication
 from payouts.rules import PayRule
 from studies.models import Cell, Placement, Study, Version
@@ -31,6 +41,8 @@ MAKING_TAKES = timedelta(minutes=1)
 """Longer than Prolific is waited for."""
 MORE_TIME = 2
 """Times the study's own limit after which Prolific may end a submission."""
+LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
+"""What Prolific may answer at most; beyond it, the answer is nonsense."""
 
 
 class NotPossible(Exception):
@@ -101,8 +113,8 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
     version = version_of(study)
     if version is None or study.status != Study.Status.LAUNCHED:
         raise NotPossible(_("Launch the study first: who comes from Prolific must be let in."))
-    if study.purpose != "study":
-        raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose first."))
+    if {study.purpose, version.content["purpose"]} != {"study"}:
+        raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose and launch it again."))
     if rule_of(version).base <= 0:
         raise NotPossible(_("Prolific needs a reward: give the study a base pay and launch it again."))
     return version, recruitment.account
@@ -213,11 +225,13 @@ def find_again(publication: Publication) -> bool:
 
 def note(publication: Publication, found: Mapping[str, Any]) -> None:
     """Keep what Prolific says of the study."""
-    status = str(found["status"]).upper().replace("_", " ")
-    publication.prolific_id = text_of(found, "id")
+    status, key = str(found["status"]).upper().replace("_", " "), text_of(found, "id")
+    if len(key) > LONGEST_ID or publication.prolific_id not in ("", key):
+        nonsense()
+    publication.prolific_id = key
     publication.status = status if status in Publication.Status.values else publication.status
     publication.said_at = timezone.now()
-    if isinstance(places := found.get("total_available_places"), int | float) and places >= 1:
+    if isinstance(places := found.get("total_available_places"), int | float) and 1 <= places < MOST_PLACES:
         publication.places = int(places)
     if isinstance(project := found.get("project"), str):
         publication.project = project[:40]
@@ -230,7 +244,10 @@ def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
     rewards = publication.reward * publication.places
     if not isinstance(found.get("total_cost"), int | float) or rewards <= 0:
         return publication.fee_rate
-    return max(Decimal(0), units(found["total_cost"]) / rewards - 1).quantize(Decimal("0.0001"))
+    rate = max(Decimal(0), units(found["total_cost"]) / rewards - 1)
+    if rate > HIGHEST_FEE_RATE:
+        nonsense()
+    return rate.quantize(Decimal("0.0001"))
 
 
 def price_of(publication: Publication) -> Price:

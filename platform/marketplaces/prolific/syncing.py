@@ -46,8 +46,11 @@ def sync(recruitment: Recruitment) -> None:
     note(publication, client.study(publication.prolific_id))
     if not publication.was_published:
         return
-    for told in list(client.submissions(publication.prolific_id)):
-        _bring(publication, told)
+    everything = list(client.submissions(publication.prolific_id))
+    noted = _Noted(publication)
+    for told in everything:
+        if not noted.has(told):
+            _bring(publication, told)
 
 
 def fingerprint(session: str) -> str:
@@ -55,10 +58,47 @@ def fingerprint(session: str) -> str:
     return salted_hmac(_SALT, session, algorithm="sha256").hexdigest()
 
 
+class _Noted:
+    """What is here already of a publication's submissions, read at once: most of what is told is no news."""
+
+    def __init__(self, publication: Publication) -> None:
+        self._publication = publication
+        self._rows = {one.fingerprint: one for one in publication.submissions.all()}
+        came = Identity.objects.filter(study=publication.study.slug, recruiter=KIND)
+        self._came = {
+            proof: (enrolment, ended is not None)
+            for proof, enrolment, ended in came.values_list("proof", "enrolment", "enrolment__ended_at")
+        }
+
+    def has(self, told: Mapping[str, Any]) -> bool:
+        """Whether nothing would be changed by what is told of one submission."""
+        session, status = text_of(told, "id"), spelled(text_of(told, "status"))
+        row = self._rows.get(fingerprint(session))
+        if row is None:
+            return False
+        enrolment, ended = self._came.get(f"{session}/{_participant(told)}", (None, True))
+        same = all(getattr(row, name) == value for name, value in _said(self._publication, told).items())
+        return same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
+
+
+def _participant(told: Mapping[str, Any]) -> Any:
+    return told.get("participant_id") or told.get("participant")
+
+
+def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of what Prolific says of a submission."""
+    return {
+        "status": spelled(told["status"])[:30],
+        "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
+        "return_asked": bool(told.get("return_requested")),
+        "started_at": _moment(told.get("started_at")),
+    }
+
+
 def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
     """Keep what is said of one submission; end the way of whoever returned it or ran out of time."""
     session, status = text_of(told, "id"), spelled(text_of(told, "status"))
-    participant = told.get("participant_id") or told.get("participant")
+    participant = _participant(told)
     came = list(
         Identity.objects.select_related("enrolment").filter(
             study=publication.study.slug, recruiter=KIND, proof__startswith=f"{session}/"
@@ -72,10 +112,7 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
         defaults={
             "enrolment": enrolment,
             "came": own is not None or Submission.objects.filter(**name, came=True).exists(),
-            "status": status[:30],
-            "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
-            "return_asked": bool(told.get("return_requested")),
-            "started_at": _moment(told.get("started_at")),
+            **_said(publication, told),
             "heard_at": timezone.now(),
         },
     )

@@ -12,6 +12,7 @@ from exports.tests import building
 from marketplaces import kinds, syncing
 from marketplaces.kinds import Trouble
 from marketplaces.models import Account, Recruitment, credentials_of
+from studies.models import Study
 
 pytestmark = pytest.mark.django_db
 
@@ -150,6 +151,19 @@ def test_two_who_ask_at_once_ask_once(marketplace):
     same = Recruitment.objects.get(pk=recruitment.pk)
     assert syncing.sync(recruitment)
     assert not syncing.sync(same)
+
+
+def test_a_closed_study_is_asked_about_more_rarely(marketplace):
+    recruitment = a_recruitment()
+    marketplace.append(None)
+    pauses = []
+    for status in ("launched", "closed"):
+        Study.objects.update(status=status)
+        asked = Recruitment.objects.get(pk=recruitment.pk)
+        assert syncing.sync(asked)
+        asked.refresh_from_db()
+        pauses.append(asked.next_at - asked.asked_at)
+    assert pauses == [syncing.EVERY, syncing.LONGEST_PAUSE]
 
 
 def test_only_studies_whose_time_has_come_are_asked_about(marketplace):

@@ -12,6 +12,7 @@ from checks.models import Verdict
 from matches.models import Event, Match
 from participants import services
 from participants.models import Enrolment, ProblemReport, Visit
+from participants.signals import enrolment_ended
 from participants.states import ENDINGS, State
 from tests.visitors import WAY, Visitor, arriving, heading_of, launched, text_of
 
@@ -245,6 +246,23 @@ class TestLinks:
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         services.drop_absent()
         assert heading_of(visitor.see()) == ENDINGS[State.COMPLETED].title
+
+
+def test_one_persons_trouble_keeps_nobody_elses_place():
+    long_ago = timezone.now() - timedelta(hours=1)
+    people = [Enrolment.objects.create(expires_at=long_ago) for _i in range(3)]
+
+    def fails(enrolment, **_signal):
+        if enrolment == people[1]:
+            raise ValueError("what is kept of them cannot be read")
+
+    enrolment_ended.connect(fails)
+    try:
+        assert services.drop_absent() == 2
+    finally:
+        enrolment_ended.disconnect(fails)
+    assert [Enrolment.objects.get(pk=one.pk).ended for one in people] == [True, False, True]
+    assert services.drop_absent() == 1
 
 
 class TestLeaving:

@@ -22,6 +22,7 @@ from payouts.tests.twin import Twin
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
+from studies.names import is_given_out
 
 pytestmark = pytest.mark.django_db
 
@@ -161,6 +162,22 @@ def test_a_limit_that_is_no_amount_is_refused(client, study, owner, typed: str):
 def test_nonsense_is_passed_over(client, study, owner, rows: str):
     assert client.post(path(study, "do"), {"act": "approve", "rows": rows}).status_code == 302
     assert client.post(path(study, "do"), {"act": "steal", "rows": rows}).status_code == 404
+
+
+def test_a_note_that_no_database_can_keep_is_kept_without_that(client, study, owner, twin: Twin):
+    base, _bonus = finished("A1", study=SLUG)
+    act(client, study, "write_off", base, note="a\x00 test")
+    assert states(base) == ["written_off"] and base.postings.last().why == "a test"
+
+
+def test_a_limit_stays_with_its_study_and_goes_with_it(client, owner):
+    draft = Study.objects.create(title="Prices", slug="prices", game="bargaining")
+    give(draft, user=owner, role=Role.OWNER, by=None)
+    assert not is_given_out(draft)
+    client.post(path(draft, "limit"), {"currency": "USD", "most": "50"})
+    assert is_given_out(draft), "under another name it would have no limit"
+    draft.delete()
+    assert not Limit.objects.exists(), "a later study of this name has limits of its own"
 
 
 def test_rows_of_another_study_are_out_of_reach(client, study, owner, twin: Twin):

@@ -127,6 +127,38 @@ def test_an_order_that_is_never_confirmed_comes_to_a_person_after_a_week(twin: T
     assert twin.times[str(base.uid)] == 1
 
 
+def test_a_recruiter_that_took_an_order_and_then_falls_silent_brings_it_to_a_person_after_a_week(
+    twin: Twin, boss: User
+):
+    twin.later = True
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    paying.pay_due()
+    twin.fail("look_up", *["error_before"] * 5)
+    for _time in range(2):
+        later(48)
+        paying.pay_due()
+        assert states(base) == ["sent"]
+    later(24 * 4)
+    paying.pay_due()
+    assert states(base) == ["unclear"] and twin.times[str(base.uid)] == 1
+    assert "took it a week ago" in LedgerRow.objects.get(pk=base.pk).problem
+
+
+def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unanswered(twin: Twin, boss: User):
+    twin.later = True
+    base, _bonus = finished("A1")
+    approve(boss, base)
+    twin.fail("pay", "drop_after")
+    paying.pay_due()
+    later(30)
+    paying.pay_due()
+    assert states(base) == ["sent"], "it was taken, and is asked about until it is confirmed"
+    later()
+    paying.pay_due()
+    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+
+
 # ---- the interface fails ---------------------------------------------------------------------------
 
 

@@ -131,7 +131,7 @@ class StudyForm(forms.ModelForm):
             self.initial["instructions"] = self.game_class.instruction_template()
         if "slug" in self.fields and self.instance.pk and is_given_out(self.instance):
             self.fields["slug"].disabled = True
-            self.fields["slug"].help_text = _("Links have been given out under this name, so it stays.")
+            self.fields["slug"].help_text = _("Links, codes or a limit of pay hang on this name, so it stays.")
         if not self.initial.get("roles"):
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
 

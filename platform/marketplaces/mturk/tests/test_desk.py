@@ -139,6 +139,7 @@ class TestPublishing:
         [
             ({"currency": "EUR"}, "US dollars only"),
             ({"base": Decimal("0.00")}, "this study has none"),
+            ({"purpose": "pilot"}, "a trial, in which nobody is paid"),
         ],
     )
     def test_pay_that_mturk_cannot_pay_is_explained(self, twin, db, change, says):

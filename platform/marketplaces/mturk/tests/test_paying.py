@@ -10,6 +10,7 @@ import pytest
 
 from exports.tests import building
 from marketplaces.models import Recruitment
+from marketplaces.mturk.models import Hit
 from marketplaces.mturk.paying import payer_of
 from marketplaces.mturk.twin import Misbehaviour
 from payouts import payers
@@ -170,6 +171,51 @@ def test_a_reward_that_is_not_what_the_ledger_says_is_not_paid(house, payer, pla
     assert answer.outcome is Outcome.REFUSED
     assert "1.00" in answer.reason and "2.00" in answer.reason
     assert assignment.status == "Submitted"
+
+
+def test_a_reward_that_mturk_paid_by_itself_is_not_taken_for_another_amount(house, payer, played):
+    person, _assignment = played
+    house.market.pass_time(4 * 86400)
+    owed = order_for(person, "base", "2.00")
+    for answer in (payer.pay(owed), payer.look_up(owed)):
+        assert answer.outcome is Outcome.REFUSED
+        assert "1.00" in answer.reason and "2.00" in answer.reason
+
+
+def test_the_reward_is_that_of_the_task_that_mturk_names_and_not_of_the_one_in_the_link(house, payer, played):
+    person, assignment = played
+    dear = house.published()
+    Hit.objects.filter(pk=dear.pk).update(reward="5.00")
+    details = {**person.identity.details, "hitId": dear.hit_id}
+    assert payer.pay(order_for(person, "base", "5.00", details=details)).outcome is Outcome.REFUSED
+    assert assignment.status == "Submitted"
+    assert payer.pay(order_for(person, "base", "1.00", details=details)).outcome is Outcome.CONFIRMED
+
+
+def test_whoever_is_approved_by_somebody_quicker_is_paid(house, payer, played, monkeypatch):
+    person, assignment = played
+    approve = house.market.approve
+
+    def too_late(*arguments, **named):
+        monkeypatch.undo()
+        approve(assignment, "", override=False)
+        approve(*arguments, **named)
+
+    monkeypatch.setattr(house.market, "approve", too_late)
+    assert payer.pay(order_for(person, "base", "1.00")).outcome is Outcome.CONFIRMED
+
+
+def test_whoever_is_rejected_by_somebody_quicker_is_not_paid(house, payer, played, monkeypatch):
+    person, assignment = played
+    approve = house.market.approve
+
+    def too_late(*arguments, **named):
+        house.market.reject(assignment, "Nothing was done at all.")
+        approve(*arguments, **named)
+
+    monkeypatch.setattr(house.market, "approve", too_late)
+    answer = payer.pay(order_for(person, "base", "1.00"))
+    assert answer.outcome is Outcome.REFUSED and "rejected" in answer.reason
 
 
 def test_without_money_nothing_is_paid_and_the_reason_is_said(house, payer, played):

@@ -6,8 +6,11 @@ import contextlib
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from exports.tests import building
 from marketplaces import kinds
 from marketplaces.kinds import Trouble
 from marketplaces.mturk import comparing
@@ -121,8 +124,6 @@ class TestAssignments:
         assert "still under way here" in line.advice
 
     def test_submitted_although_the_ending_pays_nothing(self, house):
-        from exports.tests import building
-
         assignment = house.accept(house.published(), "AWORKERONE")
         person = house.come(assignment)
         building.consent(person)
@@ -145,6 +146,30 @@ class TestAssignments:
         sync(house)
         (line,) = comparing.lines_of(house.study)
         assert (line.here, line.advice) == ("erased", "")
+
+    def test_what_is_no_news_costs_no_more_for_more_people(self, house):
+        hit, queries = house.published(), []
+        for number in range(2, 6):
+            assignment = house.accept(hit, f"AWORKER{number}")
+            house.come(assignment)
+            house.submit(assignment)
+            if number in (3, 5):
+                sync(house)
+                with CaptureQueriesContext(connection) as asked:
+                    sync(house)
+                queries.append([one["sql"] for one in asked.captured_queries])
+        assert len(queries[0]) == len(queries[1])
+        assert not [sql for sql in queries[1] if "mturk_assignment" in sql and not sql.startswith("SELECT")]
+
+    def test_whoever_came_after_their_assignment_was_noted_is_known_by_the_next_time(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        house.submit(assignment)
+        sync(house)
+        assert Assignment.objects.get().whose == "nobody"
+        arrival = {"assignmentId": assignment.id, "hitId": assignment.hit.id}
+        person = building.arrive(house.study, worker="AWORKERONE", proof=f"{assignment.id}/AWORKERONE", details=arrival)
+        sync(house)
+        assert (Assignment.objects.get().whose, Assignment.objects.get().identity) == ("ours", person.identity)
 
 
 class TestWhoIsGone:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from marketplaces.prolific.client import Client
 from marketplaces.prolific.twin.market import new_id
 from payouts import payers
 from payouts.payers import Outcome, Standing, Unreachable
@@ -122,6 +123,39 @@ def test_a_bonus_that_takes_its_time_is_sent_and_then_confirmed(desk, payer, don
     assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
 
 
+def test_a_bonus_that_was_taken_and_that_a_person_found_unpaid_is_set_up_anew(desk, payer, done):
+    market, bonus = desk.twin.market, done.order("bonus")
+    market.pays_late = True
+    first = payer.prepare(bonus)
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    market._owed.clear()  # what was taken comes to nothing
+    market.pays_late = False
+    assert payer.prepare(bonus) != first
+    assert payer.pay(bonus).outcome == Outcome.SENT
+    assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
+    assert len(paid(desk, done, "bonus")) == 1
+
+
+def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, monkeypatch):
+    bonus = done.order("bonus")
+    payer.prepare(bonus)
+    desk.twin.misbehave("drop", PAYING)
+    with pytest.raises(Unreachable):
+        payer.pay(bonus)
+    set_up = Client.set_up_bonus
+
+    def overtaken(self, **named):
+        monkeypatch.undo()
+        payer.prepare(bonus)
+        assert payer.pay(bonus).outcome == Outcome.SENT
+        return set_up(self, **named)
+
+    monkeypatch.setattr(Client, "set_up_bonus", overtaken)
+    payer.prepare(bonus)
+    assert payer.pay(bonus).outcome == Outcome.CONFIRMED
+    assert len(paid(desk, done, "bonus")) == 1
+
+
 def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, done):
     bonus = done.order("bonus")
     desk.twin.market.submissions[done.submission.id].bonuses.append(int(bonus.amount * 100))
@@ -132,14 +166,22 @@ def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, don
     assert payer.look_up(bonus).outcome == Outcome.UNCLEAR
 
 
-@pytest.mark.parametrize("what", ["throttle", "funds"])
-def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done, what):
+@pytest.mark.parametrize("reason", ["base", "bonus"])
+def test_what_prolific_takes_no_call_for_now_is_asked_for_again(desk, payer, done, reason):
+    order = done.order(reason)
+    payer.prepare(order)
+    desk.twin.misbehave("throttle", PAYING if reason == "bonus" else APPROVING)
+    with pytest.raises(Unreachable, match="too often"):
+        payer.pay(order)
+    assert payer.look_up(order).outcome == Outcome.NOT_FOUND
+    assert payer.pay(order).outcome in (Outcome.SENT, Outcome.CONFIRMED)
+    assert len(paid(desk, done, reason)) == 1
+
+
+def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done):
     bonus, balance = done.order("bonus"), desk.twin.market.balance
     payer.prepare(bonus)
-    if what == "throttle":
-        desk.twin.misbehave("throttle", PAYING)
-    else:
-        desk.twin.market.balance = 0
+    desk.twin.market.balance = 0
     told = payer.pay(bonus)
     assert told.outcome == Outcome.REFUSED and told.reason
     assert payer.look_up(bonus).outcome == Outcome.NOT_FOUND

@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
+from exports.tests import building
 from marketplaces import kinds
 from marketplaces.kinds import Trouble
+from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
 from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
@@ -123,6 +125,14 @@ def test_what_is_not_ready_is_not_published(desk, fields, says):
     assert not desk.twin.calls
 
 
+def test_what_people_meet_counts_and_not_what_the_draft_says_by_now(account):
+    launched = building.new_study(entry="prolific", slug="trial", purpose="pilot")
+    Recruitment.objects.create(study=launched, account=account)
+    Study.objects.update(purpose="study")
+    with pytest.raises(NotPossible, match="trial"):
+        publishing.refuse_unready(Study.objects.get())
+
+
 def test_pay_in_another_currency_is_refused(desk):
     desk.twin.market.currency = "GBP"
     with pytest.raises(NotPossible, match=r"USD.*GBP"):
@@ -195,6 +205,30 @@ def test_trying_the_account_tells_the_balance_and_no_key(account, twin):
     with pytest.raises(Trouble, match="does not accept") as told:
         kinds.get("prolific").check(account)
     assert "wrong-token" not in str(told.value) and TOKEN not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "nonsense", [{"total_cost": 10**11}, {"total_cost": "free"}, {"id": "f" * 24}, {"id": "f" * 100}, {"status": 7}]
+)
+def test_nonsense_about_a_study_changes_nothing(desk, nonsense):
+    publication = desk.publish()
+    kept = Publication.objects.values().get()
+    there = desk.twin.market.study(publication.prolific_id)
+    desk.twin.market.shown = lambda study: {**there, "total_cost": 2800, **nonsense}
+    if nonsense.get("total_cost") != "free":
+        with pytest.raises(Unclear):
+            publishing.refresh(desk.publication)
+    else:
+        publishing.refresh(desk.publication)
+    assert {**Publication.objects.values().get(), "said_at": None} == {**kept, "said_at": None}
+
+
+def test_places_that_cannot_be_are_passed_over(desk):
+    publication = desk.publish(places=5)
+    there = desk.twin.market.study(publication.prolific_id)
+    desk.twin.market.shown = lambda study: {**there, "total_available_places": 10**30}
+    publishing.refresh(desk.publication)
+    assert desk.publication.places == 5
 
 
 def test_what_prolific_says_in_an_error_names_nobody(desk):

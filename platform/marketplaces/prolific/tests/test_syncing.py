@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from erasing import services as erasing
@@ -75,6 +77,34 @@ def test_asking_again_changes_nothing_more(desk):
     assert worker.person.state == State.COMPLETED
     assert Submission.objects.count() == 1 and worker.person.ledger.count() == 2
     assert counted(desk.publication) == [("awaiting review", 1)] and not differences(desk.publication)
+
+
+def test_what_is_no_news_costs_no_more_for_more_people(desk):
+    desk.publish()
+    queries = []
+    for number in range(4):
+        worker = desk.worker()
+        worker.arrive()
+        worker.submit()
+        if number in (1, 3):
+            ask(desk)
+            with CaptureQueriesContext(connection) as asked:
+                ask(desk)
+            queries.append([one["sql"] for one in asked.captured_queries])
+    assert len(queries[0]) == len(queries[1])
+    assert not [sql for sql in queries[1] if "prolific_submission" in sql and not sql.startswith("SELECT")]
+
+
+def test_who_ran_out_of_time_and_goes_on_is_looked_at_again_each_time(desk):
+    desk.publish()
+    worker = desk.worker()
+    worker.arrive()
+    desk.twin.market.time_out(worker.submission.id)
+    ask(desk)
+    assert not worker.person.ended, "they are playing"
+    Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
+    ask(desk)
+    assert worker.person.state == State.TIMED_OUT
 
 
 def test_every_page_of_the_list_is_read(desk, monkeypatch):

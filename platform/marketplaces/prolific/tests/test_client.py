@@ -1,0 +1,78 @@
+"""Whatever comes back from the interface's address, it is an answer or it is trouble, and soon."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from marketplaces.prolific import client
+from marketplaces.prolific.client import Client, NotSent, Unclear
+
+
+class _Odd(BaseHTTPRequestHandler):
+    """By the last part of the path: "redirect", "huge", "slow" and so on."""
+
+    def do_GET(self) -> None:
+        how = self.path.strip("/").split("/")[-1]
+        status = {"redirect": 302, "throttled": 429}.get(how, 200)
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        if how == "redirect":
+            self.send_header("location", "http://127.0.0.1:9/")
+        if how == "throttled":
+            self.send_header("retry-after", "3600")
+        self.end_headers()
+        for piece in _pieces(how):
+            try:
+                self.wfile.write(piece)
+            except OSError:  # nobody waits any more
+                return
+
+    def log_message(self, *_arguments: object) -> None: ...
+
+
+def _pieces(how: str) -> Iterator[bytes]:
+    if how == "huge":
+        yield from [b"[" + b" " * 999] * 30
+    elif how == "slow":
+        for _part in range(20):
+            time.sleep(0.1)
+            yield b" "
+        yield b"{}"
+    elif how == "deep":
+        yield b"[" * 200_000
+    elif how == "list":
+        yield b"[]"
+    else:
+        yield b"{}"
+
+
+@pytest.fixture
+def odd() -> Iterator[Client]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Odd)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    yield Client(f"http://127.0.0.1:{server.server_port}", "token")
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("how", ["redirect", "huge", "slow", "deep", "list"])
+def test_an_answer_that_is_none_is_trouble(odd, monkeypatch, how):
+    monkeypatch.setattr(client, "LARGEST", 20_000 if how == "huge" else client.LARGEST)
+    monkeypatch.setattr(client, "WHOLE", 0.3 if how == "slow" else client.WHOLE)
+    with pytest.raises(Unclear):
+        odd._object("GET", f"/{how}")
+
+
+def test_who_asks_for_patience_has_done_nothing(odd):
+    with pytest.raises(NotSent):
+        odd._object("GET", "/throttled")
+
+
+def test_an_answer_is_read_to_its_end(odd):
+    assert odd._object("GET", "/fine") == {}
