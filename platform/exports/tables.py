@@ -13,6 +13,7 @@ from typing import Any, Literal
 from exports import gate
 from exports import signals as signals_of
 from exports.csvsafe import cell, compact_json, line, lines
+from exports.scrubbing import Scrubber
 from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
@@ -316,6 +317,8 @@ def messages() -> Table:
 
 _WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop")
 """What of a call holds somebody's words; the rest are numbers and the names of models and settings."""
+_RESEARCHERS_WORDS = ("endpoint", "parameters")
+_RESEARCHERS = Scrubber(strangers=True)
 
 
 @dataclass(frozen=True)
@@ -328,7 +331,8 @@ class CallRow:
     @cached_property
     def record(self) -> Mapping[str, Any]:
         kept: Mapping[str, Any] = self.call.record
-        return kept | {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
+        said = {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
+        return kept | said | {name: _RESEARCHERS.data(kept[name]) for name in _RESEARCHERS_WORDS if kept.get(name)}
 
 
 def llm_calls() -> Table:

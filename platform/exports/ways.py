@@ -17,6 +17,7 @@ from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
 from exports import gate
+from exports.alike import cut
 from exports.events import Logged, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
@@ -157,9 +158,7 @@ class Way:
         )
         return {
             one.survey: {
-                question["key"]: scrubber.text(one.answers[question["key"]])
-                if question["kind"] == "text" and one.answers.get(question["key"])
-                else one.answers.get(question["key"])
+                question["key"]: _answer(question["kind"], one.answers.get(question["key"]), scrubber)
                 for question in one.questions
             }
             for one in given
@@ -184,7 +183,7 @@ class Way:
     @cached_property
     def matches(self) -> list[Played]:
         """The matches that this person sat in, in order."""
-        place = Place(version=self.cell.version.number, cell=self.cell.number, kind=self.cell.kind)
+        place = Place(version=self.cell.version.number, cell=self.cell.number, kind=cut(self.cell.kind))
         logs = self.logs
         return [
             Played(self.reading, seat.match, place, None if logs is None else logs.get(seat.match_id, []))
@@ -400,6 +399,13 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.WayFacts:
 
 def _by(moment: datetime | None, cutoff: datetime) -> datetime | None:
     return moment if moment is not None and moment <= cutoff else None
+
+
+def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
+    """An answer as it leaves: what somebody wrote scrubbed; what was chosen in the codebook's words."""
+    if not isinstance(answer, str):
+        return answer
+    return scrubber.text(answer) if kind == "text" else cut(answer)
 
 
 def _identifiers(person: Enrolment) -> list[str]:
