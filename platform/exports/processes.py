@@ -20,4 +20,11 @@ def prepare(settings_module: str, database: str | None) -> None:
 
     if database is not None:
         connections["default"].settings_dict["NAME"] = database
-    gc.freeze()  # what was loaded by now stays, and need not be looked through again and again
+    settle()
+
+
+def settle() -> None:
+    """Tell the garbage collector that what was loaded by now stays, and that rows form no cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import NoneType
 from typing import Any, Literal
 
 from exports import gate
@@ -20,7 +21,7 @@ from participants.states import State
 from payouts.models import LedgerRow
 from surveys.questions import Question
 
-_AS_THEY_ARE = frozenset({int, float})
+_AS_THEY_ARE = frozenset({int, float, NoneType})
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
 
 
@@ -66,7 +67,10 @@ class Table:
     @staticmethod
     def written(rows: Iterable[Sequence[Any]]) -> bytes:
         """Rows of values as lines of CSV; the writer itself leaves None empty and numbers as `cell` writes them."""
-        return lines([v if v is None or type(v) in _AS_THEY_ARE else cell(v) for v in values] for values in rows)
+        return lines(
+            [v if type(v) in _AS_THEY_ARE or (type(v) is str and v[:1].isalnum()) else cell(v) for v in values]
+            for values in rows
+        )
 
 
 def tables(

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit import services as audit
 from audit.deeds import Deed
-from exports import sources
+from exports import processes, sources
 from exports.dataset import export
 from exports.errors import ExportError
 from exports.formats import FORMATS, USUAL
@@ -32,6 +32,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         formats = [name for name in options["formats"].split(",") if name]
         try:
+            processes.settle()
             source = sources.called(options["study"])
             made = export(source, options["to"], formats, overwrite=options["overwrite"], helping=True)
         except (ExportError, GameError) as error:
