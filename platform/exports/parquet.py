@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -188,11 +189,8 @@ class JoinedParquet:
     """A Parquet file that grows by streams of Arrow batches."""
 
     def __init__(self, file: HashedFile, table: Table):
-        import pyarrow.parquet as pq
-
         self._file = file
-        self._schema = schema_of(table)
-        self._writer = pq.ParquetWriter(_Sink(file), self._schema, compression="zstd", use_dictionary=True)
+        self._table = table
         self._held: list[pa.RecordBatch] = []
 
     def add(self, piece: Path, rows: int) -> None:
@@ -220,6 +218,13 @@ class JoinedParquet:
 
         self._writer.write_table(pa.Table.from_batches(self._held), row_group_size=GROUP_ROWS)
         self._held = []
+
+    @cached_property
+    def _writer(self) -> Any:
+        """Made when it is first needed: other processes start meanwhile."""
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(_Sink(self._file), schema_of(self._table), compression="zstd", use_dictionary=True)
 
 
 class _Sink:
