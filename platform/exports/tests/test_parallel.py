@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
 
 import pytest
 
@@ -33,17 +32,11 @@ def test_results_come_in_order_even_if_the_other_process_is_killed(work, helping
 
 @pytest.mark.parametrize("helping", [False, True])
 def test_no_more_is_taken_than_is_soon_asked_for(helping):
-    taken = 0
-
-    def things() -> Iterator[int]:
-        nonlocal taken
-        for taken in range(1, 10_000):  # noqa: B007
-            yield taken
-
-    results = in_order(doubled, things(), processes=2, chunk=CHUNK, helping=helping)
+    things = iter(range(1, 10_000))
+    results = in_order(doubled, things, processes=2, chunk=CHUNK, helping=helping)
     assert next(results) == 2
     results.close()
-    assert taken <= (HELD + 1) * CHUNK
+    assert next(things) <= (HELD + 1) * CHUNK
 
 
 def test_one_for_each_leaves_one_to_who_asks():
