@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from collecting.models import Collection, Item
 from exports.events import logs_of
-from exports.ways import Place, Played, Reading
+from exports.ways import Place, Played, Reading, Seated
 from matches.models import Match, Seat
 
 CHUNK = 200
@@ -29,9 +29,9 @@ def collected(
         # Not prefetched: rows that point at each other stay in memory until they are searched for.
         matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(begun)
         logs = logs_of(begun)
-        seats: dict[int, list[Seat]] = {}
-        for seat in Seat.objects.filter(match_id__in=begun).only("match_id", "role", "agent", "enrolment_id"):
-            seats.setdefault(seat.match_id, []).append(seat)
+        seats: dict[int, list[Seated]] = {}
+        for match, role, agent in Seat.objects.filter(match_id__in=begun).values_list("match_id", "role", "agent"):
+            seats.setdefault(match, []).append(Seated(role, agent))
         for item in portion:
             if item.match_id is None:
                 yield item, None

@@ -12,6 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
+_HARMLESS = '{["('
+"""Signs with which JSON and other words begin that are no formula."""
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 
 
@@ -28,6 +30,8 @@ def plain(value: Any) -> str:
     """`value` as `cell` writes it, but words as they are: for formats in which nothing is ever calculated."""
     if isinstance(value, str):
         return value
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -36,8 +40,6 @@ def plain(value: Any) -> str:
         return repr(value)
     if isinstance(value, Decimal):
         return str(value)
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     return compact_json(value)
 
 
@@ -46,7 +48,7 @@ def defused(text: str) -> str:
 
     Blanks and invisible characters before the sign do not help it; a leading tab or line end counts too.
     """
-    if text[:1].isalnum():
+    if text[:1].isalnum() or text[:1] in _HARMLESS:
         return text
     return f"'{text}" if _FORMULA.match(text) else text
 

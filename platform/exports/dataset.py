@@ -14,7 +14,7 @@ from typing import Any
 from django.utils import timezone
 
 from collecting.models import Collection
-from exports import codebook, figure, gate, glee_files, manifest, portions, readme
+from exports import codebook, figure, gate, glee_files, manifest, portions, readme, versions
 from exports.csvsafe import cell, encoded
 from exports.folder import PIECES, Folder
 from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
@@ -25,8 +25,6 @@ from exports.sources import Source
 from exports.ways import Reading
 from studies import freezing
 from studies.models import Study
-
-VERSIONS = "versions.json"
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ def export(
     overwrite: bool = False,
     tell: Callable[[Progress], None] = lambda progress: None,
     processes: int | None = None,
+    helping: bool = False,
 ) -> Manifest:
     """Write the dataset of a study or collection, as of now, into `folder`.
 
@@ -54,6 +53,7 @@ def export(
         overwrite: replace the dataset that is there.
         tell: called now and then while it is written; what it raises ends the writing.
         processes: None: as many as there are cores and work for; 1: only this one.
+        helping: this process is one of them, as it has nothing else to do; else it only puts together what they write.
 
     Raises:
         UnknownFormat, FolderInUse: nothing was written.
@@ -65,7 +65,7 @@ def export(
         FORMATS[name].refuse(reading)
     tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
-        flow = _write_data(reading, tables, target, wanted, tell, processes).as_dict()
+        flow = _write_data(reading, tables, target, wanted, tell, processes, helping).as_dict()
         said = readme.as_data(readme.publication_of(reading.source.made), title=reading.source.title)
         _write_about(reading, tables, target, wanted, flow)
         target.close()
@@ -83,7 +83,7 @@ def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None
 
 def _every_name(tables: Tables) -> list[str]:
     of_formats = [name for made in FORMATS.values() for name in made.names(tables)]
-    return [*of_formats, "codebook.md", "flow.json", figure.FILE, VERSIONS, readme.FILE, glee_files.TREE]
+    return [*of_formats, "codebook.md", "flow.json", figure.FILE, versions.FILE, readme.FILE, glee_files.TREE]
 
 
 # ---- the data ----------------------------------------------------------------------------------------
@@ -96,6 +96,7 @@ def _write_data(
     formats: tuple[str, ...],
     tell: Callable[[Progress], None],
     processes: int | None,
+    helping: bool,
 ) -> gate.Flow:
     """Let portion after portion be written, and put their pieces together."""
     files: dict[str, Joined] = {}
@@ -106,7 +107,7 @@ def _write_data(
         for joined in files.values():
             opened.callback(joined.close)
         job = portions.job_of(reading, formats, target=target.path, scratch=Path(scratch))
-        for written in portions.written_portions(job, reading, processes=processes):
+        for written in portions.written_portions(job, reading, processes=processes, helping=helping):
             join(written.folder, written.rows, files)
             flow.add(written.flow)
             tell(Progress(done=flow.matches_seen, of=max(expected, flow.matches_seen), bytes=target.bytes))
@@ -129,11 +130,8 @@ def _write_about(
     document = target.open("codebook.md")
     for piece in codebook.markdown(described, title=reading.source.title, notice=_notice(reading)):
         document.write(encoded(piece))
-    frozen = [
-        {"number": version.number, "sha256": version.sha256, "content": version.content}
-        for version in reading.source.versions()
-    ]
-    target.write(VERSIONS, json.dumps(frozen, indent=2) + "\n")
+    frozen = [versions.told(version) for version in reading.source.versions()]
+    target.write(versions.FILE, json.dumps(frozen, indent=2) + "\n")
 
 
 def _write_readme(reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], said: dict[str, str]) -> None:

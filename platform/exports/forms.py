@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from exports.alike import cut
 from exports.models import Publication
 
 
@@ -30,4 +31,7 @@ class PublicationForm(forms.ModelForm):
             self.add_error("own_licence", _("Please write which licence it is, or choose one from the list."))
         if not own:
             cleaned["own_licence"] = ""
+        for name, text in list(cleaned.items()):
+            if cut(text) != text:
+                self.add_error(name, _("No dataset holds an e-mail address; name a page or an ORCID instead."))
         return cleaned

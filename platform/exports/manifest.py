@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 FILE = "manifest.json"
 FORMAT = "parley-dataset"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 NOTICE = "Data of a study on Parley."
 DEMONSTRATION_NOTICE = (

@@ -106,7 +106,7 @@ def _participant(number: Callable[[Way], int]) -> Iterator[Column]:
 def _session(study: Study) -> Iterator[Column]:
     described: list[tuple[str, Kind, str, Reader]] = [
         ("code", "identifier", "Short name of the study.", lambda w: study.slug),
-        ("label", "text", "Title of the study.", lambda w: _one_line(study.title)),
+        ("label", "text", "Title of the study.", lambda w: _one_line(w.reading.source.title)),
         ("mturk_HITId", "identifier", _HIDDEN, _nothing),
         ("mturk_HITGroupId", "identifier", _HIDDEN, _nothing),
         ("comment", "text", _UNKNOWN, _nothing),

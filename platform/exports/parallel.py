@@ -22,6 +22,10 @@ START = Callable[..., None]
 """What a process does before its first work; a module's function."""
 AHEAD = 3
 """Chunks per process that are under way or done and not yet asked for."""
+WAITING = 2
+"""Chunks that each other process has before it while the asking process works too."""
+HELD = 24
+"""Chunks that are then under way or done and not yet asked for: more than are done while processes start."""
 
 
 def in_order(
@@ -33,6 +37,8 @@ def in_order(
     worthwhile: int = WORTHWHILE,
     start: START | None = None,
     given: tuple[Any, ...] = (),
+    helping: bool = False,
+    waiting: int = WAITING,
 ) -> Iterator[R]:
     """`work` of each thing, in order.
 
@@ -43,6 +49,9 @@ def in_order(
         chunk: things that travel to a process together.
         worthwhile: how many things are enough.
         start: called with `given` in each new process.
+        helping: this process is one of them, for askers that have nothing else to do: one process fewer is started,
+            and work begins before the others are ready.
+        waiting: chunks that each other process then has before it; 1 where there is one for each.
     """
     things = iter(things)
     number = processes if processes is not None else os.cpu_count() or 1
@@ -55,26 +64,51 @@ def in_order(
             yield from map(work, first)
             return
         things = chain(first, things)
-    yield from _with_processes(work, iter(lambda: list(islice(things, chunk)), []), number, start, given)
-
-
-def _with_processes(
-    work: Callable[[T], R], chunks: Iterator[list[T]], number: int, start: START | None, given: tuple[Any, ...]
-) -> Iterator[R]:
+    chunks = iter(lambda: list(islice(things, chunk)), [])
+    others = number - 1 if helping else number
     # Spawned and not forked: a fork would share this process's database connections and locks.
     spawned = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(number, mp_context=spawned, initializer=start, initargs=given)
-    under_way: deque[tuple[list[T], Future[list[R]] | None]] = deque()
+    pool = ProcessPoolExecutor(others, mp_context=spawned, initializer=start, initargs=given)
     try:
-        under_way += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, number * AHEAD))
-        while under_way:
-            chunk, future = under_way.popleft()
-            done = _result(future)
-            # The next chunk goes out before these results do, so that no process waits for who takes them.
-            under_way += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
-            yield from map(work, chunk) if done is None else done
+        if helping:
+            yield from _helped(work, chunks, pool, others * waiting)
+        else:
+            yield from _waited_for(work, chunks, pool, others * AHEAD)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _waited_for(
+    work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int
+) -> Iterator[R]:
+    """Results of what other processes do, which have `ahead` chunks before them."""
+    under_way: deque[tuple[list[T], Future[list[R]] | None]] = deque()
+    under_way += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, ahead))
+    while under_way:
+        chunk, future = under_way.popleft()
+        done = _result(future)
+        # The next chunk goes out before these results do, so that no process waits for who takes them.
+        under_way += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
+        yield from map(work, chunk) if done is None else done
+
+
+def _helped(work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int) -> Iterator[R]:
+    """Results of what other processes do, which have `ahead` chunks before them, and this one meanwhile."""
+    under_way: deque[tuple[list[T], Future[list[R]] | None]] = deque()
+    while True:
+        busy = sum(future is not None and not future.done() for _chunk, future in under_way)
+        wanted = min(ahead - busy, HELD - len(under_way))
+        under_way += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, max(wanted, 0)))
+        if not under_way:
+            return
+        following = under_way[0][1]
+        ready = following is None or following.done()
+        if not ready and len(under_way) < HELD and (mine := next(chunks, None)) is not None:
+            under_way.append((mine, _done(_each(work, mine))))
+            continue
+        chunk, future = under_way.popleft()
+        done = _result(future)
+        yield from map(work, chunk) if done is None else done
 
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[T], R], chunk: list[T]) -> Future[list[R]] | None:
@@ -90,6 +124,12 @@ def _result(future: Future[list[R]] | None) -> list[R] | None:
         return future.result() if future else None
     except BrokenProcessPool:
         return None
+
+
+def _done(results: list[R]) -> Future[list[R]]:
+    future: Future[list[R]] = Future()
+    future.set_result(results)
+    return future
 
 
 def _each(work: Callable[[T], R], chunk: list[T]) -> list[R]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from exports.csvsafe import plain, whole
@@ -97,23 +99,38 @@ _CONVERTED: Mapping[str, Callable[[Any], Any]] = {
     "boolean": _boolean,
     "time": _time,
 }
+_AS_IT_IS: Mapping[str, frozenset[type]] = {
+    "number": frozenset({float, NoneType}),
+    "integer": frozenset({NoneType}),
+    "boolean": frozenset({bool, NoneType}),
+    "time": frozenset({NoneType}),
+}
+"""Types whose values a column holds as they are: most are, and calling something for each costs more than the rest."""
 
 
-def converted(column: Column, values: Iterable[Any]) -> list[Any]:
+def converted(column: Column, values: Sequence[Any]) -> list[Any]:
     """Values as the column's type holds them.
 
     Raises:
         OddValue: one is of another type.
     """
     convert = _CONVERTED.get(column.kind, _text)
-    value = None
-    made = []
     try:
-        for value in values:
-            made.append(convert(value))
+        if convert is _text:
+            return [v if v is None or (type(v) is str and v.isascii()) else _text(v) for v in values]
+        kept = _AS_IT_IS[column.kind]
+        return [v if type(v) in kept else convert(v) for v in values]
     except TypeError:
-        raise OddValue(f"{column.name} holds {value!r:.80}, which is no {column.kind}.") from None
-    return made
+        odd = next(value for value in values if not _fits(convert, value))
+        raise OddValue(f"{column.name} holds {odd!r:.80}, which is no {column.kind}.") from None
+
+
+def _fits(convert: Callable[[Any], Any], value: Any) -> bool:
+    try:
+        convert(value)
+    except TypeError:
+        return False
+    return True
 
 
 def batch_of(table: Table, rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
@@ -140,11 +157,14 @@ class ParquetRows:
         self._schema: pa.Schema | None = None
         self._writer: Any = None
         self._held: list[Sequence[Any]] = []
+        self._wordy = [i for i, column in enumerate(table.columns) if column.kind in ("text", "json")]
         self._text = 0
 
     def add(self, values: Sequence[Any]) -> None:
         self._held.append(values)
-        self._text += sum(len(value) for value in values if type(value) is str)
+        for i in self._wordy:
+            if type(value := values[i]) is str:
+                self._text += len(value)
         if len(self._held) >= BATCH_ROWS or self._text >= BATCH_TEXT:
             self._write()
 
@@ -169,11 +189,8 @@ class JoinedParquet:
     """A Parquet file that grows by streams of Arrow batches."""
 
     def __init__(self, file: HashedFile, table: Table):
-        import pyarrow.parquet as pq
-
         self._file = file
-        self._schema = schema_of(table)
-        self._writer = pq.ParquetWriter(_Sink(file), self._schema, compression="zstd", use_dictionary=True)
+        self._table = table
         self._held: list[pa.RecordBatch] = []
 
     def add(self, piece: Path, rows: int) -> None:
@@ -201,6 +218,13 @@ class JoinedParquet:
 
         self._writer.write_table(pa.Table.from_batches(self._held), row_group_size=GROUP_ROWS)
         self._held = []
+
+    @cached_property
+    def _writer(self) -> Any:
+        """Made when it is first needed: other processes start meanwhile."""
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(_Sink(self._file), schema_of(self._table), compression="zstd", use_dictionary=True)
 
 
 class _Sink:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +22,7 @@ from exports.formats import Sink, Tables, named
 from exports.parallel import in_order
 from exports.pieces import Pieces
 from exports.processes import prepare
-from exports.shape import of_configurations
+from exports.shape import Shape, of_configurations
 from exports.signals import page_uses
 from exports.sources import CollectionSource, StudySource
 from exports.tables import CallRow
@@ -33,6 +34,8 @@ PEOPLE, MATCHES = 200, 250
 """Of a study or of a collection, in one portion."""
 WORTHWHILE = 5
 """Fewer portions than this are written sooner than processes have started."""
+SHAPE = "shape"
+"""What a job's folder holds beside the portions' own: the shape, found out once for all processes."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,10 @@ class Written:
     flow: gate.Flow
 
 
-def reading_of(made: Any, cutoff: datetime) -> Reading:
-    """What there is to write, as of `cutoff`."""
+def reading_of(made: Any, cutoff: datetime, shape: Shape | None = None) -> Reading:
+    """What there is to write, as of `cutoff`; `shape`: where it is known already."""
     source = made if isinstance(made, StudySource | CollectionSource) else sources.of(made)
-    return Reading(source=source, cutoff=cutoff, shape=of_configurations(source.configurations()))
+    return Reading(source=source, cutoff=cutoff, shape=shape or of_configurations(source.configurations()))
 
 
 def tables_for(reading: Reading) -> Tables:
@@ -84,15 +87,19 @@ def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch:
     return Job(made._meta.label, made.pk, reading.cutoff, formats, target, scratch)
 
 
-def written_portions(job: Job, reading: Reading, *, processes: int | None = None) -> Iterator[Written]:
+def written_portions(
+    job: Job, reading: Reading, *, processes: int | None = None, helping: bool = False
+) -> Iterator[Written]:
     """Write a job's portions, on every core if there are enough, and give them in order.
 
     Args:
         processes: None: as many as there are cores and work for; 1: in this process.
+        helping: this process is one of them.
     """
     if connection.in_atomic_block:
         processes = 1  # other processes would not see what this transaction has written
     _prepared(job, reading)
+    (job.scratch / SHAPE).write_bytes(pickle.dumps(reading.shape))
     database = connections["default"].settings_dict["NAME"]
     yield from in_order(
         write,
@@ -102,6 +109,7 @@ def written_portions(job: Job, reading: Reading, *, processes: int | None = None
         worthwhile=WORTHWHILE,
         start=prepare,
         given=(settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"], str(database)),
+        helping=helping,
     )
 
 
@@ -130,7 +138,9 @@ _last: dict[Job, tuple[Reading, Tables]] = {}
 def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables]:
     """What all portions of a job read and write, made once in each process."""
     if (known := _last.get(job)) is None:
-        reading = reading or reading_of(apps.get_model(job.model).objects.get(pk=job.pk), job.cutoff)
+        if reading is None:
+            shape = pickle.loads((job.scratch / SHAPE).read_bytes())
+            reading = reading_of(apps.get_model(job.model).objects.get(pk=job.pk), job.cutoff, shape)
         known = reading, tables_for(reading)
         _last.clear()
         _last[job] = known

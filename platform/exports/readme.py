@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from exports import figure
+from exports import figure, versions
+from exports.alike import cut
 from exports.models import Publication, of
 
 FILE = "README.md"
@@ -14,7 +15,7 @@ _FILES: Mapping[str, str] = {
     "codebook.md": "What every column and key means, with unit and values, to read.",
     "flow.json": "How many came how far and why the others are not in the dataset, for programs.",
     figure.FILE: "The same as a figure.",
-    "versions.json": "The study as it was launched, version by version: texts, configurations, agents, pay rule.",
+    versions.FILE: versions.MEANING,
     "glee.sha256": "The list of the files in the folder glee/, which holds the matches in the published GLEE layout.",
     "all_apps_wide.csv": "One row per person, with the columns of the file of this name that oTree exports.",
     "manifest.json": "Counts, versions, code revision, and the SHA-256 of every file.",
@@ -28,13 +29,14 @@ def publication_of(made: Any) -> Publication:
 
 
 def as_data(publication: Publication, *, title: str) -> dict[str, str]:
-    """The publication as it stands in the manifest."""
-    return {
+    """The publication as it stands in the manifest, without e-mail addresses like everything else in a dataset."""
+    said = {
         "title": publication.title or title,
         "authors": publication.authors,
         "licence": publication.terms,
         "citation": publication.citation,
     }
+    return {name: cut(text) for name, text in said.items()}
 
 
 def readme(
@@ -66,7 +68,8 @@ def readme(
     yield (
         "## Who is who\n\nParticipants are called by pseudonyms, which are the same in every file and in every later "
         "dataset of this study. Names, identifiers, addresses and keys in anything that was written, by people or "
-        "models, are replaced by markers such as [name].\n\n"
+        "models, are replaced by markers such as [name]; addresses, identifiers and keys also in what the researchers "
+        "wrote: consent, instructions, questions, prompts.\n\n"
     )
     yield (
         "## Checking\n\nEvery number of every match follows from its transcript and the rules of its game. With Parley "

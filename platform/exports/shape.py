@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import games.play
@@ -34,7 +35,7 @@ class Shape:
     meanings: Mapping[str, str]
     moves: Mapping[str, Field]
 
-    @property
+    @cached_property
     def choices(self) -> frozenset[str]:
         """Fields of moves whose words are the game's own, never a player's."""
         return frozenset(name for name, blank in self.moves.items() if blank.kind == "choice")

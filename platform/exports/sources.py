@@ -12,6 +12,7 @@ from django.db.models import Count
 
 from checks.models import Verdict
 from collecting.models import Collection
+from exports.alike import cut
 from exports.errors import UnknownSource
 from games.interface import Json
 from llm_agents.agent import parse_spec
@@ -45,7 +46,7 @@ class StudySource:
 
     def __init__(self, study: Study):
         self.study = self.made = study
-        self.slug, self.title, self.purpose = study.slug, study.title, str(study.purpose)
+        self.slug, self.title, self.purpose = study.slug, cut(study.title), str(study.purpose)
         self.origin = PLAYED_HERE
         self.demonstration = study.purpose == Match.Purpose.DEMO
 
@@ -73,11 +74,14 @@ class StudySource:
         return list(kinds)
 
     def questions(self) -> list[tuple[str, Question]]:
-        """(survey, question) for every question that some version asks, as its latest version asks it."""
+        """(survey, question) for every question that some version asks, as its latest version asks it.
+
+        Without e-mail addresses and the like, as all that researchers wrote leaves in a dataset.
+        """
         asked: dict[tuple[str, str], Question] = {}
         for version in self.versions():
             for survey, written in version.content.get("surveys", {}).items():
-                asked |= {(survey, question.key): question for question in questions_of(written)}
+                asked |= {(survey, question.key): _without_addresses(question) for question in questions_of(written)}
         return [(survey, question) for (survey, _key), question in asked.items()]
 
     def checks(self) -> list[str]:
@@ -94,7 +98,7 @@ class CollectionSource:
 
     def __init__(self, collection: Collection):
         self.collection = self.made = collection
-        self.slug, self.title = collection.slug, collection.title
+        self.slug, self.title = collection.slug, cut(collection.title)
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
         self.origin = PLAYED_HERE if played_here else str(collection.source)
@@ -123,6 +127,11 @@ class CollectionSource:
 
     def checks(self) -> list[str]:
         return []
+
+
+def _without_addresses(question: Question) -> Question:
+    words = {name: cut(getattr(question, name)) for name in ("prompt", "low", "high")}
+    return question.model_copy(update={**words, "options": tuple(cut(option) for option in question.options)})
 
 
 Source = StudySource | CollectionSource

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import NoneType
 from typing import Any, Literal
 
 from exports import gate
 from exports import signals as signals_of
 from exports.csvsafe import cell, compact_json, line, lines
+from exports.scrubbing import Scrubber
 from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
 from surveys.questions import Question
 
-_AS_THEY_ARE = frozenset({int, float})
+_AS_THEY_ARE = frozenset({int, float, NoneType})
 Kind = Literal["identifier", "choice", "text", "number", "integer", "boolean", "time", "json"]
 
 
@@ -65,7 +67,10 @@ class Table:
     @staticmethod
     def written(rows: Iterable[Sequence[Any]]) -> bytes:
         """Rows of values as lines of CSV; the writer itself leaves None empty and numbers as `cell` writes them."""
-        return lines([v if v is None or type(v) in _AS_THEY_ARE else cell(v) for v in values] for values in rows)
+        return lines(
+            [v if type(v) in _AS_THEY_ARE or (type(v) is str and v[:1].isalnum()) else cell(v) for v in values]
+            for values in rows
+        )
 
 
 def tables(
@@ -316,6 +321,8 @@ def messages() -> Table:
 
 _WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop")
 """What of a call holds somebody's words; the rest are numbers and the names of models and settings."""
+_RESEARCHERS_WORDS = ("endpoint", "parameters")
+_RESEARCHERS = Scrubber(strangers=True)
 
 
 @dataclass(frozen=True)
@@ -328,7 +335,8 @@ class CallRow:
     @cached_property
     def record(self) -> Mapping[str, Any]:
         kept: Mapping[str, Any] = self.call.record
-        return kept | {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
+        said = {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
+        return kept | said | {name: _RESEARCHERS.data(kept[name]) for name in _RESEARCHERS_WORDS if kept.get(name)}
 
 
 def llm_calls() -> Table:

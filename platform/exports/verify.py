@@ -19,9 +19,8 @@ from typing import Any
 from django.conf import settings
 
 import games.play
-from exports import codebook, gate, manifest, parquet
+from exports import codebook, gate, manifest, parquet, versions
 from exports.csvsafe import cell, compact_json, defused
-from exports.dataset import VERSIONS
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
@@ -32,7 +31,6 @@ from exports.transcripts import TRANSCRIPTS
 from games import registry
 from games.errors import GameError
 from games.interface import Event, Game
-from studies.freezing import sha256_of
 
 _BLOCK = 1024 * 1024
 WORTHWHILE = 4 * 1024 * 1024
@@ -197,14 +195,14 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
 
 
 def _compare_versions(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
-    if VERSIONS not in present:
+    if versions.FILE not in present:
         return
-    frozen = json.loads((folder / VERSIONS).read_text("utf-8"))
+    frozen = json.loads((folder / versions.FILE).read_text("utf-8"))
     if [(v["number"], v["sha256"]) for v in frozen] != [(v["number"], v["sha256"]) for v in listed.versions]:
-        found.differ(f"{VERSIONS}: the versions are not those of the manifest.")
+        found.differ(f"{versions.FILE}: the versions are not those of the manifest.")
     for version in frozen:
-        if sha256_of(version["content"]) != version["sha256"]:
-            found.differ(f"{VERSIONS}: the content of version {version['number']} does not have its hash.")
+        for problem in versions.problems(version):
+            found.differ(f"{versions.FILE}: {problem}.")
 
 
 def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
@@ -349,7 +347,16 @@ def _agreed_by_all(
         return None
     settings_module = settings.SETTINGS_MODULE or os.environ["DJANGO_SETTINGS_MODULE"]
     told = list(
-        in_order(_told_of, stretches, processes=len(stretches), chunk=1, start=prepare, given=(settings_module, None))
+        in_order(
+            _told_of,
+            stretches,
+            processes=len(stretches),
+            chunk=1,
+            start=prepare,
+            given=(settings_module, None),
+            helping=True,
+            waiting=1,
+        )
     )
     ends = dict.fromkeys(tables, 0)
     for one in told:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
 from checks.models import Verdict
 from exports import gate
+from exports.alike import cut
 from exports.events import Logged, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
@@ -157,9 +158,7 @@ class Way:
         )
         return {
             one.survey: {
-                question["key"]: scrubber.text(one.answers[question["key"]])
-                if question["kind"] == "text" and one.answers.get(question["key"])
-                else one.answers.get(question["key"])
+                question["key"]: _answer(question["kind"], one.answers.get(question["key"]), scrubber)
                 for question in one.questions
             }
             for one in given
@@ -184,7 +183,7 @@ class Way:
     @cached_property
     def matches(self) -> list[Played]:
         """The matches that this person sat in, in order."""
-        place = Place(version=self.cell.version.number, cell=self.cell.number, kind=self.cell.kind)
+        place = Place(version=self.cell.version.number, cell=self.cell.number, kind=cut(self.cell.kind))
         logs = self.logs
         return [
             Played(self.reading, seat.match, place, None if logs is None else logs.get(seat.match_id, []))
@@ -241,6 +240,14 @@ class Place:
     names: tuple[str, ...] = ()
 
 
+class Seated(NamedTuple):
+    """A seat of a match without people, at a tenth of the cost of the model's object."""
+
+    role: str
+    agent: str
+    enrolment: None = None
+
+
 class Played:
     """One match with its log, scrubbed of what tells who its people are.
 
@@ -255,7 +262,7 @@ class Played:
         match: Match,
         place: Place,
         log: Sequence[Logged | Event] | None = None,
-        seats: Iterable[Seat] | None = None,
+        seats: Iterable[Seat | Seated] | None = None,
     ):
         self.reading = reading
         self.match = match
@@ -264,7 +271,7 @@ class Played:
         self._log = log
         order = list(reading.shape.roles)
         taken = sorted(match.seats.all() if seats is None else seats, key=lambda seat: order.index(seat.role))
-        self.seats: dict[str, Seat] = {seat.role: seat for seat in taken}
+        self.seats: dict[str, Seat | Seated] = {seat.role: seat for seat in taken}
 
     @cached_property
     def people(self) -> list[Enrolment]:
@@ -318,13 +325,11 @@ class Played:
     @cached_property
     def events(self) -> list[dict[str, Any]]:
         """The log in the flat form of files, free text scrubbed."""
-        return [{"number": event.number, "kind": event.kind, **self._scrubbed(event)} for event in self._rows]
-
-    def _scrubbed(self, event: Logged | Event) -> dict[str, Any]:
-        if event.kind != "move":
-            return event.data
-        move = self.scrubber.move(event.data["move"], choices=self.reading.shape.choices, limit=MESSAGE_LIMIT)
-        return {**event.data, "move": move}
+        moves = {decision.row.number: {"move": decision.move} for decision in self.decisions}
+        return [
+            {"number": event.number, "kind": event.kind, **event.data, **moves.get(event.number, {})}
+            for event in self._rows
+        ]
 
     def player(self, role: str) -> str:
         """ "human", or the agent's specification."""
@@ -346,8 +351,12 @@ class Played:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        moves = [(row, event) for row, event in zip(self._rows, self.events, strict=True) if row.kind == "move"]
-        return [Decision(self, i, row, event) for i, (row, event) in enumerate(moves, start=1)]
+        scrubbed, choices = self.scrubber.move, self.reading.shape.choices
+        moves = (row for row in self._rows if row.kind == "move")
+        return [
+            Decision(self, i, row, scrubbed(row.data["move"], choices=choices, limit=MESSAGE_LIMIT))
+            for i, row in enumerate(moves, start=1)
+        ]
 
     @cached_property
     def messages(self) -> list[Decision]:
@@ -358,13 +367,13 @@ class Played:
 class Decision:
     """One move of a match."""
 
-    def __init__(self, match: Played, move_number: int, row: Logged | Event, event: dict[str, Any]):
+    def __init__(self, match: Played, move_number: int, row: Logged | Event, move: dict[str, Any]):
         self.match = match
         self.move_number = move_number
         self.row = row
-        self.role: str = event["role"]
-        self.by: str | None = event.get("by")
-        self.move: dict[str, Any] = event["move"]
+        self.role: str = row.data["role"]
+        self.by: str | None = row.data.get("by")
+        self.move = move
 
     @property
     def message(self) -> str | None:
@@ -400,6 +409,13 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.WayFacts:
 
 def _by(moment: datetime | None, cutoff: datetime) -> datetime | None:
     return moment if moment is not None and moment <= cutoff else None
+
+
+def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
+    """An answer as it leaves: what somebody wrote scrubbed; what was chosen in the codebook's words."""
+    if not isinstance(answer, str):
+        return answer
+    return scrubber.text(answer) if kind == "text" else cut(answer)
 
 
 def _identifiers(person: Enrolment) -> list[str]:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from exports import ways
 from exports.dataset import export, reading_of, tables_for
 from exports.errors import FolderInUse, UnknownFormat
+from exports.events import Logged, logs_of
 from exports.tests import building
 from exports.verify import verify
 from games import registry
@@ -328,3 +329,12 @@ def test_a_study_that_was_never_launched_has_an_empty_dataset(tmp_path):
     study = Study.objects.create(title="Draft", slug="draft", game="bargaining", config={"money": 100.0})
     assert flow_of(study, tmp_path / "d")["arrived"] == 0
     assert verify(tmp_path / "d") == []
+
+
+def test_events_are_read_as_the_model_has_them(db):
+    match = building.match_of(building.complete(building.new_study(), worker="A1", messages=['"\\ü🂡\u2028\n', "0.1"]))
+    first, second, *_rest = match.events.order_by("number")
+    type(first).objects.filter(pk=first.pk).update(at=first.at.replace(microsecond=0))
+    type(first).objects.filter(pk=second.pk).update(asked_at=None, at=second.at.replace(microsecond=120_000))
+    expected = [Logged(*row) for row in match.events.order_by("number").values_list(*Logged._fields)]
+    assert logs_of([match.pk]) == {match.pk: expected}

@@ -14,10 +14,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from exports.dataset import export
+from exports.formats import USUAL
+from exports.models import Publication
 from exports.parquet import rows_in
 from exports.tests import building
 from exports.tests.test_dataset import rows, transcripts
+from exports.tests.test_verify import reseal
 from exports.verify import verify
+from studies.freezing import sha256_of
 
 pytestmark = pytest.mark.django_db
 
@@ -110,3 +114,47 @@ def test_somebody_whose_name_is_a_word_of_the_game_does_not_spoil_the_replay(tmp
     moves = [event["move"] for event in transcripts(tmp_path / "d")[0]["events"] if event["kind"] == "move"]
     assert moves[-1] == {"decision": "accept"}
     assert moves[0]["message"] == "please [name]"
+
+
+def test_what_researchers_wrote_leaves_without_addresses_and_its_hash_can_be_checked(tmp_path):
+    strangers = " or ".join(STRANGERS)
+    study = building.new_study(
+        title=f"Prices, by {STRANGERS[0]}",
+        consent=f"Questions? Write to {strangers}.",
+        debriefing=f"Ask {strangers}.",
+        asking={"persona": f"You are {STRANGERS[0]}."},
+        survey_before=[
+            {"key": "how", "kind": "choice", "prompt": f"Write to {STRANGERS[0]}?", "options": list(STRANGERS[:2])},
+            {"key": "scale", "kind": "scale", "prompt": "So?", "low": STRANGERS[0], "high": STRANGERS[1]},
+        ],
+    )
+    Publication.objects.create(study=study, authors=STRANGERS[0], citation=f"Mail {strangers}")
+    person = building.consent(building.arrive(study, worker="A1WORKER"))
+    building.answer(person, question_how=STRANGERS[0], question_scale="3")
+    building.read_instructions(person)
+    match = building.play(person)
+    building.keep_call(match, endpoint=f"of {STRANGERS[0]}", parameters={"user": STRANGERS[0]})
+    building.answer_quiz(person)
+
+    export(study, tmp_path / "d", [*USUAL, "glee", "otree"])
+    assert verify(tmp_path / "d") == []
+    for name, written in everything_in(tmp_path / "d"):
+        for secret in STRANGERS:
+            assert secret.casefold().encode() not in written, name
+    assert rows(tmp_path / "d", "participants")[0]["survey_before_how"] == "[e-mail]"
+    frozen = study.versions.get()
+    (version,) = json.loads((tmp_path / "d" / "versions.json").read_text())
+    assert version["sha256"] == frozen.sha256 == sha256_of(frozen.content)
+    assert version["content_sha256"] == sha256_of(version["content"])
+    assert "texts.consent" in version["replaced"] and "cells.0.agents.bob.settings.persona" in version["replaced"]
+    assert version["content"]["texts"]["consent"].startswith("Questions? Write to [e-mail] or [address]")
+
+
+def test_a_changed_word_in_a_version_is_found_whether_something_was_replaced_in_it_or_not(tmp_path):
+    for name, consent in (("with", f"Write to {STRANGERS[0]}."), ("without", "Come along.")):
+        export(building.new_study(slug=name, consent=consent), tmp_path / name)
+        path = tmp_path / name / "versions.json"
+        assert ("replaced" in json.loads(path.read_text())[0]) == (name == "with")
+        path.write_text(path.read_text().replace(consent.split()[0], "Never"))
+        reseal(tmp_path / name)
+        assert any("version 1 does not have its hash" in difference for difference in verify(tmp_path / name))

@@ -54,7 +54,8 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     told: list[Progress] = []
     export(played, tmp_path / "one", processes=1)
     export(played, tmp_path / "two", processes=2, tell=told.append)
-    assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two"))
+    export(played, tmp_path / "helped", processes=2, helping=True)
+    assert dict(hashes(tmp_path / "one")) == dict(hashes(tmp_path / "two")) == dict(hashes(tmp_path / "helped"))
     assert [(progress.done, progress.of) for progress in told] == [(5, 16), (10, 16), (15, 16), (16, 16)]
     assert not list((tmp_path / "two").glob(".pieces*"))
     found = verify.examine(tmp_path / "two", processes=2)
@@ -79,7 +80,7 @@ def test_people_in_several_portions_are_each_counted_once(tmp_path):
     study = building.new_study()
     people = [building.complete(study, worker=f"A{i}") for i in range(4)]
     late = building.arrive(study, worker="A9")
-    manifest = export(study, tmp_path / "d", processes=2)
+    manifest = export(study, tmp_path / "d", processes=2, helping=True)
     assert manifest.flow["arrived"] == 5 and manifest.flow["in_dataset"] == 4
     assert [row["participant"] for row in rows(tmp_path / "d", "participants")] == [
         person.pseudonym for person in [*people, late]

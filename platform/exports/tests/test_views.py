@@ -242,3 +242,13 @@ def test_another_licence_must_be_written_down(client, study):
     assert Publication.objects.get(study=study).terms == "By agreement."
     client.post(address("publish", study), SAID)
     assert Publication.objects.get(study=study).own_licence == ""
+
+
+def test_an_address_of_a_person_is_refused_where_datasets_would_carry_it(client, study):
+    client.force_login(researcher(study))
+    said = SAID | {"authors": "A. Author, author@example.org", "citation": "https://orcid.org/0000-0002-1825-0097"}
+    page = client.post(address("publish", study), said).content.decode()
+    assert "No dataset holds an e-mail address" in page
+    assert not Publication.objects.exists()
+    client.post(address("publish", study), said | {"authors": "A. Author"})
+    assert Publication.objects.get(study=study).citation == said["citation"]

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import ClientError, ParamValidationError
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from marketplaces.models import Account, credentials_of
 from marketplaces.mturk.errors import Refused, Unclear
+
+if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
 
 KEY_ID, SECRET = "access_key_id", "secret_access_key"
 """The names of what an account signs in with."""
@@ -293,6 +293,8 @@ class Requester:
 
     @sensitive_variables()
     def _ask(self, operation: str, **asked: Any) -> dict[str, Any]:
+        from botocore.exceptions import ClientError, ParamValidationError
+
         try:
             found: dict[str, Any] = getattr(self._client, operation)(**asked)
         except ClientError as error:
@@ -333,6 +335,8 @@ class NotSignedIn(Refused):
 @lru_cache(maxsize=32)
 @sensitive_variables()
 def _client(address: str, key_id: str, secret: str) -> Any:
+    from botocore.config import Config
+
     config = Config(
         connect_timeout=CONNECT_SECONDS,
         read_timeout=ANSWER_SECONDS,
@@ -348,6 +352,8 @@ def _client(address: str, key_id: str, secret: str) -> Any:
 @cache
 def _session() -> Any:
     """One for all accounts: it reads mTurk's description only once, and is not to be used by two threads at once."""
+    import boto3
+
     return boto3.session.Session(region_name=REGION)
 
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit import services as audit
 from audit.deeds import Deed
-from exports import sources
+from exports import processes, sources
 from exports.dataset import export
 from exports.errors import ExportError
 from exports.formats import FORMATS, USUAL
@@ -21,6 +21,7 @@ WRONG = 2
 
 class Command(BaseCommand):
     help = "Writes the dataset of a study into a folder: tables, transcripts, codebook, flow and manifest."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the short name of a study or collection")
@@ -31,8 +32,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         formats = [name for name in options["formats"].split(",") if name]
         try:
+            processes.settle()
             source = sources.called(options["study"])
-            made = export(source, options["to"], formats, overwrite=options["overwrite"])
+            made = export(source, options["to"], formats, overwrite=options["overwrite"], helping=True)
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
         audit.record(deed=Deed.EXPORTED, who=None, target=source.made)

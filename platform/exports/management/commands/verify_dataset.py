@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from exports.errors import Unreadable
+from exports.processes import settle
 from exports.verify import examine
 
 DIFFERENT, UNREADABLE = 1, 2
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of a dataset")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        settle()
         try:
             found = examine(options["folder"])
         except Unreadable as error:

@@ -1,0 +1,50 @@
+"""The versions of a study as a dataset tells them: what researchers wrote, without what tells who somebody is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from exports.alike import cut
+from exports.sources import Frozen
+from studies.freezing import sha256_of
+
+FILE = "versions.json"
+MEANING = (
+    "The study as it was launched, version by version: texts, configurations, agents, pay rule. `sha256` is the hash "
+    "of `content` as JSON (keys sorted, no blanks, other characters than ASCII escaped). Where something in it was "
+    "replaced by a marker such as [e-mail], `replaced` says where, `content_sha256` is the hash of what stands here, "
+    "and `sha256` the hash of the content as it was launched, which whoever holds the study can compute."
+)
+
+
+def told(version: Frozen) -> dict[str, Any]:
+    """A version as it stands in versions.json."""
+    replaced: list[str] = []
+    content = _without(version.content, "", replaced)
+    entry = {"number": version.number, "sha256": version.sha256}
+    if replaced:
+        entry |= {"replaced": replaced, "content_sha256": sha256_of(content)}
+    return entry | {"content": content}
+
+
+def problems(entry: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with a version in versions.json, as far as it says itself."""
+    named = entry["content_sha256"] if entry.get("replaced") else entry["sha256"]
+    if sha256_of(entry["content"]) != named:
+        yield f"the content of version {entry['number']} does not have its hash"
+
+
+def _without(data: Any, where: str, replaced: list[str]) -> Any:
+    """Plain data without addresses, identifiers and keys; `replaced` takes the places of those there were."""
+    if isinstance(data, str):
+        text = cut(data)
+        if text != data:
+            replaced.append(where)
+        return text
+    if isinstance(data, Mapping):
+        named = [(key, value, f"{where}.{cut(key)}".removeprefix(".")) for key, value in data.items()]
+        return {_without(key, place, replaced): _without(value, place, replaced) for key, value, place in named}
+    if isinstance(data, list | tuple):
+        return [_without(value, f"{where}.{i}", replaced) for i, value in enumerate(data)]
+    return data
