@@ -398,14 +398,11 @@ def test_nobody_has_a_part_of_their_result(points_server):
 
 
 def test_otrees_bots_skip_the_game(points_server):
-    wanted = {
-        "session_config_name": "parley_alone",
-        "num_participants": 1,
-        "modified_session_config_fields": {"use_browser_bots": True},
-    }
-    made = httpx.post(f"{points_server.url}/api/sessions", json=wanted, timeout=30).raise_for_status().json()
-    code = came(points_server, made["session_wide_url"])
-    assert "Go to the game" not in shown(points_server, code)
+    wanted = {"session_config_name": "parley_alone", "num_participants": 1, "case_number": 0}
+    session = asked(points_server, "POST", "/create_browser_bots_session", json=wanted).raise_for_status().text
+    (bot,) = asked(points_server, "POST", f"/api/get_session/{session}", json={}).json()["participants"]
+    assert "Go to the game" not in shown(points_server, bot["code"])
+    assert Experiment(points_server, alone=[]).player(bot["code"])["player.parley_ending"] == ""
 
 
 def written(server: Otree, words: str, *, patience: float = 30) -> bool:
