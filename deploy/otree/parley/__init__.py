@@ -240,9 +240,10 @@ def custom_export(players):
 
 
 def vars_for_admin_report(subsession: Subsession) -> dict:
-    """Who has a result; what has come for people who were advanced past Play is written down now."""
+    """Who has a result, up to this round; what has come for people who were advanced past Play is written down now."""
     until = time.monotonic() + REPORT_SECONDS
-    return {"rows": [_reported(player, until) for player in subsession.get_players() if player.participant.visited]}
+    players = [player for one in subsession.in_all_rounds() for player in one.get_players()]
+    return {"rows": [_reported(player, until) for player in players if player.participant.visited]}
 
 
 def _reported(player: Player, until: float) -> dict:
@@ -250,6 +251,7 @@ def _reported(player: Player, until: float) -> dict:
     state = "finished" if ending else state_of(player) if time.monotonic() < until else "unknown"
     return {
         "code": player.participant.code,
+        "round": player.round_number,
         "label": player.participant.label or "",
         "told": player.parley_ending if state == "finished" else TOLD[state],
         "payoff": player.payoff if state == "finished" else "",
