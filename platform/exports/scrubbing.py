@@ -156,14 +156,16 @@ def _spelled(word: str) -> str:
 
 
 def _letter(letter: str) -> str:
-    if letter in _QUOTES:
-        return f"[{_QUOTES}]"
-    if letter in _HYPHENS:
-        return f"[{_HYPHENS}]"
+    for alike_signs in (_QUOTES, _HYPHENS):
+        if letter in alike_signs:
+            return _one_of(set(alike_signs))
     cases = {letter, letter.lower(), letter.upper(), letter.casefold(), letter.title()}
     written = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
-    if len(written) == 1:
-        return re.escape(letter)
+    return re.escape(letter) if len(written) == 1 else _one_of(written)
+
+
+def _one_of(written: set[str]) -> str:
+    """A pattern for any of these spellings, as they are or escaped."""
     spelled = {re.escape(spelling) for spelling in written}
     # JSON within JSON has its backslashes doubled.
     spelled |= {

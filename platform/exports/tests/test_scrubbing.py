@@ -27,6 +27,7 @@ from participants.steps import StepRefused
         ("Strauß", "STRAUSS, strauss and Strauß", "[name], [name] and [name]"),
         ("Jean Luc", "jean  luc and Jean\nLuc but not Jean", "[name] and [name] but not Jean"),
         ("O'Neil", "o’neil", "[name]"),
+        ("O'Neil-Łuk", json.dumps("O’NEIL–ŁUK"), '"[name]"'),
         ("李明", "我是李明。", "我是[name]。"),
         ("J.R.", "It is J.R. here", "It is [name] here"),
         ("Maria", r'{"message": "Hello\nMaria\tMaria"}', r'{"message": "Hello\n[name]\t[name]"}'),
