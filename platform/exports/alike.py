@@ -7,8 +7,8 @@ import re
 
 EMAIL, ADDRESS, KEY, IDENTIFIER = "[e-mail]", "[address]", "[key]", "[identifier]"
 
-# A letter or digit before makes it part of something else; an escape such as \n in JSON or %3D in a link does not.
-_BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=%[0-9a-fA-F]{2}))"
+# A letter or digit before makes it part of something else; an escape such as \n in quoted JSON does not.
+_BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf]))"
 _AT = r"(?:[@＠]|%40)"
 # RFC 5321 gives the name before the sign 64 letters; without a limit a long run of letters takes quadratic time.
 _EMAIL = re.compile(rf"[\w.!#$%&*+/=?^{{|}}~-]{{1,64}}{_AT}[\w-]+(?:\.[\w-]+)+")

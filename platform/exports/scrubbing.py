@@ -24,7 +24,7 @@ _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _ENDS = r"(?![^\W_]|[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff])"
 _BLANK = r"(?:[\s_]|%20|\\+(?:[nrt]|u00a0))+"
 """Between the words of a name, also as JSON and links write it."""
-_INVISIBLE = dict.fromkeys([0x00AD, *range(0x200B, 0x2010), 0x2060, 0xFEFF])
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _QUOTES = "'’‘ʼ`´"
 _HYPHENS = "-‐‑‒–"
 _WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "BOPOMOFO")
@@ -70,7 +70,7 @@ class Scrubber:
         return self._replaced(text, by=SHORT)[:limit]
 
     def _replaced(self, text: str, *, by: str | None = None) -> str:
-        if not text.isascii():
+        if self._patterns and not text.isascii():
             text = self._as_read(text)
         for marker, pattern in self._patterns:
             text = pattern.sub(by or marker, text)
@@ -78,7 +78,7 @@ class Scrubber:
 
     def _as_read(self, text: str) -> str:
         """`text` without invisible signs and in plain letters, where somebody stands in it only so."""
-        plain = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
+        plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
         if plain == text:
             return text
         hidden = (len(pattern.findall(plain)) > len(pattern.findall(text)) for _marker, pattern in self._patterns)

@@ -166,7 +166,7 @@ def ask_parley(player: Player) -> dict | None:
             return outcome
         log.error("What answers at PARLEY_URL is not Parley.")
     except urllib.error.HTTPError as error:
-        log.error("Parley refuses to tell the result: %s", error.read(500).decode(errors="replace"))
+        log.error("Parley refuses to tell the result: %s", _said(error))
     except (OSError, ValueError, http.client.HTTPException) as error:
         log.warning("Parley cannot be reached (%s); the page asks again when it is shown.", type(error).__name__)
         if time.monotonic() - began > PATIENCE / 2:
@@ -175,6 +175,13 @@ def ask_parley(player: Player) -> dict | None:
 
 
 _quiet_until = 0.0
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    try:
+        return error.read(500).decode(errors="replace")
+    except (OSError, http.client.HTTPException):
+        return str(error.code)
 
 
 def keep(player: Player, outcome: dict) -> None:
