@@ -319,19 +319,81 @@ def test_with_points_people_are_paid_the_same_cents_or_no_session_is_made(points
     if points is None:
         assert made.status_code == 500 and written(points_server, "no payoff is worth one cent")
         return
-    with httpx.Client(follow_redirects=True, timeout=30) as participant:
-        page = participant.get(made.json()["session_wide_url"])
-        code = page.url.path.split("/")[2]
-        told = {
-            **dict.fromkeys(["role", "match", "payoff", "currency"]),
-            **{"state": "finished", "ending": "completed", "turns": []},
-            **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
-        }
-        address = f"{points_server.url}/api/participant_vars/{code}"
-        participant.post(address, json={"vars": {"parley/1": told}}).raise_for_status()
-        assert "The game is over" in participant.get(f"{points_server.url}/InitializeParticipant/{code}").text
+    code = came(points_server, made.json()["session_wide_url"])
+    tell(points_server, code, TOLD)
+    assert "The game is over" in shown(points_server, code)
     row = Experiment(points_server, alone=[]).player(code)
     assert (row["player.payoff"], row["participant.payoff"]) == (points, points)
+
+
+TURN = {"number": 1, "role": "alice", "move": {}, "by": None, "seconds": 1.5}
+TOLD = {
+    **dict.fromkeys(["role", "match", "payoff", "currency"]),
+    **{"state": "finished", "ending": "completed", "turns": [TURN]},
+    **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
+}
+"""What Parley tells of somebody who played."""
+
+
+def asked(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
+    """An answer of oTree, wherever it sends whoever asks."""
+    # No TLS is spoken, and reading the certificates for it would take longer than asking.
+    return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **sent)
+
+
+def came(server: Otree, link: str) -> str:
+    """Somebody new follows the session-wide link; returns their code."""
+    return asked(server, "GET", link.removeprefix(server.url)).url.path.split("/")[2]
+
+
+def tell(server: Otree, code: str, result: dict[str, Any]) -> None:
+    """A result arrives."""
+    asked(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
+
+
+def shown(server: Otree, code: str) -> str:
+    """The page on which somebody is."""
+    return asked(server, "GET", f"/InitializeParticipant/{code}").text
+
+
+def advance(server: Otree, session: str, code: str, *, pages: int) -> None:
+    """What the experimenter does on the session's monitor."""
+    for _i in range(pages):
+        asked(server, "POST", f"/AdvanceSession/{session}", data={"selected_participant": code}).raise_for_status()
+
+
+def test_whoever_was_advanced_past_the_game_is_paid_what_comes_later_whole_or_not_at_all(points_server):
+    wanted = {"session_config_name": "with_parley", "num_participants": 2}
+    made = asked(points_server, "POST", "/api/sessions", json=wanted).raise_for_status().json()
+    early, late = (came(points_server, made["session_wide_url"]) for _i in range(2))
+    advance(points_server, made["code"], early, pages=2)  # survey, Play: they are in the survey after the game
+    advance(points_server, made["code"], late, pages=3)
+
+    # One result comes before the last page, and one after it: the report has it written down.
+    tell(points_server, early, TOLD)
+    advance(points_server, made["code"], early, pages=1)
+    assert "$1.93" in shown(points_server, early)
+    report = f"/AdminReport/{made['code']}"
+    assert "could not be asked" in asked(points_server, "GET", report).text, "nothing has come for the other one"
+    tell(points_server, late, {**TOLD, "turns": [TURN, {"number": 2}]})
+    assert asked(points_server, "GET", report).status_code == 500
+    tell(points_server, late, TOLD)
+    for _i in range(2):
+        assert asked(points_server, "GET", report).text.count("completed") == 2
+    experiment = Experiment(points_server, alone=[])
+    rows = {row["participant.code"]: row for row in experiment.rows()}
+    turns = experiment.rows("export_app_custom")
+    for code in (early, late):
+        assert (rows[code]["player.payoff"], rows[code]["participant.payoff"]) == ("193.0", "193.0")
+        assert [turn["number"] for turn in turns if turn["participant"] == code] == ["1"]
+
+
+def test_otrees_bots_skip_the_game(points_server):
+    wanted = {"session_config_name": "parley_alone", "num_participants": 1, "case_number": 0}
+    session = asked(points_server, "POST", "/create_browser_bots_session", json=wanted).raise_for_status().text
+    (bot,) = asked(points_server, "POST", f"/api/get_session/{session}", json={}).json()["participants"]
+    assert "Go to the game" not in shown(points_server, bot["code"])
+    assert Experiment(points_server, alone=[]).player(bot["code"])["player.parley_ending"] == ""
 
 
 def written(server: Otree, words: str, *, patience: float = 30) -> bool:
@@ -349,6 +411,7 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
     settings = server.folder / "settings.py"
     settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
+    server.environment["OTREE_SKIP_CSRF"] = "1"  # the monitor's button is pressed without its page
     server.start()
     try:
         yield server

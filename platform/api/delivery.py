@@ -6,6 +6,7 @@ A second delivery writes the same value again, so trying once too often does no 
 
 from __future__ import annotations
 
+import http.client
 import json
 import logging
 import urllib.error
@@ -32,6 +33,10 @@ PATIENCE = 10
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=2), timedelta(minutes=10)
 GIVEN_UP_AFTER = timedelta(days=7)
 _GONE = 404
+_GONE_SAYS = b"Participant"
+"""What oTree's own 404 names; one of a proxy before an oTree that is just starting does not."""
+_ENOUGH = 2000
+"""Bytes of an answer that are looked at; oTree's own have fewer."""
 
 
 class _NotTaken(Exception):
@@ -57,7 +62,13 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def deliver_due() -> int:
     """Try what is due, each server's results one after the other; returns how many arrived."""
     due = _due().order_by("next_at").values_list("enrolment__identity__study", flat=True)
-    return sum(_deliver_to(study) for study in dict.fromkeys(due))
+    arrived = 0
+    for study in dict.fromkeys(due):
+        try:
+            arrived += _deliver_to(study)
+        except Exception:
+            log.exception("Results of the study %s cannot be sent; those of others are.", study)
+    return arrived
 
 
 def _due() -> QuerySet[Delivery]:
@@ -112,7 +123,9 @@ def _deliver(delivery: Delivery) -> None:
 @sensitive_variables("key")
 def _post(delivery: Delivery) -> None:
     """Raises _NotTaken."""
-    identity = Identity.objects.select_related("enrolment").get(enrolment_id=delivery.enrolment_id)
+    identity = Identity.objects.select_related("enrolment").filter(enrolment_id=delivery.enrolment_id).first()
+    if identity is None:
+        raise _NotTaken(_("The person has been erased: nobody knows any more who this was in oTree."), for_good=True)
     person = identity.enrolment
     server = OtreeServer.objects.filter(study=identity.study).first()
     key = server.rest_key() if server is not None else None
@@ -126,18 +139,35 @@ def _post(delivery: Delivery) -> None:
     headers = {"Content-Type": "application/json", "otree-rest-key": key}
     request = urllib.request.Request(otree.rest_address(person.return_to), data=body, headers=headers, method="POST")
     try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=PATIENCE):
-            pass
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=PATIENCE) as answer:
+            told = answer.read(_ENOUGH)
     except urllib.error.HTTPError as error:
-        error.close()
-        raise _refusal(error.code) from None
-    except OSError as error:
+        raise _refusal(error.code, _read(error)) from None
+    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: no address that can be asked
         log.info("An oTree server cannot be reached: %s", type(error).__name__)
         raise _NotTaken(_("The oTree server cannot be reached."), silent=True) from None
+    if not _is_json(told):
+        raise _NotTaken(_("Something else than oTree answers at its address, perhaps a proxy before it."))
 
 
-def _refusal(status: int) -> _NotTaken:
-    if status == _GONE:
+def _read(error: urllib.error.HTTPError) -> bytes:
+    """What a refusal says, as far as it arrives."""
+    try:
+        with error:
+            return error.read(_ENOUGH)
+    except (OSError, http.client.HTTPException):
+        return b""
+
+
+def _is_json(told: bytes) -> bool:
+    try:
+        return isinstance(json.loads(told), dict)
+    except ValueError:
+        return False
+
+
+def _refusal(status: int, told: bytes) -> _NotTaken:
+    if status == _GONE and _GONE_SAYS in told:
         return _NotTaken(_("The oTree server does not know this participant (any more)."), for_good=True)
     if status in (401, 403):
         return _NotTaken(_("The oTree server refuses the key. Enter its OTREE_REST_KEY again."))

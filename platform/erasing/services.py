@@ -130,7 +130,7 @@ def _matches_of(ways: list[Enrolment]) -> Any:
 
 
 def _traces_of(ways: list[Enrolment], matches: list[Match]) -> Traces:
-    identifiers = [text for way in ways for text in (way.token, way.completion_code)]
+    identifiers = [text for way in ways for text in (way.token, way.completion_code, way.return_to.rpartition("/")[2])]
     for identity in Identity.objects.filter(enrolment__in=ways):
         identifiers += [identity.worker, identity.proof, *texts_in(identity.details)]
     texts = []
@@ -230,11 +230,11 @@ def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
 
 
 def _forget(way: Enrolment) -> None:
-    """Who it was: the recruiter's identity, the name, the link and the codes."""
+    """Who it was: the recruiter's identity, the name, the link, the way back and the codes."""
     identity = Identity.objects.filter(enrolment=way).first()
     if identity is not None:
         LabCode.objects.filter(study=identity.study, code__in=[identity.proof, identity.worker]).delete()
         identity.delete()
     Enrolment.objects.filter(pk=way.pk).update(
-        display_name="", token=new_token(), completion_code="", erased_at=timezone.now()
+        display_name="", token=new_token(), completion_code="", return_to="", erased_at=timezone.now()
     )

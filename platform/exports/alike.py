@@ -9,7 +9,9 @@ EMAIL, ADDRESS, KEY, IDENTIFIER = "[e-mail]", "[address]", "[key]", "[identifier
 
 # A letter or digit before makes it part of something else; an escape such as \n in quoted JSON does not.
 _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf]))"
-_EMAIL = re.compile(r"[\w.!#$%&*+/=?^{|}~-]+@[\w-]+(?:\.[\w-]+)+")
+_AT = r"(?:[@＠]|%40)"
+# RFC 5321 gives the name before the sign 64 letters; without a limit a long run of letters takes quadratic time.
+_EMAIL = re.compile(rf"[\w.!#$%&*+/=?^{{|}}~-]{{1,64}}{_AT}[\w-]+(?:\.[\w-]+)+")
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4 = re.compile(rf"(?<![\d.]){_OCTET}(?:\.{_OCTET}){{3}}(?!\.?\d)", re.ASCII)
 _IPV6 = re.compile(rf"{_BEGINS}(?<!:)[0-9a-fA-F:]{{4,39}}(?:\.[0-9.]{{5,12}}(?<!\.))?(?![\w:])", re.ASCII)
@@ -19,7 +21,7 @@ _KEY = re.compile(
 )
 _WORKER = re.compile(rf"{_BEGINS}(?:A(?=[A-Z]*\d)[0-9A-Z]{{11,20}}|[0-9a-f]{{24}})(?![0-9A-Za-z])")
 """Of Mechanical Turk and of Prolific."""
-_MAY_HOLD_ONE = re.compile(r"@|\d\.\d|:[^:]{0,4}:|[a-zA-Z][-_]\w|AIza|AKIA|[bB][eE][aA][rR][eE][rR]|\w{12}")
+_MAY_HOLD_ONE = re.compile(rf"{_AT}|\d\.\d|:[^:]{{0,4}}:|[a-zA-Z][-_]\w|AIza|AKIA|[bB][eE][aA][rR][eE][rR]|\w{{12}}")
 _FEW = 4
 """A valid address of fewer digits is more likely a time or a name in some code."""
 
@@ -28,7 +30,7 @@ def cut(text: str, *, marker: str | None = None) -> str:
     """`text` with a marker in place of each; `marker`: the same one for all."""
     if not _MAY_HOLD_ONE.search(text):
         return text
-    if "@" in text:
+    if "@" in text or "%40" in text or "＠" in text:
         text = _EMAIL.sub(marker or EMAIL, text)
     text = _KEY.sub(marker or KEY, text)
     text = _WORKER.sub(marker or IDENTIFIER, text)

@@ -70,11 +70,16 @@ def refreshed(dataset: Dataset) -> Dataset:
     """The dataset as it stands; one whose writer is gone has failed, one that nobody took is queued again."""
     dataset.refresh_from_db()
     if dataset.abandoned:
-        Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING, alive_at__lt=timezone.now() - SILENT).update(
+        silent = Dataset.objects.filter(
+            pk=dataset.pk, state=Dataset.State.WRITING, alive_at__lt=timezone.now() - SILENT
+        )
+        given_up = silent.update(
             state=Dataset.State.FAILED,
             reason=_("The process that wrote it ended. Please ask for another."),
             ended_at=timezone.now(),
         )
+        if given_up:
+            dataset.file.storage.delete(_file_of(dataset))  # of a writer that was killed before it could name it
         dataset.refresh_from_db()
     elif dataset.state == Dataset.State.QUEUED and dataset.asked_at < timezone.now() - _LOST:
         _send(dataset)
@@ -115,7 +120,7 @@ def _write(dataset: Dataset) -> None:
         digest = hashlib.file_digest(pack, "sha256").hexdigest()
         size = pack.tell()
         pack.seek(0)
-        dataset.file.save(f"{dataset.uid}.zip", File(pack), save=False)
+        dataset.file.save(_file_of(dataset), File(pack), save=False)
     done = {"state": Dataset.State.READY, "ended_at": timezone.now(), "file": dataset.file.name, "size": size}
     done |= {"sha256": digest, "counts": manifest.counts, "flow": manifest.flow}
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING).update(**done):
@@ -124,6 +129,10 @@ def _write(dataset: Dataset) -> None:
     for old in Dataset.objects.filter(**of(dataset.made), state=Dataset.State.READY)[KEPT:]:
         old.file.delete(save=False)
         old.delete()
+
+
+def _file_of(dataset: Dataset) -> str:
+    return f"{dataset.uid}.zip"
 
 
 def teller(dataset: Dataset) -> Callable[[Progress], None]:

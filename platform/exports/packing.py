@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import time
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,6 +22,10 @@ from exports.parquet import ENDING
 from studies.models import Study
 
 _BLOCK = 256 * 1024
+_FOLDERS = "parley-dataset-"
+"""How the temporary folders begin."""
+_LEFT_BEHIND = 24 * 3600
+"""Seconds after which such a folder is of a process that was killed."""
 
 
 def packed(
@@ -36,9 +42,10 @@ def packed(
     Raises:
         ExportError: as `export`.
     """
+    _clear_up()
     pack = tempfile.TemporaryFile()  # noqa: SIM115
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix=_FOLDERS) as folder:
             target = Path(folder) / name
             manifest = export(made, target, formats, tell=tell)
             with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -50,6 +57,16 @@ def packed(
         pack.close()
         raise
     return pack, manifest
+
+
+def _clear_up() -> None:
+    """Remove what processes that were killed have left: it may tell of people who were erased since."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*"):
+        try:
+            if left.stat().st_mtime < time.time() - _LEFT_BEHIND:
+                shutil.rmtree(left)
+        except OSError:  # another process was faster, or it is somebody else's
+            continue
 
 
 def _packing(path: Path) -> int:

@@ -22,6 +22,9 @@ LONG_IDENTIFIER = 8
 # A letter or digit before or after makes it another word; an escape such as \n in quoted JSON does not.
 _BEGINS = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 _ENDS = r"(?![^\W_]|[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff])"
+_BLANK = r"(?:[\s_]|%20|\\+(?:[nrt]|u00a0))+"
+"""Between the words of a name, also as JSON and links write it."""
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _QUOTES = "'’‘ʼ`´"
 _HYPHENS = "-‐‑‒–"
 _WITHOUT_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "BOPOMOFO")
@@ -64,12 +67,22 @@ class Scrubber:
         scrubbed = self._replaced(text)
         if limit is None or len(scrubbed) <= limit:
             return scrubbed
-        return self._replaced(text, by=SHORT)
+        return self._replaced(text, by=SHORT)[:limit]
 
     def _replaced(self, text: str, *, by: str | None = None) -> str:
+        if self._patterns and not text.isascii():
+            text = self._as_read(text)
         for marker, pattern in self._patterns:
             text = pattern.sub(by or marker, text)
         return alike.cut(text, marker=by) if self._strangers else text
+
+    def _as_read(self, text: str) -> str:
+        """`text` without invisible signs and in plain letters, where somebody stands in it only so."""
+        plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+        if plain == text:
+            return text
+        hidden = (len(pattern.findall(plain)) > len(pattern.findall(text)) for _marker, pattern in self._patterns)
+        return plain if any(hidden) else text
 
     def data(self, data: Any) -> Any:
         """Plain data with every text in it scrubbed, keys included."""
@@ -137,22 +150,28 @@ def _spelled(word: str) -> str:
     pattern = ""
     for part in re.split(r"(\s+)", word):
         pattern += (
-            r"\s+" if part.isspace() else "".join(_letter(letter) for letter in unicodedata.normalize("NFC", part))
+            _BLANK if part.isspace() else "".join(_letter(letter) for letter in unicodedata.normalize("NFC", part))
         )
     return pattern
 
 
 def _letter(letter: str) -> str:
-    if letter in _QUOTES:
-        return f"[{_QUOTES}]"
-    if letter in _HYPHENS:
-        return f"[{_HYPHENS}]"
+    for alike_signs in (_QUOTES, _HYPHENS):
+        if letter in alike_signs:
+            return _one_of(set(alike_signs))
     cases = {letter, letter.lower(), letter.upper(), letter.casefold(), letter.title()}
     written = {unicodedata.normalize(form, case) for form in ("NFC", "NFD") for case in cases}
-    written |= {_escaped(spelling) for spelling in written if not spelling.isascii()}
-    if len(written) == 1:
-        return re.escape(letter)
-    return f"(?:{'|'.join(re.escape(spelling) for spelling in sorted(written, key=lambda s: (-len(s), s)))})"
+    return re.escape(letter) if len(written) == 1 else _one_of(written)
+
+
+def _one_of(written: set[str]) -> str:
+    """A pattern for any of these spellings, as they are or escaped."""
+    spelled = {re.escape(spelling) for spelling in written}
+    # JSON within JSON has its backslashes doubled.
+    spelled |= {
+        re.escape(_escaped(spelling)).replace("\\\\", "\\\\+") for spelling in written if not spelling.isascii()
+    }
+    return f"(?:{'|'.join(sorted(spelled, key=lambda s: (-len(s), s)))})"
 
 
 def _escaped(text: str) -> str:

@@ -420,7 +420,7 @@ def _answer(kind: str, answer: Any, scrubber: Scrubber) -> Any:
 
 def _identifiers(person: Enrolment) -> list[str]:
     """Everything by which the recruiter or this site knows a person; none of it may leave."""
-    known = [person.token, person.completion_code]
+    known = [person.token, person.completion_code, person.return_to, person.return_to.rpartition("/")[2]]
     identity: Identity | None = getattr(person, "identity", None)
     if identity is not None:
         known += [identity.worker, identity.proof, *texts_in(identity.details)]

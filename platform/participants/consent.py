@@ -13,7 +13,7 @@ from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
-_BETWEEN = frozenset(" .'-")
+_BETWEEN = frozenset(" .'’-")
 
 
 @register

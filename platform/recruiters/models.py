@@ -82,14 +82,22 @@ def check_addresses(text: str) -> None:
     """Raises ValidationError unless every line is the address of a web server."""
     lines = text.split()
     for line in lines:
-        found = urlsplit(line)
-        if found.scheme not in ("http", "https") or not found.hostname or found.query or found.fragment or "@" in line:
+        if not _is_address(line):
             raise ValidationError(
                 _("“%(line)s” is no address of a server. It begins with https:// and has no question mark."),
                 params={"line": line},
             )
     if not lines:
         raise ValidationError(_("At least one address is needed."))
+
+
+def _is_address(line: str) -> bool:
+    try:
+        found = urlsplit(line)
+        reachable = bool(found.hostname) and found.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        return False
+    return reachable and found.scheme in ("http", "https") and not (found.query or found.fragment or "@" in line)
 
 
 class OtreeServer(models.Model):

@@ -101,7 +101,9 @@ def question_of(token: str) -> Question:
         study = jwt.decode(token, options={"verify_signature": False}).get("study")
     except jwt.InvalidTokenError:
         raise ForgedLink from None
-    server = OtreeServer.objects.filter(study=study).first() if isinstance(study, str) and study.isprintable() else None
+    # Whoever made the token may have written anything: what no database takes is no study's name.
+    named = isinstance(study, str) and study.isprintable()
+    server = OtreeServer.objects.filter(study=study).first() if named else None
     return Question(study=str(study), subject=_claims(token, server, audience=RESULT)["sub"])
 
 
@@ -130,7 +132,10 @@ def is_allowed(back: str, server: OtreeServer) -> bool:
     """Whether it is a participant's page below one of the study's oTree addresses."""
     if len(back) > 300 or not back.isprintable() or "\\" in back:
         return False
-    found = urlsplit(back)
+    try:
+        found = urlsplit(back)
+    except ValueError:  # such as a bracket that is not closed
+        return False
     for address in server.allowed():
         wanted = urlsplit(address)
         page = wanted.path.rstrip("/") + RETURN_PATH

@@ -1,5 +1,6 @@
 """The survey after the game."""
 
+import parley
 from otree.api import BaseConstants, BaseGroup, BasePlayer, BaseSubsession, Page, models
 
 
@@ -29,6 +30,7 @@ class Survey(Page):
 class End(Page):
     @staticmethod
     def vars_for_template(player: Player) -> dict:
+        parley.take_in(player.participant)
         return {"earned": player.participant.payoff_plus_participation_fee()}
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import logging
 import time
@@ -24,16 +25,26 @@ from otree.api import BaseConstants, BaseGroup, BasePlayer, BaseSubsession, Curr
 
 log = logging.getLogger(__name__)
 
+NEEDED = ("PARLEY_URL", "PARLEY_STUDY", "PARLEY_LINK_KEY")
 LINK_SECONDS = 3600
 """A link is good for this long; the page makes a new one whenever it is shown."""
 PATIENCE = 5
 """Seconds that a page waits for Parley."""
+QUIET = 15
+"""Seconds for which no page waits for a Parley that has kept one waiting: oTree shows one page at a time."""
+REPORT_SECONDS = 10
+"""Seconds after which the report asks no more, but says of whom it has not asked."""
 NOT_YET = {
     "pending": "Your game is not finished yet. Please follow the link and play it to its end.",
     "unknown": "Your result has not arrived yet. If you have finished the game, please wait a minute and press the "
     "button again: nothing is lost.",
 }
 """What is said to whoever wants to go on without a result."""
+TOLD = {
+    "pending": "has not finished the game in Parley",
+    "unknown": "Parley could not be asked: open this report again",
+}
+"""What the report says of whom no result has come."""
 
 
 class C(BaseConstants):
@@ -131,21 +142,53 @@ def state_of(player: Player) -> str:
     return outcome["state"]
 
 
+def take_in(participant) -> None:
+    """Write down every result of theirs that has come: for apps that follow.
+
+    Whoever was advanced past Play by hand, before the result came, has it from then on.
+    """
+    for player in participant.get_players():
+        if isinstance(player, Player):
+            has_result(player)
+
+
 def ask_parley(player: Player) -> dict | None:
     """The outcome as Parley tells it; None where Parley cannot be reached."""
+    global _quiet_until
+    began = time.monotonic()
+    if began < _quiet_until:
+        return None
     address = f"{_parley()}/api/v1/results/{signed(player, 'parley:result')}"
     try:
         with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
-            return json.load(answer)
+            outcome = json.load(answer)
+        if isinstance(outcome, dict) and "state" in outcome:
+            return outcome
+        log.error("What answers at PARLEY_URL is not Parley.")
     except urllib.error.HTTPError as error:
-        log.error("Parley refuses to tell the result: %s", error.read(500).decode(errors="replace"))
-    except (OSError, ValueError) as error:
+        log.error("Parley refuses to tell the result: %s", _said(error))
+    except (OSError, ValueError, http.client.HTTPException) as error:
         log.warning("Parley cannot be reached (%s); the page asks again when it is shown.", type(error).__name__)
+        if time.monotonic() - began > PATIENCE / 2:
+            _quiet_until = time.monotonic() + QUIET
     return None
 
 
+_quiet_until = 0.0
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    try:
+        return error.read(500).decode(errors="replace")
+    except (OSError, http.client.HTTPException):
+        return str(error.code)
+
+
 def keep(player: Player, outcome: dict) -> None:
-    """Write the result down, and what is paid for it: whole cents, which oTree does not round."""
+    """Write the result down, and what is paid for it: whole cents, which oTree does not round.
+
+    The payoff last: with it oTree commits, so that nobody has a part of their result.
+    """
     player.parley_ending = outcome["ending"]
     player.parley_role = outcome["role"]
     player.parley_match = outcome["match"] or ""
@@ -153,7 +196,6 @@ def keep(player: Player, outcome: dict) -> None:
     player.parley_base_cents = outcome["base_cents"]
     player.parley_bonus_cents = outcome["bonus_cents"]
     player.parley_currency = outcome["currency"]
-    player.payoff = payoff_of(outcome["payoff_cents"], player.session)
     for turn in outcome["turns"]:
         Turn.create(
             player=player,
@@ -163,6 +205,7 @@ def keep(player: Player, outcome: dict) -> None:
             moved_by=turn["by"] or "",
             seconds=turn["seconds"],
         )
+    player.payoff = payoff_of(outcome["payoff_cents"], player.session)
 
 
 def payoff_of(cents: int, session) -> Currency:
@@ -173,7 +216,10 @@ def payoff_of(cents: int, session) -> Currency:
 
 
 def creating_session(subsession: Subsession) -> None:
-    """Refuse a session in which oTree would round cents away, and people would be paid something else."""
+    """Refuse a session that cannot reach Parley, or in which oTree would round cents away from people's pay."""
+    missing = [name for name in NEEDED if not environ.get(name)]
+    if missing:
+        raise ValueError(f"This server's environment lacks {', '.join(missing)}: the lines that Parley showed.")
     session = subsession.session
     if settings.CURRENCY_UNIT_CLASS is None and float(payoff_of(1, session).to_real_world_currency(session)) != 0.01:
         raise ValueError(
@@ -200,13 +246,33 @@ def custom_export(players):
             ]
 
 
+def vars_for_admin_report(subsession: Subsession) -> dict:
+    """Who has a result, up to this round; what has come for people who were advanced past Play is written down now."""
+    until = time.monotonic() + REPORT_SECONDS
+    players = [player for one in subsession.in_all_rounds() for player in one.get_players()]
+    return {"rows": [_reported(player, until) for player in players if player.participant.visited]}
+
+
+def _reported(player: Player, until: float) -> dict:
+    ending = player.field_maybe_none("parley_ending")
+    state = "finished" if ending else state_of(player) if time.monotonic() < until else "unknown"
+    return {
+        "code": player.participant.code,
+        "round": player.round_number,
+        "label": player.participant.label or "",
+        "told": player.parley_ending if state == "finished" else TOLD[state],
+        "payoff": player.payoff if state == "finished" else "",
+    }
+
+
 # ---- pages -----------------------------------------------------------------------------------------------
 
 
 class Play(Page):
     @staticmethod
     def is_displayed(player: Player) -> bool:
-        return not has_result(player)
+        # oTree's bots play no game of another server: they skip it.
+        return not player.participant._is_bot and not has_result(player)
 
     @staticmethod
     def vars_for_template(player: Player) -> dict:

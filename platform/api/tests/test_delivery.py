@@ -18,6 +18,7 @@ from django.utils import timezone
 from api import delivery
 from api.outcomes import outcome_of
 from config.supervisor import free_port
+from erasing.services import erase
 from exports.tests import building
 from participants import services as people
 from participants.models import Enrolment
@@ -27,6 +28,8 @@ from studies.enrolling import enrol
 from studies.models import Study
 
 KEY = "otree-rest-key-4711"
+FORGOTTEN = b"Not found (maybe the session was deleted): Participant, {'code': 'aaa'}"
+"""How oTree 6 answers about a participant whom it does not have."""
 
 
 class Twin:
@@ -36,6 +39,8 @@ class Twin:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.statuses: list[int] = []
+        self.says, self.says_404 = b"{}", FORGOTTEN
+        self.speaks_http = True
         self.hangs = threading.Event()
         self.vars: dict[str, Any] = {}
         self.calls: list[tuple[str, str]] = []
@@ -53,14 +58,18 @@ class Twin:
                 status = twin.statuses.pop(0) if twin.statuses else 200
                 if self.headers["otree-rest-key"] != KEY:
                     status = 403
-                if status == 200:
+                if not twin.speaks_http:
+                    self.wfile.write(b"220 mail.example ready\r\n")
+                    return
+                if status == 200 and twin.says == b"{}":
                     twin.vars.update(body["vars"])
                 self.send_response(status)
                 if status in (301, 302, 307):
                     self.send_header("Location", f"{twin.url}/elsewhere")
-                self.send_header("Content-Length", "2")
+                says = twin.says_404 if status == 404 else twin.says
+                self.send_header("Content-Length", str(len(says)))
                 self.end_headers()
-                self.wfile.write(b"{}")
+                self.wfile.write(says)
 
             do_GET = do_POST
 
@@ -223,6 +232,49 @@ def test_an_address_that_is_no_longer_allowed_is_sent_nothing(study, otree):
     OtreeServer.objects.update(addresses="https://elsewhere.example")
     assert delivery.deliver_due() == 0
     assert otree.calls == [] and "no longer" in Delivery.objects.get().problem
+
+
+@pytest.mark.parametrize("nonsense", ["no HTTP", "a page", "a list"])
+def test_what_answers_in_place_of_otree_has_not_taken_the_result(study, otree, nonsense):
+    ended(study, otree)
+    otree.speaks_http = nonsense != "no HTTP"
+    otree.says = b"[]" if nonsense == "a list" else b"<html>Down for maintenance</html>"
+    assert delivery.deliver_due() == 0
+    waiting = Delivery.objects.get()
+    assert waiting.state == "due" and "oTree" in waiting.problem
+    otree.speaks_http, otree.says = True, b"{}"
+    let_time_pass()
+    assert delivery.deliver_due() == 1 and "parley/1" in otree.vars
+
+
+def test_a_proxy_that_knows_no_otree_yet_is_asked_again(study, otree):
+    ended(study, otree)
+    otree.statuses, otree.says_404 = [404], b"404 page not found"
+    assert delivery.deliver_due() == 0
+    assert Delivery.objects.get().state == "due"
+    let_time_pass()
+    assert delivery.deliver_due() == 1
+
+
+def test_a_fault_in_one_studys_results_delays_no_other_study(study, otree):
+    other = building.new_study(slug="other", entry="otree")
+    server = OtreeServer(study="other", addresses=otree.url)
+    server.keep_rest_key(KEY)
+    server.save()
+    ended(other, otree, "aaa").placement.delete()
+    ended(study, otree, "bbb")
+    assert delivery.deliver_due() == 1
+    assert [path for path, _key in otree.calls] == ["/api/participant_vars/bbb"]
+
+
+def test_nobody_is_told_of_a_person_who_was_erased_meanwhile(study, otree):
+    person = ended(study, otree)
+    erase(enrolment=person, by=None, reason="asked")
+    assert delivery.deliver_due() == 0 and otree.calls == []
+    given_up = Delivery.objects.get()
+    assert given_up.state == "given_up" and "erased" in given_up.problem
+    person.refresh_from_db()
+    assert person.return_to == ""
 
 
 def test_a_participant_whom_otree_has_forgotten_is_given_up(study, otree):

@@ -110,6 +110,11 @@ def test_the_last_page_says_that_the_experiment_pays(study):
         ({"back": "https://otree.example/lab/InitializeParticipant/../../x"}, 403, "does not know"),
         ({"back": "javascript:alert(1)"}, 403, "does not know"),
         ({"back": None}, 403, "does not know"),
+        ({"back": "https://[otree.example/lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example./lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example:444/lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "http://otree.example/lab/InitializeParticipant/abc"}, 403, "does not know"),
+        ({"back": "https://otree.example\\@evil.example/lab/InitializeParticipant/abc"}, 403, "does not know"),
         ({"role": "carol"}, 403, "role"),
         ({"sub": ""}, 403, "not made by the experiment"),
         ({"sub": "x" * 101}, 403, "not made by the experiment"),
@@ -231,7 +236,9 @@ def test_only_the_experiment_can_ask_and_only_for_whom_it_names(study):
         question(key="f" * 64),
         question(lifetime=-5),
         question(study="another"),
-        question(study="an\x00other"),
+        question(study="split\x00"),
+        question(study="\ud800"),
+        question(study=["splitting"]),
         "nonsense",
     ]
     for token in wrong:
@@ -297,11 +304,21 @@ def test_an_owner_chooses_among_their_own_studies(client, db):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", ["", "otree.example", "ftp://otree.example", "https://a@b.example", "https://a/?x"])
-def test_what_is_no_address_is_refused(client, admin_user, address):
+def test_what_is_no_address_is_refused(client, admin_user):
+    building.new_study()
     client.force_login(admin_user)
-    page = client.post(reverse("admin:recruiters_otreeserver_add"), {"study": "splitting", "addresses": address})
-    assert page.status_code == 200 and not OtreeServer.objects.exists()
+
+    def added(address: str) -> bool:
+        page = client.post(reverse("admin:recruiters_otreeserver_add"), {"study": "splitting", "addresses": address})
+        assert page.status_code == 200
+        return OtreeServer.objects.exists()
+
+    for address in (
+        *("", "otree.example", "ftp://otree.example", "https://a@b.example", "https://a/?x", "https://[a.example"),
+        *("https://a:99999", "https://a:b"),
+    ):
+        assert not added(address), address
+    assert added("https://a:8001/lab http://[::1]:8001")
 
 
 def test_the_address_of_the_way_back_is_one_of_the_studys(study):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from exports import alike
@@ -13,6 +15,8 @@ from exports.scrubbing import Scrubber
     [
         ("write to Ann.Lee+x@mail.example.org!", "write to [e-mail]!"),
         ('{"message": "a.b@c.de\\nbye"}', '{"message": "[e-mail]\\nbye"}'),
+        ("see /?mail=Ann.Lee%40mail.example.org&x", "see [e-mail]&x"),
+        ("at Ann＠example.org", "at [e-mail]"),
         ("from 192.168.0.17, really", "from [address], really"),
         ("at 2001:db8::8a2e:370:7334.", "at [address]."),
         ("at ::ffff:192.0.2.128 too", "at [address] too"),
@@ -44,6 +48,14 @@ def test_whatever_looks_like_one_is_cut_out(text, cut):
 )
 def test_numbers_times_and_words_stay(text):
     assert alike.cut(text) == text
+
+
+def test_long_runs_of_letters_take_no_longer_than_as_many_words():
+    for run in ("a" * 30_000, "a." * 15_000, "a@a-" * 8_000, "%40" * 10_000):
+        began = time.process_time()
+        alike.cut(f"{run} @")
+        assert time.process_time() - began < 10, "quadratic time would be half a minute"
+    assert alike.cut("ann@a.org/bob@b.org") == "[e-mail][e-mail]"
 
 
 def test_only_where_it_is_asked_for_and_never_longer_than_the_rules_take():

@@ -27,10 +27,15 @@ from participants.steps import StepRefused
         ("Strauß", "STRAUSS, strauss and Strauß", "[name], [name] and [name]"),
         ("Jean Luc", "jean  luc and Jean\nLuc but not Jean", "[name] and [name] but not Jean"),
         ("O'Neil", "o’neil", "[name]"),
+        ("O'Neil-Łuk", json.dumps("O’NEIL–ŁUK"), '"[name]"'),
         ("李明", "我是李明。", "我是[name]。"),
         ("J.R.", "It is J.R. here", "It is [name] here"),
         ("Maria", r'{"message": "Hello\nMaria\tMaria"}', r'{"message": "Hello\n[name]\t[name]"}'),
         ("Zoë", json.dumps({"message": "Zoë"}), '{"message": "[name]"}'),
+        ("Zoë", json.dumps(json.dumps("Zoë")), '"\\"[name]\\""'),
+        ("Jean Luc", json.dumps("Jean\nLuc, Jean_Luc, Jean%20Luc"), '"[name], [name], [name]"'),
+        ("Jean Luc", "Je\u00adan\u200b Luc 👨\u200d👩 and ＪＥＡＮ Luc", "[name] 👨👩 and [name]"),
+        ("Maria", "👨\u200d👩 Mar\u00edas ½", "👨\u200d👩 Mar\u00edas ½"),
     ],
 )
 def test_a_display_name_is_cut_out_as_a_whole_word(name, text, scrubbed):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.test import AsyncClient, Client
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.deeds import Deed
 from audit.models import Record
@@ -18,7 +22,7 @@ from collecting.models import Collection
 from collecting.planning import Plan, make_collection
 from exports import background
 from exports.errors import Stopped
-from exports.models import Dataset, Publication
+from exports.models import SILENT, Dataset, Publication
 from exports.packing import packed
 from exports.tests import building
 from exports.verify import verify
@@ -124,6 +128,24 @@ def test_a_writer_that_finds_its_dataset_stopped_writes_no_further(study):
         packed(study, "d", tell=background.teller(asked))
     asked.refresh_from_db()
     assert (asked.state, asked.file.name, background.stop(asked)) == ("failed", "", False)
+
+
+def test_nothing_is_left_of_what_a_killed_process_wrote(study, tmp_path, monkeypatch):
+    asked, _new = background.ask_for(study)
+    store = asked.file.storage
+    store.save(f"{asked.uid}.zip", ContentFile(b"half of it"))
+    Dataset.objects.update(state=Dataset.State.WRITING, alive_at=timezone.now() - 2 * SILENT)
+    assert background.refreshed(asked).state == Dataset.State.FAILED
+    assert not store.exists(f"{asked.uid}.zip")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, under_way = tmp_path / "parley-dataset-left", tmp_path / "parley-dataset-now"
+    for folder in (left, under_way):
+        (folder / "d").mkdir(parents=True)
+    os.utime(left, (0, 0))
+    pack, _manifest = packed(study, "d", ["jsonl"])
+    pack.close()
+    assert list(tmp_path.iterdir()) == [under_way]
 
 
 def test_the_figure_says_in_words_too_who_is_in_and_who_is_not(client, study):
