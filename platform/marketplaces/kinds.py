@@ -26,6 +26,10 @@ class Trouble(Exception):
     """
 
 
+class NotPossible(Exception):
+    """What was asked for cannot be done; the text says why and what to do. Nothing was changed."""
+
+
 @dataclass(frozen=True)
 class Credential:
     """One secret that an account needs, typed once and never shown again."""

@@ -10,11 +10,10 @@ import pytest
 from django.utils import timezone
 
 from marketplaces import kinds
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.prolific import publishing
 from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import NotPossible
 from marketplaces.prolific.twin import TOKEN
 from studies.models import Study
 
