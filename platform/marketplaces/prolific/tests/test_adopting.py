@@ -58,8 +58,9 @@ def test_it_is_taken_over_as_it_is_and_nothing_is_changed_there(desk):
 
 
 def test_its_workers_are_let_in_sent_back_with_its_codes_and_paid(desk):
-    adopt(desk, made(desk))
-    desk.twin.market.transition(desk.publication.prolific_id, "PUBLISH")
+    prolific_id = made(desk)
+    desk.twin.market.transition(prolific_id, "PUBLISH")
+    adopt(desk, prolific_id)
     worker = desk.worker()
     person = worker.finish()
     assert "cc=DONE1234" in Client().get(person.get_absolute_url()).content.decode()
