@@ -16,6 +16,7 @@ from marketplaces.mturk import syncing
 from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, requester_of
 from marketplaces.mturk.models import Assignment, Hit
+from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
 REVERSIBLE = timedelta(days=30)
@@ -73,10 +74,16 @@ def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = l
     if _now(assignment).status != "Rejected":
         raise NotPossible(_("It is not rejected at Mechanical Turk (any more)."))
     with transaction.atomic():
-        mine = Assignment.objects.filter(pk=assignment.pk, taken_back_at=None)
-        if not mine.update(taken_back_at=timezone.now()) or not rejecting.taken_back(person, kind=KEY, who=who):
-            transaction.set_rollback(True)
-            raise NotPossible(_("Nothing was written off when it was rejected: there is nothing to be paid again."))
+        if not Assignment.objects.filter(pk=assignment.pk, taken_back_at=None).update(taken_back_at=timezone.now()):
+            raise NotPossible(_("Its rejection was taken back before. Approve what is due on the page “Pay”."))
+        rejecting.taken_back(person, kind=KEY, who=who)
+        if not person.ledger.filter(reason="base").exclude(state=LedgerRow.State.WRITTEN_OFF).exists():
+            raise NotPossible(
+                _(
+                    "The ledger owes them no reward that a rejection took away. If it was written off for another "
+                    "reason, put it back on the page “Pay” first."
+                )
+            )
         noted()
 
 

@@ -111,7 +111,7 @@ class PublicationAdmin(Desk, PartAdmin):
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """A study that was made at Prolific itself becomes this one's."""
         study = self.study_of(request, study_id, role=Role.EDITOR)
-        offer = HttpResponseRedirect(reverse("admin:prolific_publication_of", args=[study.pk]))
+        offer = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
         asked = request.POST.get("prolific_id", "").strip().lower()
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
@@ -155,6 +155,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "study": study,
             "rule": publishing.rule_of(version) if version else None,
             "recruitment": recruitment,
+            "made_there": "made-there" in request.GET,
             "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",
             **about,
         }

@@ -118,7 +118,7 @@ class ReturnForm(forms.Form):
                 _("You did not finish the study."),
                 _("There was a technical problem."),
                 _("You withdrew your consent."),
-                _("You submitted without the study's completion code."),
+                _("You gave no completion code."),
                 _("You did not follow the instructions."),
             )
         ],

@@ -338,7 +338,13 @@ class TestDeciding:
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
         Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
         assert "30 days" in text_of(owner.post(page))
+        Assignment.objects.update(submitted_at=timezone.now())
+        rows = list(LedgerRow.objects.values_list("pk", flat=True))
+        for back, why in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
+            back(study=house.study.slug, rows=rows, who=None, reason=why)
+        assert "put it back on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
+        assert Assignment.objects.get().taken_back_at is None
         assert not Record.objects.filter(deed="rejection_taken_back").exists()
 
     @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
