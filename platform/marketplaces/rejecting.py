@@ -16,6 +16,8 @@ from marketplaces.kinds import NotPossible
 from participants.models import Enrolment
 from payouts import deciding
 from payouts.models import LedgerRow
+from payouts.paying import scrubbed
+from recruiters.models import Identity
 
 LONGEST = 250
 """Characters of a note in the journal."""
@@ -35,11 +37,16 @@ def rejected(person: Enrolment, *, kind: str, reason: str = "", who: Any = None)
         reason: what the worker was told; kept in the journal.
         who: the user whose act it was; None for what the marketplace was heard to say.
     """
-    words = Truncator(f"{_mark(kind)} {reason}".strip()).chars(LONGEST)
+    words = Truncator(f"{_mark(kind)} {nameless(reason, person)}".strip()).chars(LONGEST)
     return sum(
         deciding.write_off(study=row.study, rows=[row.pk], who=who, reason=words)
         for row in LedgerRow.objects.filter(enrolment=person)
     )
+
+
+def nameless(words: str, person: Enrolment | None) -> str:
+    """What was written to a worker, for the records: without their identifiers, cut where it is long."""
+    return scrubbed(words, Identity.objects.filter(enrolment=person).first() if person is not None else None)
 
 
 def taken_back(person: Enrolment, *, kind: str, who: Any = None) -> int:

@@ -15,6 +15,7 @@ from marketplaces.kinds import NotPossible
 from marketplaces.mturk import syncing
 from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, requester_of
+from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment, Hit
 from payouts.models import LedgerRow
 
@@ -50,7 +51,13 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
     if _now(assignment).status != "Submitted":
         raise NotPossible(_("It has been decided already."))
     noted()
-    requester_of(assignment.hit.account).reject(assignment.assignment_id, reason=reason.strip())
+    requester = requester_of(assignment.hit.account)
+    try:
+        requester.reject(assignment.assignment_id, reason=reason.strip())
+    except Unclear:
+        found = requester.assignment(assignment.assignment_id)
+        if found is None or found.status != "Rejected":
+            raise
     with transaction.atomic():
         Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
         if person is not None:

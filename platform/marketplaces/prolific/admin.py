@@ -24,6 +24,7 @@ from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.differences import counted, differences
 from marketplaces.prolific.forms import OfferForm, PlacesForm, RejectForm, ReturnForm, suggestion
 from marketplaces.prolific.models import Publication
+from marketplaces.rejecting import nameless
 from participants.models import Enrolment
 from payouts.models import LedgerRow
 from rights import parts
@@ -289,7 +290,7 @@ class PublicationAdmin(Desk, PartAdmin):
         form = typed(RejectForm, request)
         if form.is_bound and form.is_valid():
             given = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
-            details = {"person": person.pseudonym, **given}
+            details = {"person": person.pseudonym, **given, "message": nameless(given["message"], person)}
             self._try(
                 request,
                 lambda: deciding.reject(
@@ -328,7 +329,7 @@ class PublicationAdmin(Desk, PartAdmin):
         form = typed(ReturnForm, request)
         if form.is_bound and form.is_valid():
             reasons = form.chosen()
-            details = {"person": person.pseudonym, "reasons": reasons}
+            details = {"person": person.pseudonym, "reasons": [nameless(reason, person) for reason in reasons]}
             self._try(
                 request,
                 lambda: deciding.ask_return(

@@ -17,6 +17,7 @@ from marketplaces.mturk import deciding
 from marketplaces.mturk.admin.forms import RejectForm
 from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment
+from marketplaces.rejecting import nameless
 from participants.admin import ReadOnlyAdmin
 from rights.roles import Role
 
@@ -57,7 +58,8 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         form, problem = typed(RejectForm, request), ""
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
-            says, details = "Asked Mechanical Turk to reject.", {"reason": reason}
+            person = assignment.identity.enrolment if assignment.identity is not None else None
+            says, details = "Asked Mechanical Turk to reject.", {"reason": nameless(reason, person)}
             try:
                 deciding.reject(
                     assignment,

@@ -19,7 +19,7 @@ from marketplaces.mturk.models import Assignment, Hit, Qualification
 from marketplaces.mturk.syncing import sync_study
 from marketplaces.mturk.twin import Misbehaviour
 from payouts import books, deciding, paying
-from payouts.models import LedgerRow
+from payouts.models import LedgerRow, Posting
 from payouts.posting import locked, post
 from rights.members import give
 from rights.roles import Role
@@ -313,6 +313,19 @@ class TestDeciding:
             last = row.postings.order_by("-number").first()
             assert (last.by, last.why) == ("somebody", f"Rejected at Mechanical Turk. {REASON}")
         assert not books.check(house.study.slug)
+
+    def test_a_rejection_whose_answer_was_lost_is_seen_at_mturk(self, house, owner, submitted):
+        house.twin.misbehave("RejectAssignment", Misbehaviour.LOST)
+        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
+        assert "The worker is told why" in text_of(page)
+        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
+
+    def test_an_identifier_in_the_reason_comes_into_no_record(self, house, owner, submitted):
+        words = "AWORKERONE submitted without a single move."
+        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": words})
+        assert next(iter(house.market.assignments.values())).feedback == words
+        kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(deed="rejected").details)]
+        assert "submitted without a single move" in " ".join(kept) and "AWORKERONE" not in " ".join(kept)
 
     def test_a_rejection_is_taken_back_and_paid_from_the_ledger(self, house, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
