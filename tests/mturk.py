@@ -10,15 +10,12 @@ from typing import Any
 from django.utils import timezone
 
 from marketplaces.mturk.arriving import KEY
-from matches.models import Seat
-from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 from payouts import books
 from payouts.models import LedgerRow
 from recruiters.models import Identity
 from studies.models import Study
-from tests import deeds
 
 PATIENCE = 240.0
 
@@ -28,63 +25,10 @@ def key_of(slug: str) -> int:
     return Study.objects.get(slug=slug).pk
 
 
-def walk(path: str, ending: str) -> str:
-    """The person whose page this is goes on until their way has this ending; returns where they stand then."""
-    person = _by(path)
-    answer(person, agree="yes")
-    if ending == State.WITHDREW:
-        people.withdraw(enrolment_id=person.pk)
-        return _state(person)
-    answer(person, name="Robin")
-    answer(person, code_word="certainly-not-it" if ending == State.FAILED_CODE_WORD else person.code_word)
-    if ending in (State.FAILED_CODE_WORD, State.PLAYING):
-        people.show_step(enrolment_id=person.pk)
-        return _state(person)
-    if ending in (State.COMPLETED, State.FAILED_QUIZ, State.QUIZ):
-        people.show_step(enrolment_id=person.pk)
-        _play(path, person)
-        if ending != State.QUIZ:
-            _answer_quiz(person, rightly=ending == State.COMPLETED)
-        return _state(person)
-    deeds.end(path, ending)
-    return _state(person)
-
-
-def answer(person: Enrolment, **data: str) -> None:
-    """The person sees the page where they stand, and answers it."""
-    shown, _step = people.show_step(enrolment_id=person.pk)
-    people.answer_step(enrolment_id=person.pk, position=shown.position, data=data)
-
-
-def _play(path: str, person: Enrolment) -> None:
-    until = time.monotonic() + PATIENCE
-    while deeds.move(path, "fair", patience=PATIENCE):
-        if time.monotonic() > until:
-            raise TimeoutError("the match does not end")
-    while Seat.objects.get(enrolment=person).match.status != "finished":
-        time.sleep(0.1)
-    answer(person)
-
-
-def _answer_quiz(person: Enrolment, *, rightly: bool) -> None:
-    match = Seat.objects.get(enrolment=person).match
-    given = {}
-    for question in match.configured().quiz("alice"):
-        wrong = next(option for option in question.options if option != question.answer)
-        given[question.key] = question.answer if rightly else wrong
-    answer(person, **given)
-
-
 def fall_silent(worker: str, minutes: int) -> None:
     """The worker's page has said nothing for so long; they came before that."""
     then = timezone.now() - timedelta(minutes=minutes)
     Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=then, arrived_at=then)
-
-
-def run_out(worker: str) -> None:
-    """The study's time for this worker is over."""
-    Enrolment.objects.filter(identity__worker=worker).update(expires_at=timezone.now() - timedelta(seconds=1))
-    people.drop_absent()
 
 
 def states(slug: str) -> dict[str, int]:
@@ -131,11 +75,3 @@ def await_pay(slug: str) -> None:
 def books_agree() -> list[str]:
     """What is wrong with the books; nothing."""
     return [str(one) for one in books.check()]
-
-
-def _by(path: str) -> Enrolment:
-    return Enrolment.objects.get(token=path.split("/")[2])
-
-
-def _state(person: Enrolment) -> str:
-    return Enrolment.objects.values_list("state", flat=True).get(pk=person.pk)

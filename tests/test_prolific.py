@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from marketplaces.prolific.twin import TOKEN, Twin
 from marketplaces.prolific.twin.market import Submission, new_id
 from participants.states import ENDED, State
-from tests import researching, walking
+from tests import researching, walking, ways
 
 pytestmark = pytest.mark.browser
 
@@ -28,8 +28,6 @@ PATIENCE = 60_000
 PAID_WITHIN = 300
 """Seconds in which everybody must be paid; the clock looks every few seconds."""
 PHONE = {"width": 360, "height": 740}
-UNREACHABLE = {State.WAITING}
-"""Of a study in which everybody plays alone against a program."""
 
 
 @pytest.fixture
@@ -49,6 +47,7 @@ def offer(stack, page: Page, twin: Twin, *, slug: str, places: int) -> None:
             "quota": places,
             "entry": "prolific",
             "agent": "script:fair",
+            "turn_seconds": 3600,
         }
     )
     researching.sign_in(stack, page)
@@ -119,7 +118,7 @@ class Worker:
         self.path = urlsplit(answer.headers["location"]).path
 
     def walk(self, until: str) -> None:
-        self.stack.call("tests.offering.walk", self.path, until)
+        self.stack.call("tests.ways.walk", self.path, until)
 
     def leave(self) -> None:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
@@ -216,10 +215,13 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, twin
     offer(stack, page, twin, slug=slug, places=20)
     play_in_browser(browser, twin, phone=True)
     play_in_browser(browser, twin, phone=False)
-    ways = [state.value for state in State if state not in UNREACHABLE]
-    ways += ["completed"] * (18 - len(ways))
+    in_second = [str(state) for state in ways.SECOND_VERSION]
+    in_first = [str(state) for state in State if state not in in_second]
+    in_first += ["completed"] * (18 - len(in_first) - len(in_second))
     workers = {}
-    for number, way in enumerate(ways):
+    for number, way in enumerate([*in_first, *in_second]):
+        if way == in_second[0]:
+            stack.call("tests.ways.launch_second_version", slug)
         worker = workers[f"{way} {number}"] = Worker(stack, twin)
         worker.walk(way)
         if way == "withdrew":
@@ -231,7 +233,8 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, twin
     ask_until_answered(stack, page, slug)
     reached = {name: worker.state for name, worker in workers.items()}
     assert {name: name.split()[0] for name in reached} == reached
-    assert set(reached.values()) == set(State.values) - UNREACHABLE
+    assert set(reached.values()) == set(State.values)
+    assert len(twin.market.submissions) == 20
     for worker in workers.values():
         worker.see()
         if worker.state in ENDED and worker.state != "returned":

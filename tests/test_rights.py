@@ -208,6 +208,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "mturk_hit_expire": look("editor"),
     "mturk_hit_dispose": look("owner"),
     "mturk_assignment_reject": look("owner"),
+    "mturk_assignment_take_back": look("owner"),
     "prolific_publication_changelist": (STAFF, STAFF),
     "prolific_publication_add": (NOBODY, NOBODY),
     "prolific_publication_change": (from_on("viewer", GONE), from_on("nobody", REFUSED)),
@@ -222,7 +223,9 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "prolific_publication_find": deed("editor"),
     "prolific_publication_refresh": deed("editor"),
     "prolific_publication_forget": deed("owner"),
+    "prolific_publication_adopt": deed("editor"),
     "prolific_publication_reject": look("owner"),
+    "prolific_publication_ask_return": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:verify": (STAFF, STAFF),
 }

@@ -37,6 +37,8 @@ class Deed(models.TextChoices):
     EXTENDED = "extended", _("offered to more people or for longer")
     EXPIRED = "expired", _("taken off a marketplace")
     REJECTED = "rejected", _("assignment rejected")
+    REJECTION_TAKEN_BACK = "rejection_taken_back", _("rejection taken back")
+    RETURN_ASKED = "return_asked", _("asked to return the place")
     IDENTITY_SHOWN = "identity_shown", _("worker's id looked up")
     MATCH_ENDED = "match_ended", _("match ended by hand")
     ERASED = "erased", _("participant erased")

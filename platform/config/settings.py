@@ -273,8 +273,8 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": [SELF],
         "form-action": [SELF],
         "base-uri": [NONE],
-        # Mechanical Turk shows a study inside its own page.
-        "frame-ancestors": [SELF, "https://*.mturk.com"],
+        # Some marketplaces show a study inside their own page.
+        "frame-ancestors": [SELF, *(site for kind in kinds.every() for site in kind.frames)],
     },
 }
 SECURE_REFERRER_POLICY = "same-origin"

@@ -8,6 +8,8 @@ from django.http import HttpRequest
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from marketplaces import kinds
+
 
 def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
     """One entry of the side bar, for those who may see what it leads to."""
@@ -61,8 +63,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Participants"), "group", "participants_enrolment"),
                     _item(_("Problem reports"), "report", "participants_problemreport"),
                     _item(_("Ledger"), "payments", "payouts_ledgerrow"),
-                    _item(_("Tasks on mTurk"), "work", "mturk_hit"),
-                    _item(_("Studies on Prolific"), "campaign", "prolific_publication"),
+                    *(_item(of.title, of.icon, of.model) for kind in kinds.every() if (of := kind.listed) is not None),
                 ],
             },
             {

@@ -26,6 +26,10 @@ class Trouble(Exception):
     """
 
 
+class NotPossible(Exception):
+    """What was asked for cannot be done; the text says why and what to do. Nothing was changed."""
+
+
 @dataclass(frozen=True)
 class Credential:
     """One secret that an account needs, typed once and never shown again."""
@@ -33,6 +37,15 @@ class Credential:
     name: str
     label: str | Promise
     help: str | Promise = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A marketplace's entry in the admin's side bar: its words, its symbol, and the model whose list it leads to."""
+
+    title: str | Promise
+    icon: str
+    model: str
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,8 @@ class Kind:
         check: asks the interface with this account; a sentence such as what the balance is. Raises Trouble.
         sync: brings what the marketplace says of one study's workers here. Raises Trouble.
         desk: the name of the page on which one study recruits there, whose argument is the study's key; "": none.
+        listed: its entry in the side bar.
+        frames: the sites that show participants' pages inside their own.
     """
 
     key: str
@@ -56,6 +71,8 @@ class Kind:
     check: Callable[[Account], str]
     sync: Callable[[Recruitment], None]
     desk: str = ""
+    listed: Listed | None = None
+    frames: tuple[str, ...] = ()
 
 
 @cache
@@ -70,3 +87,8 @@ def get(key: str) -> Kind:
     if key not in keys():
         raise KeyError(key)
     return import_module(f"marketplaces.{key}.kind").KIND
+
+
+def every() -> list[Kind]:
+    """All marketplaces, in the order of their names."""
+    return [get(key) for key in keys()]

@@ -194,10 +194,10 @@ class Requester:
         with _sensible():
             return _assignment(answer["Assignment"])
 
-    def approve(self, assignment_id: str, *, feedback: str = "") -> None:
-        """Pay the reward."""
+    def approve(self, assignment_id: str, *, feedback: str = "", rejected: bool = False) -> None:
+        """Pay the reward; with `rejected`, of an assignment that was rejected too."""
         told = {"RequesterFeedback": feedback} if feedback else {}
-        self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=False, **told)
+        self._ask("approve_assignment", AssignmentId=assignment_id, OverrideRejection=rejected, **told)
 
     def reject(self, assignment_id: str, *, reason: str) -> None:
         """Refuse the reward; the worker reads why."""

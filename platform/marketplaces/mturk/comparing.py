@@ -51,6 +51,13 @@ class Line:
     def may_reject(self) -> bool:
         return self.assignment is not None and self.assignment.status == Assignment.Status.SUBMITTED
 
+    @property
+    def may_be_taken_back(self) -> bool:
+        """Whether it is rejected, and somebody here would be owed something otherwise."""
+        one = self.assignment
+        rejected = one is not None and one.status == Assignment.Status.REJECTED and one.taken_back_at is None
+        return rejected and self.enrolment is not None and self.enrolment.ledger.exists()
+
 
 def lines_of(study: Study) -> list[Line]:
     """Everybody who came from mTurk or submitted something there, those with something to be done first."""
@@ -108,6 +115,8 @@ def _advice(enrolment: Enrolment, there: str, mine: Assignment | None, same: Ass
         ).format(when=_moment(mine.auto_approval_at))
     if there == Assignment.Status.APPROVED and "base" not in owed:
         return _("Approved at Mechanical Turk although this ending pays none: it was paid, and is not in the ledger.")
+    if there == Assignment.Status.REJECTED and owed and mine.taken_back_at is not None:
+        return _("Its rejection was taken back here. Approve what is due on the page “Pay”: that pays it there too.")
     if there == Assignment.Status.REJECTED and owed:
         return _("Rejected at Mechanical Turk although something is owed here. Look at the row in the ledger.")
     return ""

@@ -1,19 +1,27 @@
-"""Rejecting a submitted assignment: by an owner, with a reason that the worker reads. Approving is the ledger's."""
+"""Rejecting a submitted assignment, and taking a rejection back: by an owner. Approving is the ledger's."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from marketplaces import rejecting
+from marketplaces.kinds import NotPossible
 from marketplaces.mturk import syncing
-from marketplaces.mturk.client import requester_of
-from marketplaces.mturk.models import Assignment
-from marketplaces.mturk.publishing import NotPossible
-from payouts.deciding import COMMITTED, write_off
+from marketplaces.mturk.arriving import KEY
+from marketplaces.mturk.client import AssignmentNow, requester_of
+from marketplaces.mturk.errors import Unclear
+from marketplaces.mturk.models import Assignment, Hit
 from payouts.models import LedgerRow
 
 SHORTEST_REASON, LONGEST_REASON = 20, 1000
+REVERSIBLE = timedelta(days=30)
+"""How long after its submission mTurk lets a rejected assignment be approved (API reference, "ApproveAssignment")."""
 
 
 def refuse_reason(reason: str) -> None:
@@ -26,30 +34,75 @@ def refuse_reason(reason: str) -> None:
         )
 
 
-def reject(assignment: Assignment, *, reason: str, who: Any) -> None:
+def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[], None] = lambda: None) -> None:
     """Refuse the reward of a submitted assignment, and write off what the ledger says is owed for it.
+
+    Args:
+        noted: writes the deed down; called when nothing speaks against it, before mTurk is asked.
 
     Raises:
         NotPossible: it is not waiting for a decision, is being paid, or the reason says too little.
         Trouble
     """
     refuse_reason(reason)
-    owed = _owed(assignment)
-    if any(row.state in COMMITTED for row in owed):
-        raise NotPossible(_("They are being paid: the ledger has approved what they are owed."))
-    requester = requester_of(assignment.hit.account)
-    now = requester.assignment(assignment.assignment_id)
-    if now is None or now.status != "Submitted" or now.hit_id != assignment.hit.hit_id:
-        if now is not None:
-            syncing.keep(assignment.hit, now)
+    person = assignment.identity.enrolment if assignment.identity is not None else None
+    if person is not None:
+        rejecting.refuse_while_paid(person)
+    if _now(assignment).status != "Submitted":
         raise NotPossible(_("It has been decided already."))
-    requester.reject(assignment.assignment_id, reason=reason.strip())
-    Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
-    study = assignment.hit.study.slug
-    write_off(study=study, rows=[row.pk for row in owed], who=who, reason=_("Rejected at Mechanical Turk."))
+    noted()
+    requester = requester_of(assignment.hit.account)
+    try:
+        requester.reject(assignment.assignment_id, reason=reason.strip())
+    except Unclear:
+        found = requester.assignment(assignment.assignment_id)
+        if found is None or found.status != "Rejected":
+            raise
+    with transaction.atomic():
+        Assignment.objects.filter(pk=assignment.pk).update(status=Assignment.Status.REJECTED)
+        if person is not None:
+            rejecting.rejected(person, kind=KEY, reason=reason, who=who)
 
 
-def _owed(assignment: Assignment) -> list[LedgerRow]:
-    if assignment.identity is None:
-        return []
-    return list(LedgerRow.objects.filter(enrolment=assignment.identity.enrolment_id))
+def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = lambda: None) -> None:
+    """Let a rejected assignment be paid after all: what was written off is due again, and approving it pays.
+
+    Raises:
+        NotPossible: it is not rejected, mTurk lets nobody approve it any more, or nothing is owed for it.
+        Trouble
+    """
+    person = assignment.identity.enrolment if assignment.identity is not None else None
+    if person is None:
+        raise NotPossible(_("Nobody came here with it, so the ledger owes nothing for it. Approve it at mTurk itself."))
+    if assignment.hit.state == Hit.State.DISPOSED or assignment.submitted_at + REVERSIBLE < timezone.now():
+        raise NotPossible(
+            _("Mechanical Turk approves rejected work for 30 days after it was submitted, while its task is there.")
+        )
+    if _now(assignment).status != "Rejected":
+        raise NotPossible(_("It is not rejected at Mechanical Turk (any more)."))
+    with transaction.atomic():
+        if not Assignment.objects.filter(pk=assignment.pk, taken_back_at=None).update(taken_back_at=timezone.now()):
+            raise NotPossible(_("Its rejection was taken back before. Approve what is due on the page “Pay”."))
+        rejecting.taken_back(person, kind=KEY, who=who)
+        if not person.ledger.filter(reason="base").exclude(state=LedgerRow.State.WRITTEN_OFF).exists():
+            raise NotPossible(
+                _(
+                    "The ledger owes them no reward that a rejection took away. If it was written off for another "
+                    "reason, put it back on the page “Pay” first."
+                )
+            )
+        noted()
+
+
+def _now(assignment: Assignment) -> AssignmentNow:
+    """How mTurk says that it stands, noted here.
+
+    Raises:
+        NotPossible: mTurk has it no more.
+        Trouble
+    """
+    now = requester_of(assignment.hit.account).assignment(assignment.assignment_id)
+    if now is None or now.hit_id != assignment.hit.hit_id:
+        raise NotPossible(_("Mechanical Turk has no such submitted assignment (any more)."))
+    syncing.keep(assignment.hit, now)
+    return now

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Credential, Kind
+from marketplaces.kinds import Credential, Kind, Listed
 
 if TYPE_CHECKING:
     from marketplaces.models import Account, Recruitment
@@ -45,4 +45,6 @@ KIND = Kind(
     check=check,
     sync=sync,
     desk="admin:mturk_hit_of_study",
+    listed=Listed(gettext_lazy("Tasks on mTurk"), "work", "mturk_hit"),
+    frames=("https://*.mturk.com",),
 )

@@ -90,6 +90,9 @@ class Assignment(models.Model):
     identity = models.ForeignKey(Identity, models.SET_NULL, null=True, related_name="+")
     submitted_at = models.DateTimeField(_("submitted"))
     auto_approval_at = models.DateTimeField(_("approved by itself"), null=True)
+    taken_back_at = models.DateTimeField(
+        _("rejection taken back"), null=True, help_text=_("from then on the ledger may pay it though it is rejected")
+    )
 
     class Meta:
         verbose_name = _("submitted assignment")

@@ -18,7 +18,7 @@ from marketplaces.mturk import fees
 from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
 from marketplaces.mturk.errors import NOT_NOW, Refused, Unclear
-from marketplaces.mturk.models import Hit
+from marketplaces.mturk.models import Assignment, Hit
 from payouts import payers
 from payouts.payers import Answer, Order, Outcome, Standing, Unreachable, Way
 
@@ -80,6 +80,8 @@ class MturkPayer:
             raise Unreachable(str(refusal)) from None
         if not self._is_theirs(found, order):
             return Standing.SOMEBODY_ELSE
+        if found.status == "Rejected" and _taken_back(found):
+            return Standing.SUBMITTED
         return {"Submitted": Standing.SUBMITTED, "Approved": Standing.APPROVED, "Rejected": Standing.REJECTED}.get(
             found.status, Standing.UNKNOWN
         )
@@ -119,7 +121,8 @@ class MturkPayer:
             return Answer(Outcome.REFUSED, _("It is not this worker's assignment of this study."))
         if found.status == "Approved":
             return _approved(task, order)
-        if found.status == "Rejected":
+        rejected = found.status == "Rejected"
+        if rejected and not _taken_back(found):
             return Answer(Outcome.REFUSED, _("The assignment was rejected."))
         if task.reward != order.amount:
             return Answer(
@@ -129,7 +132,7 @@ class MturkPayer:
                 ),
             )
         try:
-            self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK])
+            self._requester.approve(found.assignment_id, feedback=order.message[:MOST_FEEDBACK], rejected=rejected)
         except Refused as refusal:
             # Somebody may have decided about it since it was asked how it stands.
             if refusal.code == "invalidassignmentstate":
@@ -158,7 +161,7 @@ class MturkPayer:
 
     def _look_up_base(self, order: Order) -> Answer:
         found = self._requester.assignment(_assignment_of(order))
-        if found is None or found.status == "Submitted":
+        if found is None or found.status == "Submitted" or (found.status == "Rejected" and _taken_back(found)):
             return Answer(Outcome.NOT_FOUND)
         task = self._task_of(found, order)
         if found.status == "Approved" and task is not None:
@@ -209,6 +212,11 @@ def _approved(task: Hit, order: Order) -> Answer:
 def reference_of(order: Order) -> str:
     """By what a bonus is found again among those paid: the ledger row's own id, which names nobody."""
     return f"ref. {order.uid.hex}"
+
+
+def _taken_back(found: AssignmentNow) -> bool:
+    """Whether an owner has taken the rejection of this assignment back."""
+    return Assignment.objects.filter(assignment_id=found.assignment_id, taken_back_at__isnull=False).exists()
 
 
 def _assignment_of(order: Order) -> str:

@@ -18,7 +18,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account
 from marketplaces.mturk import fees, resting
 from marketplaces.mturk.client import HitNow, Requester, requester_of
@@ -36,10 +36,6 @@ LOCALE = "00000000000000000071"
 TOKEN_LASTS = timedelta(hours=23)
 """How long the same order is certain to be the same task: mTurk says a day."""
 CURRENCY = "USD"
-
-
-class NotPossible(Exception):
-    """What was asked for cannot be done; the text says why and what to do. Nothing was changed."""
 
 
 @dataclass(frozen=True)

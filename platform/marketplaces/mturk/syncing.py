@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from marketplaces import rejecting
 from marketplaces.models import Recruitment
 from marketplaces.mturk import publishing, resting
 from marketplaces.mturk.arriving import KEY
@@ -69,9 +70,22 @@ def _sync_hit(hit: Hit, requester: Requester, came: Mapping[str, Mapping[str, in
 
 
 def keep(hit: Hit, one: AssignmentNow) -> Assignment:
-    """Note a submitted assignment, and who came here with it."""
+    """Note a submitted assignment, and who came here with it; what is owed follows a rejection."""
+    with transaction.atomic():
+        before = Assignment.objects.select_for_update().filter(assignment_id=one.assignment_id).first()
+        found = _note(hit, one, before)
+        if found.identity is not None:
+            rejecting.heard(
+                found.identity.enrolment,
+                kind=KEY,
+                was_rejected=before is not None and before.status == Assignment.Status.REJECTED,
+                is_rejected=found.status == Assignment.Status.REJECTED,
+            )
+    return found
+
+
+def _note(hit: Hit, one: AssignmentNow, before: Assignment | None) -> Assignment:
     whose, identity = _whose(hit, one)
-    before = Assignment.objects.filter(assignment_id=one.assignment_id).first()
     if before is not None and before.whose == Assignment.Whose.OURS and identity is None:
         whose = Assignment.Whose.OURS  # they came, and have been erased since
     found, _new = Assignment.objects.update_or_create(

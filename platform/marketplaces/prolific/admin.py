@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,15 +16,16 @@ from django.views.decorators.http import require_http_methods, require_POST
 from unfold.decorators import display
 
 from audit.deeds import Deed
-from marketplaces.kinds import Trouble
+from marketplaces.desks import Desk, typed
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
-from marketplaces.prolific import publishing
+from marketplaces.prolific import adopting, deciding, publishing
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.differences import counted, differences
-from marketplaces.prolific.forms import OfferForm, PlacesForm, RejectForm, suggestion
+from marketplaces.prolific.forms import OfferForm, PlacesForm, RejectForm, ReturnForm, suggestion
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import NotPossible
-from marketplaces.prolific.rejecting import reject, rejectable
+from marketplaces.rejecting import nameless
+from participants.models import Enrolment
 from payouts.models import LedgerRow
 from rights import parts
 from rights.admin import PartAdmin
@@ -32,6 +33,7 @@ from rights.roles import Role
 from studies.models import Study
 
 STATUS = Publication.Status
+_ID = re.compile(r"[0-9a-f]{24}")
 COLOURS = {
     STATUS.MAKING: "warning",
     STATUS.UNCERTAIN: "danger",
@@ -42,7 +44,7 @@ COLOURS = {
 
 
 @admin.register(Publication)
-class PublicationAdmin(PartAdmin):
+class PublicationAdmin(Desk, PartAdmin):
     """Editors offer and pause; whoever spends the account's money needs an editor's part in it too."""
 
     list_display = ["study", "standing", "places", "account", "said_at"]
@@ -73,8 +75,10 @@ class PublicationAdmin(PartAdmin):
         }
         pages = {
             "of": ("of/<int:study_id>/", self.of_study),
+            "adopt": ("of/<int:study_id>/adopt/", require_POST(self.adopt)),
             "publish": ("<int:object_id>/publish/", self.publish),
             "reject": ("<int:object_id>/reject/<int:enrolment>/", self.reject),
+            "ask_return": ("<int:object_id>/ask-return/<int:enrolment>/", self.ask_return),
             **{name: (f"<int:object_id>/{name}/", require_POST(deed)) for name, deed in deeds.items()},
         }
         both = require_http_methods(["GET", "POST"])
@@ -88,9 +92,7 @@ class PublicationAdmin(PartAdmin):
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """To the study's page here, or the form with which it comes to Prolific."""
-        study = Study.objects.filter(pk=study_id).first()
-        if study is None or not parts.may(request.user, study, role=Role.VIEWER):
-            raise Http404
+        study = self.study_of(request, study_id)
         publication = Publication.objects.filter(study=study).first()
         if publication is not None:
             return _page_of(publication)
@@ -101,12 +103,36 @@ class PublicationAdmin(PartAdmin):
             projects = _projects(account)
         except (NotPossible, Trouble) as reason:
             return self._offer_page(request, study, problem=str(reason))
-        self._refuse_without_account(request, account)
-        posted = request.method == "POST"
-        form = OfferForm(request.POST if posted else None, initial=suggestion(study), projects=projects)
-        if posted and form.is_valid():
+        self.refuse_without_account(request, account)
+        form = typed(OfferForm, request, initial=suggestion(study), projects=projects)
+        if form.is_bound and form.is_valid():
             return self._make(request, study, form)
         return self._offer_page(request, study, form=form, account=account)
+
+    def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """A study that was made at Prolific itself becomes this one's."""
+        study = self.study_of(request, study_id, role=Role.EDITOR)
+        offer = HttpResponseRedirect(f"{reverse('admin:prolific_publication_of', args=[study.pk])}?made-there")
+        asked = request.POST.get("prolific_id", "").strip().lower()
+        address = request.build_absolute_uri(study.get_absolute_url())
+        try:
+            _version, account = publishing.refuse_unready(study)
+            self.refuse_without_account(request, account)
+            if not _ID.fullmatch(asked):
+                raise NotPossible(_("A study's ID at Prolific has 24 letters and digits; its address there ends so."))
+            publication = adopting.adopt(study, prolific_id=asked, address=address)
+        except adopting.Unfit as unfit:
+            self.message_user(request, _("Not taken over. Please change at Prolific:"), messages.ERROR)
+            for change in unfit.changes:
+                self.message_user(request, change, messages.WARNING)
+            return offer
+        except (NotPossible, Trouble) as reason:
+            self.message_user(request, _("Not taken over: {reason}").format(reason=reason), messages.ERROR)
+            return offer
+        says = "Took over a study that was made at Prolific."
+        self.record_deed(request, publication, Deed.MADE, says, {"places": publication.places})
+        self.message_user(request, _("Taken over: its workers are let in and can be paid here."), messages.SUCCESS)
+        return _page_of(publication)
 
     def _make(self, request: HttpRequest, study: Study, form: OfferForm) -> HttpResponse:
         address = request.build_absolute_uri(study.get_absolute_url())
@@ -127,15 +153,15 @@ class PublicationAdmin(PartAdmin):
         version = publishing.version_of(study)
         recruitment = Recruitment.objects.filter(study=study).first()
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Offer on Prolific: {title}").format(title=study),
             "study": study,
             "rule": publishing.rule_of(version) if version else None,
             "recruitment": recruitment,
+            "made_there": "made-there" in request.GET,
+            "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",
             **about,
         }
-        return TemplateResponse(request, "admin/prolific/publication/offer.html", context)
+        title = _("Offer on Prolific: {title}").format(title=study)
+        return self.page(request, "admin/prolific/publication/offer.html", title, context)
 
     # ---- its page ------------------------------------------------------------------------------------
 
@@ -147,22 +173,22 @@ class PublicationAdmin(PartAdmin):
             raise PermissionDenied
         recruitment = Recruitment.objects.filter(study=publication.study_id).first()
         may = self._allowed(request, publication, Role.EDITOR)
+        owns = self._allowed(request, publication, Role.OWNER)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("{title} on Prolific").format(title=publication.study),
             "publication": publication,
             "recruitment": recruitment,
             "colour": COLOURS.get(publication.status, ""),
             "counted": counted(publication),
             "differences": differences(publication) if recruitment else [],
-            "rejectable": set(rejectable(publication)) if self._allowed(request, publication, Role.OWNER) else set(),
+            "rejectable": set(deciding.reviewable(publication)) if owns else set(),
+            "may_be_asked": deciding.may_be_asked(publication) if owns else set(),
             "may": may,
             "may_spend": may and parts.may(request.user, publication.account, role=Role.EDITOR),
             "places": PlacesForm(initial={"places": publication.places + 1}),
             "link": f"{publication.address}{publishing.PARAMETERS}",
         }
-        return TemplateResponse(request, "admin/prolific/publication/page.html", context)
+        title = _("{title} on Prolific").format(title=publication.study)
+        return self.page(request, "admin/prolific/publication/page.html", title, context)
 
     # ---- deeds ---------------------------------------------------------------------------------------
 
@@ -182,15 +208,13 @@ class PublicationAdmin(PartAdmin):
         except (NotPossible, Trouble) as reason:
             problem = str(reason)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Publish on Prolific: {title}").format(title=publication.study),
             "publication": publication,
             "price": price,
             "problem": problem,
             "real": publication.account.place == Account.Place.PRODUCTION,
         }
-        return TemplateResponse(request, "admin/prolific/publication/publish.html", context)
+        title = _("Publish on Prolific: {title}").format(title=publication.study)
+        return self.page(request, "admin/prolific/publication/publish.html", title, context)
 
     def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
@@ -260,46 +284,97 @@ class PublicationAdmin(PartAdmin):
 
     def reject(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
         """Reject one submission, with a reason and never by itself."""
-        publication = self.seen(request, str(object_id), role=Role.OWNER)
-        person = rejectable(publication).get(enrolment)
+        publication, person = self._reviewed(request, object_id, enrolment)
         if person is None:
-            self.message_user(request, _("There is no submission of theirs to be reviewed."), messages.WARNING)
             return _page_of(publication)
-        self._refuse_without_account(request, publication.account)
-        form = RejectForm(request.POST if request.method == "POST" else None)
+        form = typed(RejectForm, request)
         if form.is_bound and form.is_valid():
             given = {"category": form.cleaned_data["category"], "message": form.cleaned_data["message"]}
-            try:
-                reject(publication, person, **given)
-            except (NotPossible, Trouble) as reason:
-                self.message_user(request, str(reason), messages.ERROR)
-            else:
-                details = {"person": person.pseudonym, "category": given["category"]}
-                self.record_deed(request, publication, Deed.CHANGED, "Rejected a submission.", details)
-                self.message_user(request, _("Rejected: {person}.").format(person=person), messages.SUCCESS)
+            details = {"person": person.pseudonym, **given, "message": nameless(given["message"], person)}
+            self._try(
+                request,
+                lambda: deciding.reject(
+                    publication,
+                    person,
+                    **given,
+                    who=request.user,
+                    noted=lambda: self.record_deed(
+                        request, publication, Deed.REJECTED, "Asked Prolific to reject.", details
+                    ),
+                ),
+                _("Rejected: {person}.").format(person=person),
+            )
             return _page_of(publication)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Reject the submission of {person}").format(person=person),
-            "publication": publication,
-            "person": person,
-            "owed": LedgerRow.objects.filter(enrolment=person),
-            "form": form,
-        }
-        return TemplateResponse(request, "admin/prolific/publication/reject.html", context)
+        harm = _(
+            "A rejected worker is not paid for the submission and it counts against them. What the ledger says they "
+            "are owed is written off. Asking them to return their place does not count against them."
+        )
+        return self.ask(
+            request,
+            title=_("Reject the submission of {person}").format(person=person),
+            back=_address_of(publication),
+            about=_ended(person),
+            says=[harm],
+            warns=[_promised(person)],
+            form=form,
+            button=_("Reject"),
+            grave=True,
+        )
+
+    def ask_return(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
+        """Let Prolific ask somebody to return their place."""
+        publication, person = self._reviewed(request, object_id, enrolment)
+        if person is None:
+            return _page_of(publication)
+        form = typed(ReturnForm, request)
+        if form.is_bound and form.is_valid():
+            reasons = form.chosen()
+            details = {"person": person.pseudonym, "reasons": [nameless(reason, person) for reason in reasons]}
+            self._try(
+                request,
+                lambda: deciding.ask_return(
+                    publication,
+                    person,
+                    reasons=reasons,
+                    noted=lambda: self.record_deed(
+                        request, publication, Deed.RETURN_ASKED, "Asked Prolific to ask for a return.", details
+                    ),
+                ),
+                _("Prolific has asked them to return their place: {person}.").format(person=person),
+            )
+            return _page_of(publication)
+        means = _(
+            "Prolific writes to them with your reasons. If they return their place they are not paid, it does not "
+            "count against them, and the place is free again. They may decline; then approve or reject it."
+        )
+        return self.ask(
+            request,
+            title=_("Ask {person} to return their place").format(person=person),
+            back=_address_of(publication),
+            about=_ended(person),
+            says=[means],
+            warns=[_promised(person)],
+            form=form,
+            button=_("Ask them"),
+        )
 
     # ---- what deeds share ----------------------------------------------------------------------------
 
     def _spending(self, request: HttpRequest, object_id: int) -> Publication:
         """The publication, for whoever may spend its account's money."""
         publication: Publication = self.seen(request, str(object_id), role=Role.EDITOR)
-        self._refuse_without_account(request, publication.account)
+        self.refuse_without_account(request, publication.account)
         return publication
 
-    def _refuse_without_account(self, request: HttpRequest, account: Account) -> None:
-        if not parts.may(request.user, account, role=Role.EDITOR):
-            raise PermissionDenied
+    def _reviewed(self, request: HttpRequest, object_id: int, enrolment: int) -> tuple[Publication, Enrolment | None]:
+        """A publication whose submissions one may decide about, and the person where theirs awaits review."""
+        publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
+        person = deciding.reviewable(publication).get(enrolment)
+        if person is None:
+            self.message_user(request, _("There is no submission of theirs to be reviewed."), messages.WARNING)
+        else:
+            self.refuse_without_account(request, publication.account)
+        return publication, person
 
     def _do(
         self,
@@ -338,5 +413,20 @@ def _projects(account: Account) -> list[tuple[str, str]]:
     return found
 
 
+def _ended(person: Enrolment) -> str:
+    return _("{person} ended here as: {state}").format(person=person, state=person.get_state_display())
+
+
+def _promised(person: Enrolment) -> str:
+    """What their last page said that they are paid; empty where nothing is owed."""
+    owed = LedgerRow.objects.filter(enrolment=person).order_by("reason")
+    told = ", ".join(f"{row.amount} {row.currency} ({row.reason})" for row in owed)
+    return _("Their last page here told them that they are paid: {amounts}.").format(amounts=told) if told else ""
+
+
+def _address_of(publication: Publication) -> str:
+    return reverse("admin:prolific_publication_change", args=[publication.pk])
+
+
 def _page_of(publication: Publication) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:prolific_publication_change", args=[publication.pk]))
+    return HttpResponseRedirect(_address_of(publication))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NoReturn
@@ -129,6 +129,10 @@ class Client:
     def reject(self, submission: str, *, message: str, category: str) -> dict[str, Any]:
         order = {"action": "REJECT", "message": message, "rejection_category": category}
         return self._object("POST", f"/submissions/{submission}/transition/", order)
+
+    def ask_return(self, submission: str, *, reasons: Sequence[str]) -> None:
+        """Let Prolific ask a worker to return their place; they read the reasons. Each call is another message."""
+        self._object("POST", f"/submissions/{submission}/request-return/", {"request_return_reasons": list(reasons)})
 
     # ---- bonuses -------------------------------------------------------------------------------------
 

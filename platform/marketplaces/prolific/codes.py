@@ -57,3 +57,36 @@ def for_prolific(codes: dict[str, str], rule: PayRule) -> list[dict[str, Any]]:
         },
         {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
     ]
+
+
+_PAYS_BY_ITSELF = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}
+"""Actions by which Prolific pays without being told to."""
+
+
+def of_prolific(told: Any, rule: PayRule) -> tuple[dict[str, str], list[str]]:
+    """The codes of a study that was made at Prolific, and what to change of them there.
+
+    Args:
+        told: the study's `completion_codes`.
+    """
+    rows = [row for row in told if isinstance(row, dict) and isinstance(row.get("code"), str)] if told else []
+    wrong = [
+        _("The code {code} lets Prolific pay by itself: let it be reviewed by hand.").format(code=row["code"])
+        for row in rows
+        if _actions(row) & _PAYS_BY_ITSELF
+    ]
+    done = next((row["code"] for row in rows if row.get("code_type") == "COMPLETED"), "")
+    back = next((row["code"] for row in rows if "REQUEST_RETURN" in _actions(row)), "")
+    if not done:
+        wrong.append(_("No code is for those who finished: add one of the type “completed”, reviewed by hand."))
+    if not back:
+        wrong.append(_("No code asks for the place back where an ending pays nothing: add one that requests a return."))
+    wanted = "MANUALLY_REVIEW" if pays(State.SCREENED_OUT, rule) else "REQUEST_RETURN"
+    fallback = done if wanted == "MANUALLY_REVIEW" else back
+    out = next((row["code"] for row in rows if row.get("code_type") == "OTHER" and wanted in _actions(row)), fallback)
+    return {COMPLETED: done, RETURNED: back, SCREENED_OUT: out}, wrong
+
+
+def _actions(row: dict[str, Any]) -> set[str]:
+    found = row.get("actions")
+    return {str(one.get("action")) for one in found if isinstance(one, dict)} if isinstance(found, list) else set()

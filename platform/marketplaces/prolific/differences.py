@@ -68,7 +68,9 @@ def differences(publication: Publication) -> list[Difference]:
         if one.enrolment is not None:
             said = _of_known(one, one.enrolment, paid=codes.pays(one.enrolment.state, rule))
             if said is not None:
-                found.append(Difference(one.enrolment, one.enrolment.pseudonym, *said))
+                what, advice = said
+                asked = one.return_asked and one.status == "AWAITING REVIEW"
+                found.append(Difference(one.enrolment, one.enrolment.pseudonym, what, _asked() if asked else advice))
     found += [Difference(person, person.pseudonym, *_invented()) for person in _without_submission(publication)]
     for one in submissions:
         if one.enrolment is None and not one.came and one.status in SUBMITTED:
@@ -141,6 +143,13 @@ def _never_came() -> tuple[str, str]:
     return (
         _("Submitted on Prolific, and never came here."),
         _("Nothing is owed. Find the submission on Prolific by this time, and ask them to return it."),
+    )
+
+
+def _asked() -> str:
+    return _(
+        "They have been asked to return their place, and have not yet. Prolific approves what nobody has decided about "
+        "after 21 days."
     )
 
 

@@ -105,6 +105,44 @@ class PlacesForm(forms.Form):
     )
 
 
+class ReturnForm(forms.Form):
+    """Why somebody is asked to return their place, as they read it."""
+
+    reasons = forms.MultipleChoiceField(
+        label=_("Why?"),
+        required=False,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget(),
+        choices=[
+            (reason, reason)
+            for reason in (
+                _("You did not finish the study."),
+                _("There was a technical problem."),
+                _("You withdrew your consent."),
+                _("You gave no completion code."),
+                _("You did not follow the instructions."),
+            )
+        ],
+    )
+    other = forms.CharField(
+        label=_("In your own words"),
+        max_length=300,
+        required=False,
+        widget=UnfoldAdminTextInputWidget(),
+        help_text=_("The worker reads all of it."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and not self.chosen():
+            self.add_error("reasons", _("Choose a reason, or write one."))
+        return cleaned
+
+    def chosen(self) -> list[str]:
+        """The reasons, as the worker reads them."""
+        found = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
+        return [str(one) for one in found if one]
+
+
 class RejectForm(forms.Form):
     """Why a submission is rejected, as Prolific asks for it."""
 

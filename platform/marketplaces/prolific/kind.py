@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Credential, Kind
+from marketplaces.kinds import Credential, Kind, Listed
 
 if TYPE_CHECKING:
     from marketplaces.models import Account, Recruitment
@@ -52,4 +52,5 @@ KIND = Kind(
     check=check,
     sync=sync,
     desk="admin:prolific_publication_of",
+    listed=Listed(gettext_lazy("Studies on Prolific"), "campaign", "prolific_publication"),
 )

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
@@ -43,10 +43,6 @@ MORE_TIME = 2
 """Times the study's own limit after which Prolific may end a submission."""
 LONGEST_ID, MOST_PLACES, HIGHEST_FEE_RATE = 40, 10**6, 99
 """What Prolific may answer at most; beyond it, the answer is nonsense."""
-
-
-class NotPossible(Exception):
-    """Why it cannot be done now, for whoever asked; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     version, account = refuse_unready(study)
     rule = rule_of(version)
     client = client_of(account)
-    workspace, currency = _purse(client, offer.project)
+    workspace, currency = purse_of(client, offer.project)
     if currency != rule.currency:
         raise NotPossible(
             _("The study pays in {ours}, and the account's workspace in {theirs}: they must be the same.").format(
@@ -173,8 +169,12 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     return publication
 
 
-def _purse(client: Client, project: str) -> tuple[str, str]:
-    """The workspace that pays and its currency."""
+def purse_of(client: Client, project: str) -> tuple[str, str]:
+    """The workspace that pays and its currency.
+
+    Raises:
+        NotPossible, Trouble
+    """
     spaces = client.workspaces()
     if not spaces:
         raise NotPossible(_("The account belongs to no workspace at Prolific: make one there first."))

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.dateparse import parse_datetime
 
+from marketplaces import rejecting
 from marketplaces.models import Recruitment
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import client_of, text_of
@@ -29,7 +30,7 @@ from recruiters.models import Identity
 log = logging.getLogger(__name__)
 
 _SALT = "marketplaces.prolific.submission"
-RETURNED, TIMED_OUT = "RETURNED", "TIMED OUT"
+RETURNED, TIMED_OUT, REJECTED = "RETURNED", "TIMED OUT", "REJECTED"
 
 
 def sync(recruitment: Recruitment) -> None:
@@ -96,7 +97,10 @@ def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
-    """Keep what is said of one submission; end the way of whoever returned it or ran out of time."""
+    """Keep what is said of one submission; end the way of whoever returned it or ran out of time.
+
+    What is owed follows a rejection.
+    """
     session, status = text_of(told, "id"), spelled(text_of(told, "status"))
     participant = _participant(told)
     came = list(
@@ -107,15 +111,20 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
     own = next((one for one in came if one.worker == participant), None)
     enrolment = own.enrolment if own else None
     name = {"publication": publication, "fingerprint": fingerprint(session)}
-    Submission.objects.update_or_create(
-        **name,
-        defaults={
-            "enrolment": enrolment,
-            "came": own is not None or Submission.objects.filter(**name, came=True).exists(),
-            **_said(publication, told),
-            "heard_at": timezone.now(),
-        },
-    )
+    with transaction.atomic():
+        before = Submission.objects.select_for_update().filter(**name).first()
+        Submission.objects.update_or_create(
+            **name,
+            defaults={
+                "enrolment": enrolment,
+                "came": own is not None or (before is not None and before.came),
+                **_said(publication, told),
+                "heard_at": timezone.now(),
+            },
+        )
+        if enrolment is not None:
+            was_rejected = before is not None and before.status == REJECTED
+            rejecting.heard(enrolment, kind=KIND, was_rejected=was_rejected, is_rejected=status == REJECTED)
     if enrolment is not None and not enrolment.ended:
         _end(enrolment, status)
 

@@ -1,24 +1,24 @@
-"""Submitted assignments: read by members, rejected by owners."""
+"""Submitted assignments: read by members, rejected by owners, who may take a rejection back."""
 
 from __future__ import annotations
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from audit.deeds import Deed
-from marketplaces.kinds import Trouble
+from marketplaces.desks import Desk, typed
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.mturk import deciding
+from marketplaces.mturk.admin.forms import RejectForm
 from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment
-from marketplaces.mturk.publishing import NotPossible
+from marketplaces.rejecting import nameless
 from participants.admin import ReadOnlyAdmin
-from rights import parts
 from rights.roles import Role
 
 COLOURS = {
@@ -29,7 +29,7 @@ COLOURS = {
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(ReadOnlyAdmin):
+class AssignmentAdmin(Desk, ReadOnlyAdmin):
     list_display = ["submitted_at", "hit", "who", "standing", "auto_approval_at"]
     list_select_related = ["hit", "identity__enrolment"]
     list_filter = ["status", "whose"]
@@ -45,23 +45,28 @@ class AssignmentAdmin(ReadOnlyAdmin):
         return assignment.status, assignment.get_status_display()
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.reject)
-        return [path("<int:object_id>/reject/", view, name="mturk_assignment_reject"), *super().get_urls()]
+        deeds = {"reject": self.reject, "take_back": self.take_back}
+        own = [
+            path(f"<int:object_id>/{name}/", self.admin_site.admin_view(page), name=f"mturk_assignment_{name}")
+            for name, page in deeds.items()
+        ]
+        return [*own, *super().get_urls()]
 
     def reject(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Refuse the reward: asked first, with a reason that the worker reads."""
-        assignment: Assignment = self.seen(request, str(object_id), role=Role.OWNER)
-        if not parts.may(request.user, assignment.hit.account, role=Role.EDITOR):
-            raise PermissionDenied
-        desk = reverse("admin:mturk_hit_of_study", args=[assignment.hit.study_id])
-        reason, problem = request.POST.get("reason", "").replace("\x00", ""), ""
-        if request.method == "POST":
+        assignment, desk = self._decided(request, object_id)
+        form, problem = typed(RejectForm, request), ""
+        if form.is_bound and form.is_valid():
+            reason = form.cleaned_data["reason"]
+            person = assignment.identity.enrolment if assignment.identity is not None else None
+            says, details = "Asked Mechanical Turk to reject.", {"reason": nameless(reason, person)}
             try:
-                deciding.refuse_reason(reason)
-                self.record_deed(
-                    request, assignment, Deed.REJECTED, "Asked Mechanical Turk to reject.", {"reason": reason.strip()}
+                deciding.reject(
+                    assignment,
+                    reason=reason,
+                    who=request.user,
+                    noted=lambda: self.record_deed(request, assignment, Deed.REJECTED, says, details),
                 )
-                deciding.reject(assignment, reason=reason, who=request.user)
                 self.message_user(request, _("Rejected. The worker is told why."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
             except Unclear as trouble:
@@ -70,15 +75,64 @@ class AssignmentAdmin(ReadOnlyAdmin):
                 )
             except (Trouble, NotPossible) as refusal:
                 problem = str(refusal)
-        context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": _("Reject an assignment"),
-            "assignment": assignment,
-            "desk": desk,
-            "problem": problem,
-            "reason": reason,
-            "least": deciding.SHORTEST_REASON,
-            "most": deciding.LONGEST_REASON,
-        }
-        return TemplateResponse(request, "admin/mturk/reject.html", context, headers={"Cache-Control": "no-store"})
+        harm = _(
+            "A rejected worker is not paid, and their record at Mechanical Turk gets worse, which keeps them from "
+            "other work. Reject only work that was plainly not done; failing a check of this study is no reason by "
+            "itself."
+        )
+        return self.ask(
+            request,
+            title=_("Reject an assignment"),
+            back=desk,
+            about=str(assignment),
+            says=[harm, *_times(assignment)],
+            form=form,
+            problem=problem,
+            button=_("Reject it"),
+            grave=True,
+        )
+
+    def take_back(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Let a rejected assignment be paid after all."""
+        assignment, desk = self._decided(request, object_id)
+        problem = ""
+        if request.method == "POST":
+            try:
+                deciding.take_back(
+                    assignment,
+                    who=request.user,
+                    noted=lambda: self.record_deed(request, assignment, Deed.REJECTION_TAKEN_BACK, "Took it back."),
+                )
+                says = _("Taken back: what was written off is due again. Approve it on the page “Pay” to pay it.")
+                self.message_user(request, says, messages.SUCCESS)
+                return HttpResponseRedirect(desk)
+            except (Trouble, NotPossible) as refusal:
+                problem = str(refusal)
+        follows = _(
+            "What was written off in the ledger becomes due again. When it is approved there, Mechanical Turk is asked "
+            "to approve the assignment in spite of the rejection, and the worker's record is put right."
+        )
+        return self.ask(
+            request,
+            title=_("Take a rejection back"),
+            back=desk,
+            about=str(assignment),
+            says=[follows, *_times(assignment)],
+            problem=problem,
+            button=_("Take it back"),
+        )
+
+    def _decided(self, request: HttpRequest, object_id: int) -> tuple[Assignment, str]:
+        """An assignment that one may decide about, and the address of its desk."""
+        assignment: Assignment = self.seen(request, str(object_id), role=Role.OWNER)
+        self.refuse_without_account(request, assignment.hit.account)
+        return assignment, reverse("admin:mturk_hit_of_study", args=[assignment.hit.study_id])
+
+
+def _times(assignment: Assignment) -> list[str]:
+    """When it was submitted, and when mTurk approves it by itself."""
+    at = _("Submitted at {at} (UTC).").format(at=date_format(assignment.submitted_at, "Y-m-d H:i"))
+    if assignment.status != Assignment.Status.SUBMITTED or assignment.auto_approval_at is None:
+        return [at]
+    until = date_format(assignment.auto_approval_at, "Y-m-d H:i")
+    return [at, _("Mechanical Turk approves it by itself at {until} (UTC).").format(until=until)]

@@ -17,7 +17,8 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from marketplaces.mturk import publishing
+from marketplaces.kinds import NotPossible
+from marketplaces.mturk import deciding, publishing
 from marketplaces.mturk.publishing import Wish
 from studies.models import Study, Version
 
@@ -203,3 +204,21 @@ class ProlongForm(forms.Form):
     """How long a task is offered from now on."""
 
     hours = _number(gettext_lazy("Hours from now"), 1, 30 * 24)
+
+
+class RejectForm(forms.Form):
+    """Why a worker's assignment is rejected."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("Why? The worker reads this."),
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, "maxlength": deciding.LONGEST_REASON}),
+    )
+
+    def clean_reason(self) -> str:
+        reason: str = self.cleaned_data["reason"]
+        try:
+            deciding.refuse_reason(reason)
+        except NotPossible as refusal:
+            raise ValidationError(str(refusal)) from None
+        return reason

@@ -11,16 +11,17 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit import services as audit
 from audit.deeds import Deed
-from marketplaces.kinds import Trouble
+from marketplaces.desks import Desk, typed
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import comparing, publishing
 from marketplaces.mturk.admin.forms import ExtendForm, ProlongForm, TaskForm
@@ -28,7 +29,6 @@ from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import requester_of
 from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.publishing import NotPossible
 from participants.admin import ReadOnlyAdmin
 from recruiters.models import Identity
 from rights import parts
@@ -47,7 +47,7 @@ COLOURS = {
 
 
 @admin.register(Hit)
-class HitAdmin(ReadOnlyAdmin):
+class HitAdmin(Desk, ReadOnlyAdmin):
     """Tasks. They are changed by deeds alone, each on a page that asks first."""
 
     list_display = ["title", "study", "standing", "reward", "assignments", "pending", "available", "expires_at"]
@@ -91,7 +91,7 @@ class HitAdmin(ReadOnlyAdmin):
 
     def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """The study's tasks, and everybody who came from them."""
-        study = self._study(request, study_id)
+        study = self.study_of(request, study_id)
         recruitment = Recruitment.objects.select_related("account").filter(study=study).first()
         lines = comparing.lines_of(study)
         context = {
@@ -107,7 +107,7 @@ class HitAdmin(ReadOnlyAdmin):
 
     def publish(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """A new task: typed, shown with what it costs, and published when that is confirmed."""
-        study = self._study(request, study_id, role=Role.EDITOR)
+        study = self.study_of(request, study_id, role=Role.EDITOR)
         title = _("Publish on Mechanical Turk")
         try:
             account = self._account(request, study)
@@ -172,7 +172,7 @@ class HitAdmin(ReadOnlyAdmin):
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """A task that was made elsewhere becomes one of the study's."""
-        study = self._study(request, study_id, role=Role.EDITOR)
+        study = self.study_of(request, study_id, role=Role.EDITOR)
         asked = request.POST.get("hit_id", "").strip()
         try:
             account = self._account(request, study)
@@ -188,7 +188,7 @@ class HitAdmin(ReadOnlyAdmin):
 
     def worker(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """The worker's id of one participant, for an owner who has to make up for something; written down."""
-        study = self._study(request, study_id, role=Role.OWNER)
+        study = self.study_of(request, study_id, role=Role.OWNER)
         asked = request.POST.get("enrolment", "")
         came = Identity.objects.filter(study=study.slug, recruiter=KEY).select_related("enrolment")
         identity = came.filter(enrolment__pk=asked).first() if asked.isascii() and asked.isdigit() else None
@@ -203,7 +203,7 @@ class HitAdmin(ReadOnlyAdmin):
     def extend(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """More assignments."""
         hit = self._hit(request, object_id)
-        form = ExtendForm(request.POST or None, initial={"token": uuid.uuid4()})
+        form = typed(ExtendForm, request, initial={"token": uuid.uuid4()})
         words = {
             "says": _(
                 "Each assignment costs ${each} (reward and fee) when it is approved. A task made with fewer than 10 "
@@ -225,7 +225,7 @@ class HitAdmin(ReadOnlyAdmin):
     def prolong(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """Another end."""
         hit = self._hit(request, object_id)
-        form = ProlongForm(request.POST or None, initial={"hours": 72})
+        form = typed(ProlongForm, request, initial={"hours": 72})
         return self._deed(
             request,
             hit,
@@ -283,8 +283,10 @@ class HitAdmin(ReadOnlyAdmin):
         done: str,
     ) -> HttpResponse:
         """A page that asks, and the deed when it is confirmed."""
+        back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
+        asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": words["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
-            return self._page(request, "deed.html", title, hit.study, {"hit": hit, "words": words, "form": form})
+            return self.ask(request, says=[_in_short(hit), words["says"]], **asks)
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
@@ -293,8 +295,8 @@ class HitAdmin(ReadOnlyAdmin):
             act()
         except Unclear as trouble:
             says = _("{reason} It is not known whether it was done. To do it again does it no second time.")
-            self.message_user(request, says.format(reason=trouble), messages.WARNING)
-            return self._page(request, "deed.html", title, hit.study, {"hit": hit, "words": words, "form": form})
+            says = says.format(reason=trouble)
+            return self.ask(request, problem=says, says=[_in_short(hit), words["says"]], **asks)
         except (Trouble, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:
@@ -303,10 +305,6 @@ class HitAdmin(ReadOnlyAdmin):
 
     # ---- what they share -------------------------------------------------------------------------------
 
-    def _study(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
-        found: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
-        return found
-
     def _hit(self, request: HttpRequest, object_id: int, *, role: Role = Role.EDITOR) -> Hit:
         """A task of a study that one may change, through an account that one may use.
 
@@ -314,8 +312,7 @@ class HitAdmin(ReadOnlyAdmin):
             Http404, PermissionDenied
         """
         hit: Hit = self.seen(request, str(object_id), role=role)
-        if not parts.may(request.user, hit.account, role=Role.EDITOR):
-            raise PermissionDenied
+        self.refuse_without_account(request, hit.account)
         return hit
 
     def _account(self, request: HttpRequest, study: Study) -> Account:
@@ -334,17 +331,21 @@ class HitAdmin(ReadOnlyAdmin):
     def _page(
         self, request: HttpRequest, template: str, title: str, study: Study, context: dict[str, Any]
     ) -> HttpResponse:
-        whole = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
-            "title": title,
-            "study": study,
-            "desk": reverse("admin:mturk_hit_of_study", args=[study.pk]),
-            **context,
-        }
-        headers = {"Cache-Control": "no-store"}
-        return TemplateResponse(request, f"admin/mturk/{template}", whole, headers=headers)
+        back = reverse("admin:mturk_hit_of_study", args=[study.pk])
+        return self.page(request, f"admin/mturk/{template}", title, {"study": study, "desk": back, **context})
 
 
 def _desk_of(study: Study) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:mturk_hit_of_study", args=[study.pk]))
+
+
+def _in_short(hit: Hit) -> str:
+    """A task in one line."""
+    told = [
+        _("${reward} each").format(reward=hit.reward),
+        ngettext("{number} assignment", "{number} assignments", hit.assignments).format(number=hit.assignments),
+        hit.get_state_display(),
+    ]
+    if hit.expires_at is not None:
+        told.append(_("offered until {at} (UTC)").format(at=date_format(hit.expires_at, "Y-m-d H:i")))
+    return " · ".join(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,13 +11,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
 from audit.models import Record
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Assignment, Hit, Qualification
 from marketplaces.mturk.syncing import sync_study
 from marketplaces.mturk.twin import Misbehaviour
-from payouts.models import LedgerRow
+from payouts import books, deciding, paying
+from payouts.models import LedgerRow, Posting
 from payouts.posting import locked, post
 from rights.members import give
 from rights.roles import Role
@@ -40,6 +43,15 @@ def signed_in(house: Any, *, study: Role | None, account: Role | None, name: str
 @pytest.fixture
 def owner(house) -> Client:
     return signed_in(house, study=Role.OWNER, account=Role.OWNER)
+
+
+def pay_all(house: Any) -> list[LedgerRow]:
+    """Approve what is due, and pay; all rows as they are then."""
+    due = list(LedgerRow.objects.filter(state=LedgerRow.State.DUE).values_list("pk", flat=True))
+    deciding.approve(study=house.study.slug, rows=due, who=None)
+    for _time in range(2):  # the bonus waits for the base
+        paying.pay_due()
+    return list(LedgerRow.objects.all())
 
 
 def desk(house: Any, end: str = "") -> str:
@@ -295,6 +307,59 @@ class TestDeciding:
         assert submitted.status == "Rejected"
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Record.objects.filter(deed="rejected").exists()
+
+    def test_the_journal_says_who_rejected_and_why_and_the_books_agree(self, house, owner, submitted):
+        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
+        for row in LedgerRow.objects.all():
+            last = row.postings.order_by("-number").first()
+            assert (last.by, last.why) == ("somebody", f"Rejected at Mechanical Turk. {REASON}")
+        assert not books.check(house.study.slug)
+
+    def test_a_rejection_whose_answer_was_lost_is_seen_at_mturk(self, house, owner, submitted):
+        house.twin.misbehave("RejectAssignment", Misbehaviour.LOST)
+        page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
+        assert "The worker is told why" in text_of(page)
+        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
+
+    def test_an_identifier_in_the_reason_comes_into_no_record(self, house, owner, submitted):
+        words = "AWORKERONE submitted without a single move."
+        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": words})
+        assert next(iter(house.market.assignments.values())).feedback == words
+        kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(deed="rejected").details)]
+        assert "submitted without a single move" in " ".join(kept) and "AWORKERONE" not in " ".join(kept)
+
+    def test_a_rejection_is_taken_back_and_paid_from_the_ledger(self, house, owner, submitted):
+        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
+        assert "Take the rejection back" in text_of(owner.get(desk(house)))
+        page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
+        assert "in spite of the rejection" in text_of(owner.get(page))
+        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
+        assert "what was written off is due again" in text_of(owner.post(page, follow=True))
+        assert "Its rejection was taken back here" in text_of(owner.get(desk(house)))
+        (there,) = house.market.assignments.values()
+        assert there.status == "Rejected", "approving is what pays"
+        rows = pay_all(house)
+        assert {row.state for row in rows} == {LedgerRow.State.CONFIRMED}
+        assert (there.status, len(house.market.bonuses)) == ("Approved", 1)
+        sync_study(house.recruitment)
+        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}
+        assert not books.check(house.study.slug)
+        assert Record.objects.filter(deed="rejection_taken_back").count() == 1
+
+    def test_what_cannot_be_taken_back_is_said_and_changes_nothing(self, house, owner, submitted):
+        page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
+        assert "It is not rejected" in text_of(owner.post(page))
+        owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
+        Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
+        assert "30 days" in text_of(owner.post(page))
+        Assignment.objects.update(submitted_at=timezone.now())
+        rows = list(LedgerRow.objects.values_list("pk", flat=True))
+        for back, why in ((deciding.put_back, "An error."), (deciding.write_off, "They asked for it.")):
+            back(study=house.study.slug, rows=rows, who=None, reason=why)
+        assert "put it back on the page" in text_of(owner.post(page))
+        assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
+        assert Assignment.objects.get().taken_back_at is None
+        assert not Record.objects.filter(deed="rejection_taken_back").exists()
 
     @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
     def test_a_reason_that_says_nothing_is_refused(self, house, owner, submitted, reason):

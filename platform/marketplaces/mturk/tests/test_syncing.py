@@ -21,6 +21,7 @@ from marketplaces.mturk.twin import Misbehaviour
 from marketplaces.syncing import sync as sync_generally
 from participants.models import Enrolment
 from participants.states import State
+from payouts import books, deciding
 from studies.models import Placement
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +97,21 @@ class TestAssignments:
         assert noted.auto_approval_at - noted.submitted_at == timedelta(days=3)
         (line,) = comparing.lines_of(house.study)
         assert (line.there, line.here, line.advice) == ("submitted", "completed", "")
+
+    def test_what_is_owed_follows_a_rejection_made_at_mturk_itself(self, house):
+        person, assignment = house.through(house.published(), "AWORKERONE")
+        sync(house)
+        house.market.reject(assignment, "Not done.")
+        sync(house)
+        assert set(person.ledger.values_list("state", flat=True)) == {"written_off"}
+        rows = list(person.ledger.values_list("pk", flat=True))
+        deciding.put_back(study=house.study.slug, rows=rows[:1], who=None, reason="Paid otherwise.")
+        sync(house)
+        assert set(person.ledger.values_list("state", flat=True)) == {"due", "written_off"}, "only news count"
+        house.market.approve(assignment, "Sorry.", override=True)
+        sync(house)
+        assert set(person.ledger.values_list("state", flat=True)) == {"due"}
+        assert not books.check(house.study.slug)
 
     def test_submitted_there_and_nothing_here(self, house):
         house.submit(house.accept(house.published(), "ASTRANGER"))

@@ -42,3 +42,24 @@ def desk(study: Any, twin: Any) -> Any:
     from marketplaces.prolific.tests.staging import Desk
 
     return Desk(study, twin)
+
+
+@pytest.fixture
+def sign_in(desk: Any, account: Any) -> Any:
+    """A client of somebody with a part in the study and one in the account."""
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from rights.members import give
+
+    def made(*, study: Any, account_part: Any) -> Any:
+        user = User.objects.create_user(f"{study}-{account_part}", is_staff=True)
+        give(desk.study, user=user, role=study, by=None)
+        if account_part:
+            give(account, user=user, role=account_part, by=None)
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -13,7 +12,6 @@ from marketplaces import syncing
 from marketplaces.models import Recruitment
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.twin import TOKEN
-from rights.members import give
 from rights.roles import Role
 from tests.visitors import text_of
 
@@ -31,22 +29,6 @@ OFFER = {
 
 def at(name: str, *key: object) -> str:
     return reverse(f"admin:prolific_publication_{name}", args=key)
-
-
-@pytest.fixture
-def sign_in(desk, account):
-    """A client of somebody with a part in the study and one in the account."""
-
-    def made(*, study: Role, account_part: Role | None) -> Client:
-        user = User.objects.create_user(f"{study}-{account_part}", is_staff=True)
-        give(desk.study, user=user, role=study, by=None)
-        if account_part:
-            give(account, user=user, role=account_part, by=None)
-        client = Client()
-        client.force_login(user)
-        return client
-
-    return made
 
 
 @pytest.fixture
@@ -175,6 +157,28 @@ def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
     assert "Rejected: " in said(owner.post(at("reject", key, person.pk), long, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
     assert "no submission of theirs" in said(owner.post(at("reject", key, person.pk), long, follow=True))
+    assert Record.objects.get(deed="rejected").details["category"] == "NO_CODE"
+
+
+def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
+    desk.publish()
+    worker = desk.worker()
+    person = worker.finish()
+    worker.submit("NOCODE")
+    syncing.sync(Recruitment.objects.get())
+    key = desk.publication.pk
+    assert "Ask to return …" in said(owner.get(at("change", key)))
+    page = at("ask_return", key, person.pk)
+    assert "does not count against them" in said(owner.get(page))
+    assert "Choose a reason" in said(owner.post(page, {}))
+    there = desk.twin.market.submissions[worker.submission.id]
+    assert not there.return_requested and not Record.objects.filter(deed="return_asked").exists()
+    given = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
+    assert "Prolific has asked them" in said(owner.post(page, given, follow=True))
+    assert there.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
+    assert Record.objects.get(deed="return_asked").details["person"] == person.pseudonym
+    shown = said(owner.get(at("change", key)))
+    assert "Ask to return …" not in shown and "asked to return their place" in shown
 
 
 def test_no_page_shows_an_identifier_or_the_token(desk, owner):

@@ -11,12 +11,11 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces import kinds
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
 from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import NotPossible
 from marketplaces.prolific.twin import TOKEN
 from studies.models import Study
 

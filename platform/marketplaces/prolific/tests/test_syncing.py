@@ -13,10 +13,9 @@ from erasing import services as erasing
 from exports.tests import building
 from marketplaces import syncing
 from marketplaces.models import Recruitment
-from marketplaces.prolific import client, rejecting
+from marketplaces.prolific import client
 from marketplaces.prolific.differences import counted, differences
 from marketplaces.prolific.models import Submission
-from marketplaces.prolific.publishing import NotPossible
 from marketplaces.prolific.twin.market import new_id
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
@@ -185,27 +184,6 @@ def test_nothing_is_asked_before_it_is_published(desk):
     desk.twin.calls.clear()
     ask(desk)
     assert [call.path.split("/")[3] for call in desk.twin.calls] == ["studies"]
-
-
-def test_a_submission_is_rejected_with_a_reason_unless_it_is_being_paid(desk):
-    desk.publish()
-    worker = desk.worker()
-    person = worker.arrive()
-    building.consent(person)
-    building.read_instructions(person, word="wrong")
-    worker.submit("NOCODE")
-    ask(desk)
-    assert rejecting.rejectable(desk.publication) == {person.pk: worker.person}
-    reason = {"category": "FAILED_CHECK", "message": "The word hidden in the instructions was not typed. " * 3}
-    rejecting.reject(desk.publication, worker.person, **reason)
-    assert desk.twin.market.submissions[worker.submission.id].status == "REJECTED"
-    with pytest.raises(NotPossible, match="does not await review"):
-        rejecting.reject(desk.publication, worker.person, **reason)
-    paid = desk.worker()
-    paid.finish().ledger.update(state="sent")
-    paid.submit()
-    with pytest.raises(NotPossible, match="being paid"):
-        rejecting.reject(desk.publication, paid.person, **reason)
 
 
 @pytest.mark.parametrize("state", list(ENDINGS))

@@ -66,6 +66,20 @@ def test_errors_have_prolifics_shape(twin, study):
     assert ask(twin, "POST", f"/studies/{study}/transition/", action="START").status_code == 400
 
 
+def test_a_return_is_asked_for_with_reasons_and_the_worker_reads_them(twin, study):
+    twin.market.transition(study, "PUBLISH")
+    with httpx.Client(base_url=twin.address) as worker:
+        worker.post(f"/studies/{study}/start")
+        (submission,) = twin.market.submissions.values()
+        path = f"/submissions/{submission.id}/request-return/"
+        assert ask(twin, "POST", path, request_return_reasons=["Sorry."]).status_code == 400, "not handed in yet"
+        worker.get("/submissions/complete?cc=DONE")
+        assert ask(twin, "POST", path, request_return_reasons=[]).status_code == 400
+        asked = ask(twin, "POST", path, request_return_reasons=["<b>Sorry.</b>"]).json()
+        assert asked["return_requested"] and asked["status"] == "AWAITING REVIEW"
+        assert "&lt;b&gt;Sorry.&lt;/b&gt;" in worker.get("/").text
+
+
 def test_paying_a_bonus_twice_pays_twice(twin, study):
     twin.market.transition(study, "PUBLISH")
     twin.market.start(study, "w" * 24)

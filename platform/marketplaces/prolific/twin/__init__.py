@@ -12,6 +12,7 @@ says two things, this is what the stand-in does:
 - A bonus can be paid on a submission that awaits review or was approved. It is paid when the order is
   taken, or, with `pays_late`, when `pay_what_is_owed` is called; each call of pay pays again.
 - A code with the action REQUEST_RETURN leaves the submission awaiting review, with `return_requested` set.
+- A return is asked for of submissions that await review; the worker may give the place back then, or not.
 - Fees are a third of every reward and bonus, with a fifth of that as tax.
 """
 

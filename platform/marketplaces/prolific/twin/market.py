@@ -91,6 +91,7 @@ class Submission:
     completed_at: str | None = None
     code: str | None = None
     return_requested: str | None = None
+    return_reasons: list[str] = field(default_factory=list)
     bonuses: list[int] = field(default_factory=list)
 
 
@@ -337,6 +338,17 @@ class Market:
             if len(str(order.get("message", ""))) < SHORTEST_REJECTION:
                 raise Refusal(400, "Validation error", {"message": [f"At least {SHORTEST_REJECTION} characters."]})
             found.status = "REJECTED"
+        return found
+
+    def ask_return(self, submission: str, order: Mapping[str, Any]) -> Submission:
+        """Ask the worker to return their place."""
+        found, reasons = self.submission(submission), order.get("request_return_reasons")
+        if not isinstance(reasons, list) or not reasons or not all(isinstance(one, str) and one for one in reasons):
+            raise Refusal(400, "Validation error", {"request_return_reasons": ["This field is required."]})
+        if found.status != "AWAITING REVIEW":
+            raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be asked for.")
+        found.return_requested = now()
+        found.return_reasons += reasons
         return found
 
     def _approve(self, found: Submission) -> None:

@@ -43,7 +43,10 @@ def _study(study: dict, mine: Submission | None) -> str:
     give_back = f'<form method="post" action="/submissions/{mine.id}/return"><button>Return my place</button></form>'
     going = mine.status in ("RESERVED", "ACTIVE")
     may = (start.format("Open again") + " " + give_back) if going else ""
-    may = give_back if mine.status == "AWAITING REVIEW" else may
+    if mine.status == "AWAITING REVIEW":
+        why = escape(" ".join(mine.return_reasons))
+        asked = f"<p>You are asked to return your place. {why}</p>" if mine.return_requested else ""
+        may = asked + give_back
     return f"<article>{head}<p>Your submission: {escape(mine.status)}</p>{may}</article>"
 
 

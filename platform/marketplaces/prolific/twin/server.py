@@ -328,6 +328,7 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", "/submissions/", _submissions),
     ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _single(m.submission(one)))),
     ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _single(m.judge(one, b)))),
+    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _single(m.ask_return(one, b)))),
     ("POST", "/submissions/bonus-payments/", lambda h, m, b: (201, m.set_up_bonuses(b))),
     ("POST", f"/bulk-bonus-payments{_ID}pay/", _pay),
 ]

@@ -1,0 +1,127 @@
+"""Taking over a study that was made at Prolific itself, so that its people are let in and paid here.
+
+Nothing is changed at Prolific: where it was made otherwise than Parley would have, the researcher is told what to
+change there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from marketplaces.kinds import NotPossible
+from marketplaces.prolific import codes
+from marketplaces.prolific.client import client_of, hundredths, nonsense
+from marketplaces.prolific.links import NAMES
+from marketplaces.prolific.models import Publication
+from marketplaces.prolific.publishing import PARAMETERS, note, purse_of, refuse_unready, rule_of
+from payouts.rules import PayRule
+from studies.models import Study
+
+
+class Unfit(NotPossible):
+    """The study at Prolific is not as it must be; `changes` says what to change there."""
+
+    def __init__(self, changes: list[str]) -> None:
+        super().__init__(" ".join(changes))
+        self.changes = changes
+
+
+def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
+    """Take the study of this identifier over.
+
+    Args:
+        address: of the study's door, as workers' browsers reach it.
+
+    Raises:
+        NotPossible: this study is on Prolific already, or that one is another's.
+        Unfit
+        Trouble
+    """
+    version, account = refuse_unready(study)
+    rule = rule_of(version)
+    client = client_of(account)
+    found = client.study(prolific_id)
+    project = found["project"] if isinstance(found.get("project"), str) else ""
+    workspace, currency = purse_of(client, project)
+    known, wrong_codes = codes.of_prolific(found.get("completion_codes"), rule)
+    if wrong := [*_wrong(found, rule, address=address, currency=currency), *wrong_codes]:
+        raise Unfit([*wrong, *_advice(found)])
+    publication = Publication(
+        study=study,
+        account=account,
+        internal_name=_own_name(found),
+        name=str(found.get("name") or study.title)[:120],
+        description=str(found.get("description") or "")[:5000],
+        project=project[:40],
+        workspace=workspace,
+        places=_whole(found, "total_available_places"),
+        minutes=_whole(found, "estimated_completion_time"),
+        devices=[one for one in found.get("device_compatibility") or [] if isinstance(one, str)],
+        reward=rule.base,
+        currency=rule.currency,
+        address=address,
+        requires_signature=bool(found.get("is_external_study_url_secure")),
+        codes=known,
+    )
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        if Publication.objects.filter(study=study).exists():
+            raise NotPossible(_("The study is on Prolific already."))
+        if Publication.objects.filter(prolific_id=found["id"]).exists():
+            raise NotPossible(_("This study at Prolific belongs to another study here."))
+        publication.save()
+        note(publication, found)
+    return publication
+
+
+def _wrong(found: Mapping[str, Any], rule: PayRule, *, address: str, currency: str) -> Iterator[str]:
+    """What to change at Prolific, beside the codes."""
+    if not _leads_here(found.get("external_study_url"), address):
+        yield _("Its link does not lead to this study with all that is needed. Set it to {link}").format(
+            link=f"{address}{PARAMETERS}"
+        )
+    if found.get("prolific_id_option") != "url_parameters":
+        yield _("Let Prolific record its workers' IDs by parameters of the link.")
+    if currency != rule.currency:
+        yield _("Its workspace pays in {theirs}, and the study here in {ours}: they must be the same.").format(
+            theirs=currency, ours=rule.currency
+        )
+    if found.get("reward") != hundredths(rule.base):
+        yield _("Its reward is not the study's base pay: set it to {base} {currency}.").format(
+            base=rule.base, currency=rule.currency
+        )
+
+
+def _advice(found: Mapping[str, Any]) -> Iterator[str]:
+    if str(found["status"]).upper() != "UNPUBLISHED":
+        yield _("Prolific lets nobody change these once a study is published: make a copy there, and change that.")
+
+
+def _leads_here(told: Any, address: str) -> bool:
+    """Whether a link opens the study's door and names worker, study and submission."""
+    if not isinstance(told, str):
+        return False
+    theirs, ours = urlsplit(told), urlsplit(address)
+    same = (theirs.scheme, theirs.netloc.lower()) == (ours.scheme, ours.netloc.lower())
+    asked = parse_qs(theirs.query)
+    names = all(asked.get(name) == [f"{{{{%{name}%}}}}"] for name in NAMES)
+    return same and names and theirs.path.rstrip("/") == ours.path.rstrip("/")
+
+
+def _own_name(found: Mapping[str, Any]) -> str:
+    """Its name within Prolific, where no study here has the same."""
+    name = str(found.get("internal_name") or "")[:120]
+    free = name and not Publication.objects.filter(internal_name=name).exists()
+    return name if free else f"{name[:80]} {found['id']}".strip()
+
+
+def _whole(found: Mapping[str, Any], name: str) -> int:
+    value = found.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 1:
+        nonsense()
+    return int(value)

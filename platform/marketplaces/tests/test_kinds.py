@@ -1,0 +1,40 @@
+"""Every marketplace has what the rest of the house asks of one."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.contrib import admin
+from django.urls import reverse
+
+from marketplaces import kinds
+from marketplaces.desks import Desk
+from participants import farewells
+from payouts import payers
+from recruiters import arrivals
+
+
+@pytest.mark.parametrize("key", kinds.keys())
+def test_its_people_arrive_go_back_and_are_paid(key):
+    kind = kinds.get(key)
+    assert kind.key == key and kind.title and kind.credentials
+    assert key in dict(arrivals.choices())
+    assert any(known.__module__.startswith(f"marketplaces.{key}.") for known in farewells._readers)
+    way = payers.way_of(key)
+    assert way is not None and way.payer is not None and not way.elsewhere
+
+
+@pytest.mark.parametrize("key", kinds.keys())
+def test_it_has_a_desk_of_the_shared_kind_an_entry_in_the_side_bar_and_a_stand_in(key):
+    kind = kinds.get(key)
+    assert reverse(kind.desk, args=[1]) and kind.listed is not None
+    assert isinstance(admin.site.get_model_admin(apps.get_model(*kind.listed.model.split("_"))), Desk)
+    assert find_spec(f"marketplaces.{key}.twin.__main__") is not None
+
+
+def test_whoever_shows_studies_inside_their_own_pages_may():
+    allowed = settings.CONTENT_SECURITY_POLICY["DIRECTIVES"]["frame-ancestors"]
+    assert {site for kind in kinds.every() for site in kind.frames} < set(allowed)

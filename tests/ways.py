@@ -1,0 +1,114 @@
+"""How somebody comes to each state of a participant, by what people, clock and researchers do; run by `Stack.call`.
+
+Whoever is screened out or waits needs the study's second version (`launch_second_version`), which asks a question
+before the game and lets the opponent take its time.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from exports.tests import building
+from matches import services as matches
+from matches.models import Match, Seat
+from monitoring import services as monitor
+from participants import services as people
+from participants.models import Enrolment
+from participants.states import State
+from studies.freezing import launch
+from studies.models import Study
+from tests import deeds
+
+PATIENCE = 240.0
+THINKING = 600.0
+"""Seconds that the second version's opponent takes; longer than anybody looks."""
+SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
+"""The states that are reached in it."""
+_QUESTION = {
+    "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
+    "ends": ["Yes"],
+}  # fmt: skip
+
+
+def launch_second_version(slug: str) -> None:
+    """The researcher changes the launched study and launches it again, for those who come from now on."""
+    study = Study.objects.get(slug=slug)
+    study.survey_before, study.agent_delay = [_QUESTION], THINKING
+    study.save()
+    launch(study)
+
+
+def walk(path: str, until: str) -> str:
+    """The person of this page goes on until they are in this state; returns the one they are in then.
+
+    Who withdraws or returns their place goes on to their first turn: the rest is done at the pages and the recruiter's.
+    """
+    person = Enrolment.objects.get(token=path.split("/")[2])
+    _walk(person, State(until))
+    return Enrolment.objects.values_list("state", flat=True).get(pk=person.pk)
+
+
+def _walk(person: Enrolment, until: State) -> None:
+    people.show_step(enrolment_id=person.pk)
+    if until == State.ARRIVED:
+        return
+    if until == State.DROPPED_OUT:
+        _stay_away(person)
+        return
+    building.answer(person, agree="yes")
+    if until == State.CONSENTED:
+        return
+    building.answer(person, name="Robin")
+    if until in SECOND_VERSION:
+        building.answer(person, question_known="Yes" if until == State.SCREENED_OUT else "No")
+    if until == State.SCREENED_OUT:
+        return
+    building.read_instructions(person, word="certainly-not-it" if until == State.FAILED_CODE_WORD else None)
+    if until in (State.FAILED_CODE_WORD, State.INSTRUCTED):
+        return
+    people.show_step(enrolment_id=person.pk)
+    if until in (State.PLAYING, State.WITHDREW, State.RETURNED):
+        return
+    _play(person, until)
+
+
+def _play(person: Enrolment, until: State) -> None:
+    match = Seat.objects.select_related("match").get(enrolment=person).match
+    if until == State.TIMED_OUT:
+        _let_the_turn_run_out(person, match)
+    elif until == State.OPPONENT_FAILED:
+        with transaction.atomic():
+            monitor.end_match(match=match, who=User.objects.filter(is_superuser=True).first(), reason="It hangs.")
+    elif until == State.WAITING:
+        deeds.move(person.get_absolute_url(), "fair", patience=PATIENCE)
+        people.show_step(enrolment_id=person.pk)
+    else:
+        while deeds.move(person.get_absolute_url(), "fair", patience=PATIENCE):
+            pass
+        if until == State.QUIZ:
+            building.answer(person)
+            people.show_step(enrolment_id=person.pk)
+        else:
+            building.answer_quiz(person, rightly=until == State.COMPLETED)
+
+
+def _stay_away(person: Enrolment) -> None:
+    """The study's limit passes without a word of theirs."""
+    Enrolment.objects.filter(pk=person.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    people.drop_absent()
+
+
+def _let_the_turn_run_out(person: Enrolment, match: Match) -> None:
+    """The person looks at their turn until its time and the extra time are over."""
+    while not Enrolment.objects.get(pk=person.pk).ended:
+        people.touch(person.pk)
+        with transaction.atomic():
+            now = Match.objects.select_for_update().get(pk=match.pk)
+            past = timezone.now() - timedelta(seconds=1)
+            turns = {role: {**turn, "deadline": past.isoformat()} for role, turn in now.turns.items()}
+            Match.objects.filter(pk=match.pk, status=Match.Status.LIVE).update(turns=turns, deadline=past)
+        matches.let_time_run_out(match_id=match.pk)
