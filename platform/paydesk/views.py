@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from typing import Any
@@ -28,8 +28,9 @@ from paydesk.acts import ACTS, Act
 from payouts import deciding, tasks
 from payouts.deciding import NotDone, Sums
 from payouts.models import LedgerRow
-from payouts.payers import Unreachable
+from payouts.payers import Unreachable, way_of
 from payouts.services import waiting
+from rights import parts
 from rights.roles import Role
 from studies.models import Study
 
@@ -125,7 +126,12 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
         messages.warning(request, _("Nothing that this could be done with was chosen."))
         return _back(request, study)
     try:
+        if act.key == "approve":
+            _refuse_others_money(request, study, rows)
         sums = _sums(rows, with_fees=act.key == "approve")
+    except NotDone as reason:
+        messages.error(request, str(reason))
+        return _back(request, study)
     except Unreachable as trouble:
         messages.error(request, _("The fees cannot be told: {why}").format(why=trouble))
         return _back(request, study)
@@ -148,6 +154,8 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
     """Do it, all or nothing; rows that are no longer where the act begins stay as they are, and are counted."""
     act, keys, note = _act(request), _keys(request), _note(request)
     try:
+        if act.key == "approve":
+            _refuse_others_money(request, study, standing.rows_of(study).filter(pk__in=keys))
         with transaction.atomic():
             number = act.run(study.slug, keys, request.user, note)
             if not number:
@@ -177,6 +185,11 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
     rows = _chosen(request, study)
     if not rows:
         messages.warning(request, _("Nothing was chosen."))
+        return _back(request, study)
+    try:
+        _refuse_others_money(request, study, rows)
+    except NotDone as reason:
+        messages.error(request, str(reason))
         return _back(request, study)
     tried = trying.try_out(rows[: trying.MOST])
     verdicts = [("pays", _("would be paid")), ("waits", _("would wait")), ("fails", _("would fail"))]
@@ -257,6 +270,19 @@ def _act(request: HttpRequest) -> Act:
         return ACTS[request.POST.get("act", "")]
     except KeyError:
         raise Http404 from None
+
+
+def _refuse_others_money(request: HttpRequest, study: Study, rows: Iterable[LedgerRow]) -> None:
+    """Raises NotDone where these rows are paid by an account that the visitor may not have spent."""
+    for kind in {row.recruiter for row in rows}:
+        way = way_of(kind)
+        account = way.account(study.slug) if way is not None and way.account is not None else None
+        if account is not None and not parts.may(request.user, account, role=Role.EDITOR):
+            says = _(
+                "{account} pays these people, and you may not have its money spent. "
+                "Ask somebody who may to do this, or an owner of {account} to make you an editor of it."
+            )
+            raise NotDone(says.format(account=account))
 
 
 def _note(request: HttpRequest) -> str:

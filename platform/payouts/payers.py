@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
+from django.db.models import Model
 from django.utils.functional import Promise
 
 
@@ -118,11 +119,14 @@ class Way:
         title: shown to researchers.
         payer: the payer of the study with this short name; None where Parley pays nobody itself.
         elsewhere: the recruiter's own system pays (oTree): Parley never does, and never shows it as due.
+        account: whose money pays the people of the study with this short name, where that has members of its own:
+            only its editors may have it spent.
     """
 
     title: str | Promise
     payer: Callable[[str], Payer] | None = None
     elsewhere: bool = False
+    account: Callable[[str], Model | None] | None = None
 
 
 _ways: dict[str, Way] = {}

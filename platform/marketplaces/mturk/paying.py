@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import Trouble
-from marketplaces.models import Recruitment
+from marketplaces.models import Account
 from marketplaces.mturk import fees
 from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
@@ -29,7 +29,7 @@ MOST_FEEDBACK = 1000
 
 def declare() -> None:
     """Say how mTurk's people are paid."""
-    payers.register(KEY, Way(gettext_lazy("Mechanical Turk"), payer=payer_of))
+    payers.register(KEY, Way(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of))
 
 
 def payer_of(study: str) -> MturkPayer:
@@ -38,13 +38,18 @@ def payer_of(study: str) -> MturkPayer:
     Raises:
         Unreachable: no account of Mechanical Turk was chosen for it, or it cannot sign in.
     """
-    recruitment = Recruitment.objects.select_related("account").filter(study__slug=study).first()
-    if recruitment is None or recruitment.account.kind != KEY:
+    account = account_of(study)
+    if account is None:
         raise Unreachable(_("Choose an account at Mechanical Turk for the study first (Recruitments)."))
     try:
-        return MturkPayer(study, requester_of(recruitment.account))
+        return MturkPayer(study, requester_of(account))
     except Trouble as trouble:
         raise Unreachable(str(trouble)) from None
+
+
+def account_of(study: str) -> Account | None:
+    """Whose money pays the people of the study with this short name."""
+    return Account.objects.filter(kind=KEY, recruitments__study__slug=study).first()
 
 
 class MturkPayer:

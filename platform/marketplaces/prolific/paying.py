@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import Trouble
+from marketplaces.models import Account
 from marketplaces.prolific.client import Client, NotSent, NotThere, Refused, client_of, hundredths
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import BonusOrder, Publication
@@ -206,12 +207,21 @@ def _short(status: Any) -> str:
 
 def payer_of(study: str) -> ProlificPayer:
     """The payer of the study with this short name. Raises Unreachable where it was never published."""
-    publication = (
-        Publication.objects.select_related("account").filter(study__slug=study).exclude(prolific_id="").first()
-    )
+    publication = _publication_of(study)
     if publication is None:
         raise Unreachable(_("The study is not on Prolific."))
     return ProlificPayer(publication)
 
 
-payers.register(KIND, Way(title=gettext_lazy("Prolific"), payer=payer_of))
+def account_of(study: str) -> Account | None:
+    """Whose money pays the people of the study with this short name."""
+    publication = _publication_of(study)
+    return publication.account if publication is not None else None
+
+
+def _publication_of(study: str) -> Publication | None:
+    published = Publication.objects.select_related("account").exclude(prolific_id="")
+    return published.filter(study__slug=study).first()
+
+
+payers.register(KIND, Way(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -13,9 +14,11 @@ from django.urls import reverse
 
 from audit.models import Record
 from exports.tests import building
-from payouts import paying
+from marketplaces.models import Account
+from payouts import payers, paying
 from payouts.models import LedgerRow, Limit, Posting
 from payouts.rules import PayRule
+from payouts.tests.conftest import KIND
 from payouts.tests.people import finished
 from payouts.tests.test_paying import later, settle, states
 from payouts.tests.twin import Twin
@@ -100,6 +103,19 @@ def test_only_owners_act(client, study, twin: Twin, role: Role):
         assert client.post(path(study, name), {"act": "approve", "rows": base.pk}).status_code == 403
     assert client.post(path(study, "resolve", base.uid), {"paid": "yes"}).status_code == 403
     assert states(base) == ["due"]
+
+
+def test_an_accounts_money_is_spent_by_its_own_editors_alone(client, study, owner, twin: Twin, monkeypatch):
+    account = Account.objects.create(title="The lab's money", kind="mturk")
+    monkeypatch.setitem(payers._ways, KIND, replace(payers._ways[KIND], account=lambda slug: account))
+    base, _bonus = finished("A1", study=SLUG)
+    for name in ("ask", "do", "try"):
+        told = said(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
+        assert "The lab's money pays these people" in told
+    assert states(base) == ["due"] and not twin.asked
+    give(account, user=owner, role=Role.EDITOR, by=None)
+    assert "Approve: one payment." in said(act(client, study, "approve", base))
+    assert states(base) == ["approved"]
 
 
 # ---- asking before doing ---------------------------------------------------------------------------
