@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -11,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from marketplaces.models import Account
+from payouts.rules import PayRule
 from rights import parts
 from rights.roles import Role
 from studies.models import Study
@@ -21,6 +23,15 @@ if TYPE_CHECKING:
     Base = PartAdmin
 else:
     Base = object
+
+
+def base_promised(study: Study) -> Decimal | None:
+    """The base pay that whoever comes now is promised; None where nothing was launched.
+
+    What a marketplace was told before the last launch may be another reward.
+    """
+    version = study.versions.order_by("-number").first()
+    return PayRule.model_validate(version.content["pay"]).base if version is not None else None
 
 
 class Desk(Base):

@@ -40,6 +40,13 @@ def new_study(**fields: Any) -> Study:
     return study
 
 
+def launch_with(study: Study, **changes: Any) -> None:
+    """The study is changed and launched again."""
+    Study.objects.filter(pk=study.pk).update(**changes)
+    study.refresh_from_db()
+    launch(study)
+
+
 def arrive(study: Study, *, worker: str = "", proof: str = "", details: Mapping[str, str] | None = None) -> Enrolment:
     """Somebody comes by a link of their own."""
     return enrol(study, Arrival("mturk", worker=worker, proof=proof or worker, details=details or {}))

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from unfold.decorators import display
 
 from audit.deeds import Deed
-from marketplaces.desks import Desk, typed
+from marketplaces.desks import Desk, base_promised, typed
 from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, deciding, publishing
@@ -177,6 +177,7 @@ class PublicationAdmin(Desk, PartAdmin):
         context = {
             "publication": publication,
             "recruitment": recruitment,
+            "base": base_promised(publication.study),
             "colour": COLOURS.get(publication.status, ""),
             "counted": counted(publication),
             "differences": differences(publication) if recruitment else [],

@@ -20,7 +20,7 @@ from unfold.decorators import display
 
 from audit import services as audit
 from audit.deeds import Deed
-from marketplaces.desks import Desk, typed
+from marketplaces.desks import Desk, base_promised, typed
 from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import comparing, publishing
@@ -97,6 +97,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         context = {
             "recruitment": recruitment if recruitment and recruitment.account.kind == KEY else None,
             "hits": Hit.objects.filter(study=study).select_related("account"),
+            "base": base_promised(study),
             "lines": lines,
             "to_do": comparing.to_be_seen_to(lines),
             "may_change": parts.may(request.user, study, role=Role.EDITOR),

@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import Record
+from exports.tests import building
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Assignment, Hit, Qualification
 from marketplaces.mturk.syncing import sync_study
@@ -227,6 +228,13 @@ class TestOneTask:
         assert owner.get(f"/admin/mturk/hit/{hit.pk}/{deed}/").status_code == 200
         assert house.twin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
+
+    def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(self, house, owner, hit):
+        assert "promises" not in text_of(owner.get(desk(house)))
+        building.launch_with(house.study, base=Decimal("2.00"))
+        assert "The study was launched again and promises $2.00 now" in text_of(owner.get(desk(house)))
+        owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
+        assert "promises" not in text_of(owner.get(desk(house))), "nobody comes from it any more"
 
     def test_more_assignments(self, house, owner, hit):
         page = f"/admin/mturk/hit/{hit.pk}/extend/"

@@ -62,6 +62,13 @@ def test_from_the_form_to_a_published_study(desk, owner):
     ]  # fmt: skip
 
 
+def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(desk, owner):
+    page = at("change", desk.publish().pk)
+    assert "launched again" not in said(owner.get(page))
+    building.launch_with(desk.study, base="2.00")
+    assert "promises 2.00 USD now, and Prolific pays" in said(owner.get(page))
+
+
 def test_a_mistake_in_the_form_is_named_and_makes_nothing(desk, owner):
     page = owner.post(at("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
     assert "greater than or equal to 1" in said(page) and "This field is required" in said(page)
