@@ -100,10 +100,10 @@ class PublicationAdmin(Desk, PartAdmin):
             raise PermissionDenied
         try:
             _version, account = publishing.refuse_unready(study)
+            self.refuse_without_account(request, account)
             projects = _projects(account)
         except (NotPossible, Trouble) as reason:
             return self._offer_page(request, study, problem=str(reason))
-        self.refuse_without_account(request, account)
         form = typed(OfferForm, request, initial=suggestion(study), projects=projects)
         if form.is_bound and form.is_valid():
             return self._make(request, study, form)

@@ -251,10 +251,10 @@ def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
 
 
 def price_of(publication: Publication) -> Price:
-    """What publishing it costs, and what there is. Raises Trouble."""
+    """What publishing it costs, and what there is; nothing of it is kept. Raises Trouble."""
     client = client_of(publication.account)
     found = client.study(publication.prolific_id)
-    note(publication, found)
+    fee_rate = _fee_rate(publication, found)
     if isinstance(found.get("total_cost"), int | float):
         total = units(found["total_cost"])
     else:
@@ -262,7 +262,7 @@ def price_of(publication: Publication) -> Price:
     balance, currency = client.balance(publication.workspace)
     version = version_of(publication.study)
     average = rule_of(version).announced_average if version else Decimal(0)
-    bonuses = (average * publication.places * (1 + publication.fee_rate)).quantize(Decimal("0.01"))
+    bonuses = (average * publication.places * (1 + fee_rate)).quantize(Decimal("0.01"))
     hourly = (publication.reward * 60 / publication.minutes).quantize(Decimal("0.01"))
     return Price(total=total, bonuses=bonuses, balance=balance, currency=currency, hourly=hourly)
 
