@@ -42,7 +42,7 @@ test: setup-test       ## set up, then run everything not marked slow (PYTEST="â
 	@style=0; $(MAKE) --no-print-directory lint || style=1; \
 	$(PYTHON) deploy/setup/tests.py $(PYTEST) && exit $$style
 
-test-slow: setup-test  ## only what is marked slow
+test-slow: setup-test  ## what is marked slow, and property tests with new examples
 	@deploy/setup/browser.sh
 	@$(PYTHON) deploy/setup/tests.py --slow $(PYTEST)
 

@@ -2,6 +2,8 @@
 
 The environment is set before Django's settings are read, so this file names the settings too. SQLite
 by default; PostgreSQL, started privately, with TEST_DATABASE=postgres.
+
+Property tests try the same examples each time; --hypothesis-profile=searching looks for others.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.conf import settings
 
@@ -51,6 +54,11 @@ settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else 
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Likewise every test's client would look through all static files before its first request.
 settings.WHITENOISE_AUTOREFRESH = True
+
+
+hypothesis.settings.register_profile("every time the same", derandomize=True)
+hypothesis.settings.register_profile("searching")
+hypothesis.settings.load_profile("every time the same")
 
 
 def pytest_sessionstart() -> None:

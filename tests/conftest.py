@@ -46,11 +46,16 @@ class LiveStack(Stack):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Browser tests see a stack of either kind of database, or of the module's STACKS; others of TEST_DATABASE."""
+    """Browser tests see a stack of either kind of database, or of the module's STACKS; others of TEST_DATABASE.
+
+    On SQLite, which has browser tests enough, the others are slow: they run on PostgreSQL every time.
+    """
     if "stack" in metafunc.fixturenames:
         browsing = metafunc.definition.get_closest_marker("browser")
         kinds = getattr(metafunc.module, "STACKS", DATABASES if browsing else (KIND,))
-        metafunc.parametrize("stack", kinds, indirect=True, scope="session")
+        marks = [pytest.mark.slow] if KIND == "sqlite" and not browsing else []
+        params = [pytest.param(kind, marks=marks) for kind in kinds]
+        metafunc.parametrize("stack", params, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

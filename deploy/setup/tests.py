@@ -1,7 +1,8 @@
 """Runs the test groups one after the other, each in a pytest of its own, and adds up what they say.
 
 Sync Playwright leaves an event loop behind, and the services tests run once more on PostgreSQL: hence
-the groups. Usage: tests.py [--slow] [pytest arguments]
+the groups. The slow ones include every property test once more, with examples that were not tried yet.
+Usage: tests.py [--slow] [pytest arguments]
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ GROUPS = [
     ("browser", "browser and not otree", "sqlite", ["-n", "2", "--dist", "loadfile"]),
     ("beside a real oTree", "otree", "sqlite", ["tests"]),
 ]
+SEARCH = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"])
+SEARCHING = "--hypothesis-profile=searching"
 
 
 def run(
@@ -54,10 +57,14 @@ def main() -> int:
     total = {"passed": 0, "failed": 0, "skipped": 0}
     broken, told = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for i, (name, marks, database, own) in enumerate(GROUPS):
+        groups = [(name, f"({marks}) and {speed}", database, own) for name, marks, database, own in GROUPS]
+        if speed == "slow":
+            groups.append(SEARCH)
+            options.append(SEARCHING)
+        for i, (name, marks, database, own) in enumerate(groups):
             report = Path(folder) / f"{i}.xml"
             since = time.monotonic()
-            code, counts, reasons = run(name, f"({marks}) and {speed}", database, [*own, *options], report)
+            code, counts, reasons = run(name, marks, database, [*own, *options], report)
             total = {key: total[key] + counts[key] for key in total}
             told.append(f"{name}: {_said(counts)} in {time.monotonic() - since:.0f} s")
             told += [f"  skipped: {reason[:REASON]}" for reason in reasons]
