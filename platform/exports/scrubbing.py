@@ -67,7 +67,8 @@ class Scrubber:
         scrubbed = self._replaced(text)
         if limit is None or len(scrubbed) <= limit:
             return scrubbed
-        return self._replaced(text, by=SHORT)[:limit]
+        # What was too long before it came here (an imported game's) stays so: nothing but names leaves.
+        return self._replaced(text, by=SHORT)[: max(limit, len(text))]
 
     def _replaced(self, text: str, *, by: str | None = None) -> str:
         if self._patterns and not text.isascii():
