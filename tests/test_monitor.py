@@ -171,7 +171,9 @@ def test_a_match_is_walked_through_with_the_keyboard_and_its_screens_run_nothing
     tall = desk.locator("#s-screen-bob iframe")
     inside = bob.locator("main").evaluate("main => main.scrollHeight")
     assert tall.bounding_box()["height"] >= inside
+    expect(desk.locator("#s-after")).to_have_attribute("aria-current", "true")
     desk.go_back()
+    expect(desk.locator("#s-before")).to_have_attribute("aria-current", "true")
     expect(place).to_contain_text("Step 2 of")
     desk.go_back()
     expect(place).to_contain_text("Step 1 of")

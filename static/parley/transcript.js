@@ -17,8 +17,9 @@ async function show(address) {
 }
 
 async function go(link) {
-  const here = link.getAttribute("href");
-  if (await show(link.dataset.step)) history.pushState({ part: link.dataset.step }, "", here);
+  // Read before the link is changed into that of the next step.
+  const here = link.getAttribute("href"), { step: part } = link.dataset;
+  if (await show(part)) history.pushState({ part }, "", here);
 }
 
 viewer.addEventListener("click", (event) => {
