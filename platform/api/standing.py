@@ -16,7 +16,7 @@ def summary_of(study: Study) -> schemas.StudySummary:
 
 def standing_of(study: Study) -> schemas.StudyOut:
     """State, latest version, people, matches and cells."""
-    version = study.versions.order_by("-number").first()
+    version = study.latest_version()
     return schemas.StudyOut(
         **_summary(study),
         version=_version(version) if version else None,

@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from marketplaces.models import Account
-from payouts.rules import PayRule
 from rights import parts
 from rights.roles import Role
 from studies.models import Study
@@ -30,8 +29,8 @@ def base_promised(study: Study) -> Decimal | None:
 
     What a marketplace was told before the last launch may be another reward.
     """
-    version = study.versions.order_by("-number").first()
-    return PayRule.model_validate(version.content["pay"]).base if version is not None else None
+    version = study.latest_version()
+    return version.pay().base if version is not None else None
 
 
 class Desk(Base):

@@ -102,7 +102,7 @@ def may_begin_again(study: Study, arrival: Arrival) -> bool:
     Raises:
         TooSoon: they may, only later.
     """
-    version = study.versions.order_by("-number").first()
+    version = study.latest_version()
     if not arrival.lasting or version is None or study.status != Study.Status.LAUNCHED:
         return False
     try:

@@ -32,7 +32,7 @@ def launch(study: Study) -> Version:
     study.full_clean()
     content = content_of(study)
     digest = sha256_of(content)
-    latest = study.versions.order_by("-number").first()
+    latest = study.latest_version()
     study.status = Study.Status.LAUNCHED
     study.save()
     if latest is not None and latest.sha256 == digest:

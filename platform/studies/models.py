@@ -189,6 +189,10 @@ class Study(models.Model):
         """
         return games.play.configure(registry.get(self.game), self.config)
 
+    def latest_version(self) -> Version | None:
+        """The version that whoever comes now meets; None where nothing was launched."""
+        return self.versions.order_by("-number").first()
+
     def pay(self) -> PayRule:
         return PayRule(
             currency=self.currency,
@@ -313,6 +317,10 @@ class Version(models.Model):
         """Raises Frozen: versions are evidence."""
         refuse()
 
+    def pay(self) -> PayRule:
+        """The pay rule that it promises; a cell of it may announce another average."""
+        return PayRule.model_validate(self.content["pay"])
+
 
 class Cell(models.Model):
     """One combination of what a version varies: configuration, human role and opponents."""
@@ -343,7 +351,7 @@ class Cell(models.Model):
 
     def pay(self) -> PayRule:
         """The pay rule of whoever plays here."""
-        rule = PayRule.model_validate(self.version.content["pay"])
+        rule = self.version.pay()
         if self.announced_average is None:
             return rule
         return rule.model_copy(update={"announced_average": self.announced_average})

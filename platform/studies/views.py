@@ -111,7 +111,7 @@ def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> Htt
 
 def _about(study: Study) -> dict:
     """What may be shown of a study to somebody who has not entered: no parameter, only what it is about."""
-    version = study.versions.order_by("-number").first()
+    version = study.latest_version()
     game = study.configured()
     return {
         "study": study,

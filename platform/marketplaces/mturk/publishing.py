@@ -26,7 +26,6 @@ from marketplaces.mturk.errors import Refused, Unclear
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.question import external_question
 from matches.models import Match
-from payouts.rules import PayRule
 from studies.models import Cell, Study, Version
 
 NUMBER_APPROVED = "00000000000000000040"
@@ -85,14 +84,14 @@ def launched_version(study: Study) -> Version:
     Raises:
         NotPossible: there is none, or it cannot be offered at mTurk.
     """
-    version = study.versions.order_by("-number").first()
+    version = study.latest_version()
     if version is None or study.status == Study.Status.CLOSED:
         raise NotPossible(_("Launch the study first: people who follow the task must be let in."))
     if version.content["purpose"] != Match.Purpose.STUDY:
         raise NotPossible(
             _("What was launched is a trial, in which nobody is paid. Change the study's purpose and launch it again.")
         )
-    pay = PayRule.model_validate(version.content["pay"])
+    pay = version.pay()
     if pay.currency != CURRENCY:
         raise NotPossible(
             _("Mechanical Turk pays US dollars only. Set the study's currency to USD and launch it again.")
@@ -106,7 +105,7 @@ def launched_version(study: Study) -> Version:
 
 def reward_of(version: Version) -> Decimal:
     """The reward of a task: the base pay of the launched version."""
-    return PayRule.model_validate(version.content["pay"]).base
+    return version.pay().base
 
 
 def open_places(version: Version) -> int:
@@ -133,7 +132,7 @@ def refuse_address(address: str, account: Account) -> None:
 
 def cost_of(version: Version, *, assignments: int, available: Decimal) -> Cost:
     """What so many assignments cost altogether."""
-    pay = PayRule.model_validate(version.content["pay"])
+    pay = version.pay()
     average = min(pay.announced_average, pay.cap)
     return Cost(
         assignments=assignments,

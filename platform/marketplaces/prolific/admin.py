@@ -150,11 +150,11 @@ class PublicationAdmin(Desk, PartAdmin):
         return _page_of(publication)
 
     def _offer_page(self, request: HttpRequest, study: Study, **about: Any) -> HttpResponse:
-        version = publishing.version_of(study)
+        version = study.latest_version()
         recruitment = Recruitment.objects.filter(study=study).first()
         context = {
             "study": study,
-            "rule": publishing.rule_of(version) if version else None,
+            "rule": version.pay() if version else None,
             "recruitment": recruitment,
             "made_there": "made-there" in request.GET,
             "link": f"{request.build_absolute_uri(study.get_absolute_url())}{publishing.PARAMETERS}",

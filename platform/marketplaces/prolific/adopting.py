@@ -18,7 +18,7 @@ from marketplaces.prolific import codes
 from marketplaces.prolific.client import client_of, hundredths, nonsense
 from marketplaces.prolific.links import NAMES
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import PARAMETERS, note, purse_of, refuse_unready, rule_of
+from marketplaces.prolific.publishing import PARAMETERS, note, purse_of, refuse_unready
 from payouts.rules import PayRule
 from studies.models import Study
 
@@ -43,7 +43,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
         Trouble
     """
     version, account = refuse_unready(study)
-    rule = rule_of(version)
+    rule = version.pay()
     client = client_of(account)
     found = client.study(prolific_id)
     project = found["project"] if isinstance(found.get("project"), str) else ""

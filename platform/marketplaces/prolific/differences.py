@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 from marketplaces.prolific import codes
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
-from marketplaces.prolific.publishing import rule_of, version_of
 from participants.models import Enrolment
 from recruiters.models import Identity
 
@@ -59,10 +58,10 @@ def counted(publication: Publication) -> list[tuple[str, int]]:
 def differences(publication: Publication) -> list[Difference]:
     """All of them, people here first."""
     submissions = list(publication.submissions.select_related("enrolment").order_by("started_at", "pk"))
-    version = version_of(publication.study)
+    version = publication.study.latest_version()
     if version is None:
         return []
-    rule = rule_of(version)
+    rule = version.pay()
     found: list[Difference] = []
     for one in submissions:
         if one.enrolment is not None:

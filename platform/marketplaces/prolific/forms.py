@@ -19,7 +19,7 @@ from unfold.widgets import (
 from games import registry
 from games.errors import GameError
 from llm_agents.errors import AgentError
-from marketplaces.prolific.publishing import Offer, open_places, version_of
+from marketplaces.prolific.publishing import Offer, open_places
 from studies.forecast import forecast
 from studies.models import Study
 
@@ -88,7 +88,7 @@ def suggestion(study: Study) -> dict[str, Any]:
         minutes = max(1, ceil(forecast(study).minutes))
     except (GameError, AgentError):
         minutes = 10
-    version = version_of(study)
+    version = study.latest_version()
     return {
         "name": study.title,
         "description": f"{game.title}: {game.summary}",

@@ -32,7 +32,6 @@ from marketplaces.prolific.client import (
     units,
 )
 from marketplaces.prolific.models import Publication
-from payouts.rules import PayRule
 from studies.models import Cell, Placement, Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -79,15 +78,6 @@ class Price:
         return self.total <= self.balance
 
 
-def version_of(study: Study) -> Version | None:
-    """The version that people meet now."""
-    return study.versions.order_by("-number").first()
-
-
-def rule_of(version: Version) -> PayRule:
-    return PayRule.model_validate(version.content["pay"])
-
-
 def open_places(version: Version) -> int:
     """How many places of a version nobody holds."""
     wanted = sum(Cell.objects.filter(version=version).values_list("quota", flat=True))
@@ -106,12 +96,12 @@ def refuse_unready(study: Study) -> tuple[Version, Account]:
         raise NotPossible(_("People enter this study by another way: set “who may enter” to Prolific first."))
     if recruitment is None or recruitment.account.kind != "prolific":
         raise NotPossible(_("Choose the account at Prolific through which the study recruits first."))
-    version = version_of(study)
+    version = study.latest_version()
     if version is None or study.status != Study.Status.LAUNCHED:
         raise NotPossible(_("Launch the study first: who comes from Prolific must be let in."))
     if {study.purpose, version.content["purpose"]} != {"study"}:
         raise NotPossible(_("This is a trial: nobody would be paid. Change the study's purpose and launch it again."))
-    if rule_of(version).base <= 0:
+    if version.pay().base <= 0:
         raise NotPossible(_("Prolific needs a reward: give the study a base pay and launch it again."))
     return version, recruitment.account
 
@@ -127,7 +117,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         Trouble: the publication is kept as uncertain where it may have been made; `find_again` looks for it.
     """
     version, account = refuse_unready(study)
-    rule = rule_of(version)
+    rule = version.pay()
     client = client_of(account)
     workspace, currency = purse_of(client, offer.project)
     if currency != rule.currency:
@@ -192,7 +182,7 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
         "external_study_url": f"{publication.address}{PARAMETERS}",
         "is_external_study_url_secure": publication.requires_signature,
         "prolific_id_option": "url_parameters",
-        "completion_codes": codes.for_prolific(publication.codes, rule_of(version)),
+        "completion_codes": codes.for_prolific(publication.codes, version.pay()),
         "total_available_places": publication.places,
         "estimated_completion_time": publication.minutes,
         "maximum_allowed_time": max(minutes, MORE_TIME * publication.minutes),
@@ -260,8 +250,8 @@ def price_of(publication: Publication) -> Price:
     else:
         total = client.cost(reward=publication.reward, places=publication.places)
     balance, currency = client.balance(publication.workspace)
-    version = version_of(publication.study)
-    average = rule_of(version).announced_average if version else Decimal(0)
+    version = publication.study.latest_version()
+    average = version.pay().announced_average if version else Decimal(0)
     bonuses = (average * publication.places * (1 + fee_rate)).quantize(Decimal("0.01"))
     hourly = (publication.reward * 60 / publication.minutes).quantize(Decimal("0.01"))
     return Price(total=total, bonuses=bonuses, balance=balance, currency=currency, hourly=hourly)
