@@ -10,7 +10,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -18,7 +18,7 @@ from typing import Any
 
 from games import registry
 from games.errors import BadConfig, GameError, Refused
-from games.examples import LOOKED_AT, Broken, Case, cases, hold, play_random, script_answer
+from games.examples import LOOKED_AT, Broken, Case, cases, entry, hold, play_random, script_answer
 from games.interface import (
     Block,
     Chart,
@@ -39,6 +39,7 @@ from games.interface import (
 from games.play import (
     Play,
     applied,
+    check,
     configure,
     form_for,
     learnt,
@@ -50,6 +51,9 @@ from games.play import (
     submit,
     use_tool,
 )
+
+LARGEST_SNAPSHOT = 500_000
+"""Bytes of a saved play: each move of a match writes one, so it must not grow without bound."""
 
 # ---- the promises ------------------------------------------------------------------------------
 
@@ -93,6 +97,7 @@ def roles_are_stable(case: Case) -> None:
     hold(roles and len(set(roles)) == len(roles), f"roles must differ: {roles}")
     hold(set(game.people()) <= set(roles), "people() must be some of the roles")
     hold(all(game.role_title(role) for role in roles), "every role needs a title")
+    hold(all(isinstance(game.kind(role), str) and game.kind(role) for role in roles), "every role needs a kind")
     for moment in case.walk().some():
         turn = moment.before.turn
         hold(turn is not None and turn.forms, "a turn must ask somebody something")
@@ -119,14 +124,32 @@ def scripts_play_legally_to_the_end(case: Case) -> None:
         for role, payoff in payoffs.items():
             hold(_finite(payoff), f"the payoff of {role} is {payoff!r}")
         for name, value in metrics.items():
-            flat = value is None or isinstance(value, str | bool) or _finite(value)
-            hold(flat, f"metric {name} is no flat value: {value!r}")
+            hold(_flat(value), f"metric {name} is no flat value: {value!r}")
+
+
+@_promise
+def results_come_as_rows(case: Case) -> None:
+    """`seat_metrics` and `records` are flat, and their rows have the same keys: each is a table of the dataset."""
+    end, game = case.walk().end, case.game
+    seats = {role: game.seat_metrics(end.state, role) for role in game.roles()}
+    for what, rows in (("seat_metrics", list(seats.values())), ("records", list(game.records(end.state)))):
+        keys = [list(row) for row in rows]
+        hold(all(row == keys[0] for row in keys), f"the rows of {what} have different keys: {keys}")
+        for name, value in (item for row in rows for item in row.items()):
+            hold(_flat(value), f"{what}: {name} is no flat value: {value!r}")
+    metrics = game.metrics(end.state)
+    doubled = [f"{role}_{key}" for role, row in seats.items() for key in row if f"{role}_{key}" in metrics]
+    hold(not doubled, f"seat_metrics repeats what metrics has: {doubled}")
 
 
 @_promise
 def bonus_share_is_a_share(case: Case) -> None:
     """From 0 to 1, whatever the payoff."""
-    for role, payoff in case.walk().end.payoffs().items():
+    end = case.walk().end
+    for role in case.game.roles():
+        share = case.game.pay_share(end.state, role)
+        hold(_finite(share) and 0 <= share <= 1, f"pay_share of {role} is {share!r}")
+    for role, payoff in end.payoffs().items():
         for paid in (payoff, 0.0, -1e12, 1e12):
             share = case.game.bonus_share(role, float(paid or 0))
             hold(_finite(share) and 0 <= share <= 1, f"bonus_share of {paid} for {role} is {share!r}")
@@ -156,7 +179,9 @@ def events_are_numbered(case: Case) -> None:
 def snapshots_change_nothing(case: Case) -> None:
     """A play saved as JSON and restored is the same play and goes on the same way."""
     for moment in case.walk().some():
-        saved = json.loads(json.dumps(snapshot(moment.before), allow_nan=False))
+        written = json.dumps(snapshot(moment.before), allow_nan=False)
+        hold(len(written) <= LARGEST_SNAPSHOT, f"a saved play has {len(written)} bytes: keep less in the state")
+        saved = json.loads(written)
         again = restore(case.game, saved)
         hold(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
         hold(_outlook(again) == _outlook(moment.before), "a restored play shows something else")
@@ -167,14 +192,51 @@ def snapshots_change_nothing(case: Case) -> None:
 
 @_promise
 def defaults_are_legal(case: Case) -> None:
-    """`default` is a legal move at every moment."""
+    """`default` is a legal move at every moment and ends the turn; so is `forfeit`, where the rules know one."""
     for moment in case.walk().some():
         for role in moment.before.waiting_for():
-            move = case.game.default(moment.before.state, role)
-            try:
-                submit(moment.before, role, move)
-            except Refused as refusal:
-                raise Broken(f"default of {role} is not legal: {move}: {refusal}") from None
+            state = moment.before.state
+            for name, move in (
+                ("default", case.game.default(state, role)),
+                ("forfeit", case.game.forfeit(state, role)),
+            ):
+                if name == "forfeit" and move is None:
+                    continue
+                try:
+                    form, _checked = check(moment.before, role, move)
+                    submit(moment.before, role, move or {}, by="rules")
+                except Refused as refusal:
+                    raise Broken(f"{name} of {role} is not legal: {move}: {refusal}") from None
+                hold(form.ends_turn, f"{name} of {role} leaves the turn open: {move}")
+
+
+@_promise
+def doubts_only_ask(case: Case) -> None:
+    """`doubt` has words and changes nothing, and a page always sends the default move."""
+    for moment in case.walk().some():
+        before = moment.before
+        for role in before.waiting_for():
+            own = [moment.move] if role == moment.role else []
+            for move in (case.game.default(before.state, role), *own):
+                kept = repr(before.state)
+                doubt = case.game.doubt(before.state, role, check(before, role, move)[1])
+                hold(doubt is None or doubt.words, "a doubt must say why")
+                hold(repr(before.state) == kept, "doubt changed the state")
+                default = move is not moment.move
+                hold(doubt is None or doubt.may_send or not default, f"a page would refuse the default of {role}")
+
+
+@_promise
+def turns_end(case: Case) -> None:
+    """Nobody can keep a turn open for ever: after `open_moves` moves that leave it open, the next is refused."""
+    most = case.game.open_moves
+    hold(isinstance(most, int) and most >= 1, "open_moves must be 1 or more")
+    for moment in case.walk().moments:
+        if form_for(moment.before.forms(moment.role), moment.move).ends_turn:
+            continue
+        full = replace(moment.before, kept_open={moment.role: most})
+        _refuses(full, moment.role, moment.move)
+        return
 
 
 @_promise
@@ -242,7 +304,8 @@ def forms_can_be_told_apart(case: Case) -> None:
             hold(len({form.name for form in forms}) == len(forms) > 0, f"forms of {role} share a name")
             required = [key for form in forms for key in _required(form.model)]
             hold(len(set(required)) == len(required), f"forms of {role} share required keys: {required}")
-            hold(any(form.ends_turn for form in forms), f"{role} has no form that ends its turn")
+            shown = [form for form in forms if form.ends_turn and not form.on_request]
+            hold(shown, f"{role} has no form that ends its turn and is always shown")
             for form in forms:
                 hold(form.title, "a form needs a title")
                 hold(issubclass(form.model, Move), f"{form.model.__name__} is no Move")
@@ -311,6 +374,8 @@ def notices_tell_what_others_did(case: Case) -> None:
 def texts_are_complete(case: Case) -> None:
     """Instructions for every role; quiz questions that can be answered; somebody to play with."""
     hold(case.game.sparring in case.game.scripts, f"there is no scripted player “{case.game.sparring}” to play with")
+    hold(case.game.sparring not in case.game.oracles, f"“{case.game.sparring}” knows what is hidden; people meet it")
+    hold(case.game.oracles <= set(case.game.scripts), "oracles names a scripted player that there is not")
     for role in case.game.roles():
         hold(case.game.instructions(role).strip(), f"there are no instructions for {role}")
         questions = case.game.quiz(role)
@@ -330,7 +395,7 @@ def tools_only_look(case: Case) -> None:
             for tool in case.game.tools(play.state, role):
                 hold(issubclass(tool.arguments, Move) and tool.help, f"tool {tool.name} needs help and arguments")
                 if not _required(tool.arguments):
-                    json.dumps(use_tool(play, role, tool.name, {}), allow_nan=False)
+                    json.dumps(use_tool(play, role, tool.name, {}), allow_nan=False, default=_words_of)
                 try:
                     use_tool(play, role, tool.name, {"no_such_key": 1})
                 except Refused:
@@ -340,16 +405,27 @@ def tools_only_look(case: Case) -> None:
             hold(_bytes(snapshot(play)) == before, "a tool changed the play")
 
 
+def _words_of(value: object) -> str:
+    if not isinstance(value, Said):
+        raise Broken(f"a tool answers with what is no plain data: {value!r}")
+    return value.words
+
+
 # ---- what must stay hidden -----------------------------------------------------------------------
 
 
-def seen(play: Play, role: Role) -> str:
-    """Every byte that a role can be shown at this moment, on any page or in any prompt."""
+def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
+    """Every byte that a role can be shown at this moment, on any page or in any prompt.
+
+    Args:
+        without: keys of view blocks to leave out.
+    """
     game = play.game
     tools = game.tools(play.state, role)
     return repr(
         (
-            play.view(role),
+            [block for block in (*play.view(role), *game.watched(play.state)) if block.key not in without],
+            [block for block in game.before_looking(play.state, role) if block.key not in without],
             [
                 (form.name, form.title, form.help, form.ends_turn, form.model.model_json_schema())
                 for form in play.forms(role)
@@ -360,6 +436,8 @@ def seen(play: Play, role: Role) -> str:
             dict(game.text_variables(role)),
             game.instructions(role),
             game.quiz(role),
+            game.prospects(play.state, role),
+            game.pay_examples(role),
         )
     )
 
@@ -389,9 +467,20 @@ def secret_parameters_stay_secret(case: Case) -> None:
             hold(others, f"no other valid value of {key} found: give some in Examples.alternatives")
             for other in others:
                 shadow, _events = start(other, case.seed)
-                _alike(
-                    case, role, case.walk().opening, shadow, f"{key} = {getattr(other.config, key)!r}", redrawn=False
-                )
+                what, revealing = f"{key} = {entry(other, key)!r}", case.examples.reveals_secrets
+                _alike(case, role, case.walk().opening, shadow, what, revealing=revealing)
+
+
+@_promise
+def paired_configurations_look_alike(case: Case) -> None:
+    """What `Examples.pairs` says a role cannot tell apart, it cannot, until a step reveals it."""
+    if case.config:
+        return
+    kind = type(case.game)
+    for pair in case.examples.pairs:
+        for seed in range(case.seed, case.seed + 3):
+            one, other = (start(configure(kind, config), seed)[0] for config in (pair.one, pair.other))
+            _alike(case, pair.role, one, other, f"{dict(pair.one)} and not {dict(pair.other)}", revealing=True)
 
 
 @_promise
@@ -403,25 +492,28 @@ def hidden_draws_stay_hidden(case: Case) -> None:
     for role in case.game.roles():
         for seed in range(case.seed, case.seed + 3):
             true, shadow = (start(case.game, seed, redraw_unknown_to=whom)[0] for whom in (None, role))
-            _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", redrawn=True)
+            _alike(case, role, true, shadow, f"draws unknown to it with seed {seed}", revealing=True)
         for moment in rng.sample(walk.moments, min(4, len(walk.moments))):
             fork = replace(moment.before, redraw_unknown_to=role)
             since = f"draws unknown to it since event {moment.before.last}"
-            _alike(case, role, moment.before, fork, since, redrawn=True)
+            _alike(case, role, moment.before, fork, since, revealing=True)
 
 
-def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, redrawn: bool) -> None:
+def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revealing: bool) -> None:
     """Play both with the same moves and demand that `role` cannot tell them apart.
 
     Ends where they may differ: when a move is legal in one only, when one is over, or when a step
     reveals what was drawn.
     """
-    scripts, rng = sorted(case.game.scripts), Random(f"{case.seed}/{role}/{what}")
+    scripts = sorted(set(case.game.scripts) - case.game.oracles)
+    disclosed = case.examples.discloses
+    rng = Random(f"{case.seed}/{role}/{what}")
     for _number in range(2 * LOOKED_AT):
         if true.over != shadow.over:
             return
-        hold(seen(true, role) == seen(shadow, role), f"{role} sees a difference, but should not know: {what}")
-        if role in true.waiting_for():
+        views = seen(true, role, without=disclosed), seen(shadow, role, without=disclosed)
+        hold(views[0] == views[1], f"{role} sees a difference, but should not know: {what}")
+        if role in true.waiting_for() and not disclosed:
             for script in scripts:
                 luck = rng.random()
                 moves = script_answer(true, role, script, luck), script_answer(shadow, role, script, luck)
@@ -434,10 +526,13 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, redra
             next_true, next_shadow = submit(true, mover, move)[0], submit(shadow, mover, move)[0]
         except Refused:
             return
-        differed = true.state != shadow.state
+        if mover == role:
+            doubts = [play.game.doubt(play.state, role, check(play, role, move)[1]) for play in (true, shadow)]
+            hold(doubts[0] == doubts[1], f"{role} is asked about a difference, but should not know: {what}")
+        differed = true.state != shadow.state or true.game.config != shadow.game.config
         if next_true.over != next_shadow.over:
             return
-        if redrawn and differed and _reveals(case, true, mover, move, next_true, role):
+        if revealing and differed and _reveals(case, true, mover, move, next_true, role):
             return
         heard = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
         hold(heard[0] == heard[1], f"{role} is told a difference, but should not know: {what}")
@@ -447,7 +542,7 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, redra
 def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play, role: Role) -> bool:
     if case.examples.reveals is None or after.step == before.step:
         return False
-    return case.examples.reveals(case.game, before.state, applied(before, mover, move), after.state, role)
+    return case.examples.reveals(before.game, before.state, applied(before, mover, move), after.state, role)
 
 
 # ---- small things ------------------------------------------------------------------------------
@@ -455,6 +550,10 @@ def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play,
 
 def _required(model: type[Move]) -> set[str]:
     return {name for name, info in model.model_fields.items() if info.is_required()}
+
+
+def _flat(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool) or _finite(value)
 
 
 def _finite(value: Any) -> bool:
@@ -487,10 +586,6 @@ FOLDER = Path(__file__).parent
 PARTS = {
     "rules.py": "rules.py",
     "texts/instructions.md": "the instruction text",
-    "baselines.py": "scripted players",
-    "quiz.py": "the quiz",
-    "apps.py": "its Django app, for the templates",
-    "templates/{key}/screen.html": "the role screen",
     "tests/test_*.py": "tests",
 }
 
@@ -510,9 +605,9 @@ def broken(key: str) -> list[str]:
     except GameError as error:
         return [f"cannot be configured: {error}"]
     for case in played:
-        for name, check in PROMISES.items():
+        for name, promise in PROMISES.items():
             try:
-                check(case)
+                promise(case)
             except Exception as error:  # noqa: BLE001 - whatever a game raises is its broken promise
                 problems.append(f"{name}: {type(error).__name__}: {error} [{case}]")
     return problems

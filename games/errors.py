@@ -15,6 +15,10 @@ class BadConfig(GameError):
     """The configuration is not one the game can be played with; says which key is wrong and why."""
 
 
+class BadLineup(GameError):
+    """Agents that do not fit the seats; says which agent or seat is missing, unknown or too many."""
+
+
 class Refused(GameError):
     """The move was not taken and nothing changed.
 

@@ -38,20 +38,37 @@ def hold(kept: object, otherwise: str) -> None:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two configurations that `role` cannot tell apart until a step reveals it (equal estimates, other true values)."""
+
+    role: Role
+    one: Mapping[str, Json]
+    other: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
 class Examples:
     """What a game tells the contract about itself.
 
     Attributes:
         configs: configurations to play beside the default one; without any, some are guessed.
-        alternatives: other valid values of a secret key, where trial from its type finds none.
+        alternatives: other valid values of a secret key, where trial from its type finds none; of an
+            entry of a list by its index ("values[2]").
         reveals: (game, state before, moves, state after, role) → whether this step shows the role
             what may depend on draws that were hidden from it (the quality after a purchase, the
-            feedback of an unknown environment). None: that never happens.
+            feedback of an unknown environment), or in what a pair differs. None: that never happens.
+        reveals_secrets: such steps reveal secret parameters too (everybody's values after a run).
+        pairs: configurations that look the same to a role although they differ.
+        discloses: keys of view blocks that by the rules tell something of what is hidden (an advice made from
+            the hidden optimum); they are left out of comparisons, and so are scripts, which may use them.
     """
 
     configs: Sequence[Mapping[str, Json]] = ()
     alternatives: Mapping[str, Sequence[Json]] = field(default_factory=dict)
     reveals: Callable[[Any, Any, Mapping[Role, Any], Any, Role], bool] | None = None
+    reveals_secrets: bool = False
+    pairs: Sequence[Pair] = ()
+    discloses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -108,20 +125,47 @@ class Case:
         return self._walk
 
     def alternatives(self, key: str, most: int = 3) -> list[Game[Any, Any]]:
-        """The game with other valid values of one config key."""
+        """The game with other valid values of one config key, or of one entry of a list ("values[2]")."""
         known = self.game.config.model_dump(mode="json")
-        hold(key in known, f"secrets() names “{key}”, which is no config key")
-        values = self.examples.alternatives.get(key) or list(candidates(type(self.game), key, known[key]))
+        name, at = split_key(key)
+        hold(name in known, f"secrets() names “{key}”, which is no config key")
+        present = known[name]
+        hold(
+            at is None or (isinstance(present, list) and at < len(present)), f"secrets() names “{key}”; {name} has none"
+        )
         games: list[Game[Any, Any]] = []
-        for value in values:
+        for value in self._others(key, name, at, present):
             try:
-                other = configure(type(self.game), {**known, key: value})
+                other = configure(type(self.game), {**known, name: value})
             except BadConfig:
                 continue
             if other.config != self.game.config:
                 games.append(other)
         Random(f"{self.seed}/{key}").shuffle(games)
         return games[:most]
+
+    def _others(self, key: str, name: str, at: int | None, present: Json) -> list[Json]:
+        """Values of the whole key to try; of an entry: lists that differ in it alone."""
+        told = self.examples.alternatives.get(key)
+        if at is None:
+            return list(told or candidates(type(self.game), name, present))
+        if told:
+            return [[*present[:at], value, *present[at + 1 :]] for value in told]
+        guessed = [value for value in candidates(type(self.game), name, present) if isinstance(value, list)]
+        return [v for v in guessed if len(v) == len(present) and v == [*present[:at], v[at], *present[at + 1 :]]]
+
+
+def split_key(key: str) -> tuple[str, int | None]:
+    """A secret's config key and the index of its entry: "values[2]" → ("values", 2)."""
+    name, bracket, index = key.partition("[")
+    return (name, int(index.removesuffix("]"))) if bracket else (key, None)
+
+
+def entry(game: Game[Any, Any], key: str) -> Json:
+    """What the configuration holds under a key as `secrets` names it."""
+    name, at = split_key(key)
+    value = getattr(game.config, name)
+    return value if at is None else value[at]
 
 
 def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk:

@@ -115,6 +115,19 @@ def published(key: str) -> ModuleType | None:
     return import_module(f"games.{key}.published")
 
 
+def analyses(key: str) -> ModuleType | None:
+    """A game's `analyses.py`, whose `results(game, matches)` says what a collection's matches show; None without."""
+    if find_spec(f"games.{key}.analyses") is None:
+        return None
+    module = import_module(f"games.{key}.analyses")
+    return module if hasattr(module, "results") else None
+
+
+def has(key: str, name: str) -> bool:
+    """Whether a game's folder has a module of this name."""
+    return find_spec(f"games.{key}.{name}") is not None
+
+
 def table(key: str, name: str) -> list[Configuration]:
     """The configurations of a published table of this game.
 
@@ -122,7 +135,7 @@ def table(key: str, name: str) -> list[Configuration]:
         BadConfig: the game has no such table.
     """
     module = published(key)
-    tables: Mapping[str, Grid] = module.TABLES if module else {}
+    tables: Mapping[str, Grid] = getattr(module, "TABLES", {})
     if name not in tables:
         names = ", ".join(tables) or _("none")
         raise BadConfig(_("{game} has no table “{name}”; it has: {names}.").format(game=key, name=name, names=names))

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from games.errors import BadConfig, LogMismatch, Refused, UnknownGame
 from games.interface import Event, Form, Game, Json, Move, MoveData, Role, Turn, View
+from games.words import Amounts, quoted
 from games.words import gettext as _
-from games.words import quoted
 
 T = TypeVar("T")
 
@@ -50,6 +50,7 @@ class Play:
         opened: per role that may move, the number of the event that opened its present turn. A
             move names it as what it answers; sealed moves of others do not change it.
         sealed: moves of the present turn that nobody else has seen yet.
+        kept_open: per role, how many moves it made in the present turn that left the turn open.
         last: number of the last event.
         abandoned: why the match ended without a result, if it did.
     """
@@ -61,6 +62,7 @@ class Play:
     step: int = 0
     sealed: Mapping[Role, MoveData] = field(default_factory=dict)
     opened: Mapping[Role, int] = field(default_factory=dict)
+    kept_open: Mapping[Role, int] = field(default_factory=dict)
     last: int = 0
     abandoned: str | None = None
     redraw_unknown_to: Role | None = None
@@ -96,20 +98,33 @@ class Play:
         return dict(self.game.payoffs(self.state))
 
     def metrics(self) -> dict[str, Json]:
-        return dict(self.game.metrics(self.state)) if self.finished else {}
+        """The match's metrics, and each seat's as "<role>_<key>"."""
+        if not self.finished:
+            return {}
+        seats = {
+            f"{role}_{key}": value
+            for role in self.game.roles()
+            for key, value in self.game.seat_metrics(self.state, role).items()
+        }
+        return {**self.game.metrics(self.state), **seats}
 
 
 # ---- configurations ----------------------------------------------------------------------------
 
 
-def configure(game: type[Game[Any, Any]], config: Mapping[str, Json]) -> Game[Any, Any]:
+def configure(
+    game: type[Game[Any, Any]], config: Mapping[str, Json], *, amounts: Amounts = "dollars"
+) -> Game[Any, Any]:
     """A game with its configuration; missing keys take their defaults.
+
+    Args:
+        amounts: how its amounts are written for players.
 
     Raises:
         BadConfig: naming the key and what is wrong with it.
     """
     try:
-        return game(game.Config.model_validate_json(_as_json(config)))
+        return game(game.Config.model_validate_json(_as_json(config)), amounts=amounts)
     except ValidationError as error:
         raise BadConfig(
             _("Configuration of {game}: {problems}").format(game=game.key, problems=_explain(error, game.Config))
@@ -138,7 +153,10 @@ def _exact(data: Any) -> bool:
 
 
 def _explain(error: ValidationError, model: type[Any]) -> str:
-    return "; ".join(_problem(e, model)[0] for e in error.errors())
+    found = error.errors()
+    # A list whose entries are wrong counts as too short as well: only the entries are named.
+    entries = [e["loc"][: len(e["loc"]) - n] for e in found for n in range(1, len(e["loc"]))]
+    return "; ".join(_problem(e, model)[0] for e in found if e["type"] != "too_short" or e["loc"] not in entries)
 
 
 _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -160,6 +178,7 @@ _PROBLEMS: dict[str, Callable[[dict[str, Any]], str]] = {
     "literal_error": lambda e: _("must be one of {choices}").format(choices=e["ctx"]["expected"]),
     "string_too_long": lambda e: _too_long(e),
     "too_long": lambda e: _too_long(e),
+    "too_short": lambda e: _("needs at least {limit} of them").format(limit=e["ctx"]["min_length"]),
 }
 
 
@@ -175,12 +194,13 @@ def _plain(number: float) -> str:
     return f"{number:,.10g}"
 
 
-def _problem(error: Any, model: type[Any], *, with_names: bool = True) -> tuple[str, str | None]:
+def _problem(error: Any, form: Form | type[Any], *, on_page: bool = False) -> tuple[str, str | None]:
     """One validation error as a sentence part, and the top-level field it is about.
 
     Args:
-        with_names: say a field's name beside its title, as programs need it and people do not.
+        on_page: name the field as its page does and give an example; programs need its name instead.
     """
+    model = form.model if isinstance(form, Form) else form
     key = str(error["loc"][0]) if error["loc"] else None
     describe = _PROBLEMS.get(error["type"])
     what = describe(error) if describe else error["msg"].removeprefix("Value error, ").removeprefix("Input ")
@@ -188,12 +208,43 @@ def _problem(error: Any, model: type[Any], *, with_names: bool = True) -> tuple[
         return what, None
     known = model.model_fields.get(key)
     label = quoted(key) if known is None else known.title or key
-    where = ".".join(str(part) for part in error["loc"][1:] if isinstance(part, int))
-    name = f"{label} ({key})" if with_names and known is not None and known.title else label
+    if on_page and isinstance(form, Form) and known is not None:
+        label = quoted(form.labels.get(key, label), most=60)
+    # Pydantic's own steps (validators, branches of a union) stand in the path with brackets; people know entries only.
+    where = ".".join(str(part) for part in error["loc"][1:] if "[" not in str(part))
+    name = f"{label} ({key})" if not on_page and known is not None and known.title else label
+    if on_page and known is not None and not where and (example := _example(model, key)):
+        what = _("{what}, for example {example}").format(what=what, example=example)
     return f"{name}{f' [{where}]' if where else ''} {what}", key
 
 
+_USUAL = 12.5
+"""The example of a number, where the limits allow it."""
+
+
+def _example(model: type[Any], key: str) -> str:
+    """A number that the field takes, as people type it; empty for fields of other kinds."""
+    part = model.model_json_schema()["properties"].get(key, {})
+    part = next((kind for kind in part.get("anyOf", ()) if kind.get("type") != "null"), part)
+    if part.get("type") not in ("number", "integer"):
+        return ""
+    low = part.get("minimum", part.get("exclusiveMinimum", 0))
+    high = part.get("maximum", part.get("exclusiveMaximum", max(_USUAL, 2 * low)))
+    one = _USUAL if low <= _USUAL <= high else (low + high) / 2
+    return _plain(round(one) if part["type"] == "integer" else one)
+
+
 # ---- playing -----------------------------------------------------------------------------------
+
+
+def prepare(game: Game[Any, Any], seed: int) -> None:
+    """Do ahead what `start` would take long over; what is slow remembers its results for as long as that takes.
+
+    Meant for whoever opens a match under a lock. Games of several people cannot use it: their seed is drawn
+    together with the group.
+    """
+    if game.slow_setup:
+        game.setup(SeededChance(seed, 0))
 
 
 def start(game: Game[Any, Any], seed: int, *, redraw_unknown_to: Role | None = None) -> tuple[Play, tuple[Event, ...]]:
@@ -226,7 +277,7 @@ def submit(play: Play, role: Role, move: MoveData, *, by: str | None = None) -> 
         if turn.closes == "all" and len(sealed) < len(turn.forms):
             events = _number(play.last, logged)
             return replace(play, sealed=sealed, last=events[-1].number), events
-        moves: dict[Role, Move] = {r: _parse(form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
+        moves: dict[Role, Move] = {r: filled_in(form_for(turn.forms[r], m), m) for r, m in sealed.items() if r != role}
         moves[role] = checked
     else:
         moves = {role: checked}
@@ -251,7 +302,9 @@ def _stay(
     events = _number(play.last, logged)
     last = events[-1].number
     turn = play.game.turn(state)
-    return replace(play, state=state, turn=turn, step=step, opened={**play.opened, role: last}, last=last), events
+    kept_open = {**play.kept_open, role: play.kept_open.get(role, 0) + 1}
+    opened = {**play.opened, role: last}
+    return replace(play, state=state, turn=turn, step=step, opened=opened, kept_open=kept_open, last=last), events
 
 
 def _advance(
@@ -262,7 +315,7 @@ def _advance(
     turn = play.game.turn(state)
     opens_at = play.last + len(logged)
     opened = dict.fromkeys(turn.forms, opens_at) if turn else {}
-    after = replace(play, state=state, turn=turn, step=step, sealed={}, opened=opened, last=opens_at)
+    after = replace(play, state=state, turn=turn, step=step, sealed={}, opened=opened, kept_open={}, last=opens_at)
     if turn is None:
         logged = [*logged, ("end", {"payoffs": after.payoffs(), "metrics": after.metrics()})]
         after = replace(after, last=opens_at + 1)
@@ -301,7 +354,9 @@ def check(play: Play, role: Role, move: Any) -> tuple[Form, Move]:
     if not isinstance(move, Mapping):
         raise Refused(_("A move must be a JSON object."))
     form = form_for(play.turn.forms[role], move)
-    checked = _parse(form, move)
+    checked = filled_in(form, move)
+    if not form.ends_turn and play.kept_open.get(role, 0) >= play.game.open_moves:
+        raise Refused(_("At most {most} entries of this kind are taken in one turn.").format(most=play.game.open_moves))
     if reason := play.game.refuse(play.state, role, checked):
         raise Refused(reason)
     return form, checked
@@ -309,21 +364,36 @@ def check(play: Play, role: Role, move: Any) -> tuple[Form, Move]:
 
 def form_for(forms: Sequence[Form], move: MoveData) -> Form:
     """The form whose fields `move` names best; the only one, where there is one."""
-    return max(forms, key=lambda form: len(form.model.model_fields.keys() & move.keys()))
+    return forms[0] if len(forms) == 1 else max(forms, key=lambda form: len(_fields(form.model) & move.keys()))
 
 
-def _parse(form: Form, move: MoveData) -> Move:
+@cache
+def _fields(model: type[Move]) -> frozenset[str]:
+    """The names of a model's fields: pydantic takes a while to say them."""
+    return frozenset(model.model_fields)
+
+
+def filled_in(form: Form, move: MoveData) -> Move:
+    """The form as these values fill it in; whether the rules allow it is not asked.
+
+    Raises:
+        Refused: they do not; with the reason, for the player.
+    """
     try:
         return form.model.model_validate_json(_as_json(move))
     except ValidationError as error:
         first = error.errors()[0]
-        problem, field_name = _problem(first, form.model)
+        problem, field_name = _problem(first, form)
         if field_name is None:
             raise Refused(_("The move could not be read.")) from None
-        plain = _problem(first, form.model, with_names=False)[0]
-        raise Refused(_sentence(problem), field_name, _sentence(plain)) from None
+        plain = _problem(first, form, on_page=True)[0]
+        raise Refused(_with_limits(problem, form), field_name, _with_limits(plain, form)) from None
     except (TypeError, ValueError, RecursionError):
         raise Refused(_("The move could not be read.")) from None
+
+
+def _with_limits(problem: str, form: Form) -> str:
+    return f"{_sentence(problem)} {form.limits}".rstrip()
 
 
 def _sentence(words: str) -> str:
@@ -338,7 +408,7 @@ def expand(form: Form, short: MoveData) -> MoveData:
         Refused: the short form is not filled in properly; with the reason, for the player.
     """
     assert form.short is not None and form.expand is not None
-    return form.expand(_parse(replace(form, model=form.short), short))
+    return form.expand(filled_in(replace(form, model=form.short), short))
 
 
 def plain_move(move: Move) -> dict[str, Json]:
@@ -359,7 +429,7 @@ def use_tool(play: Play, role: Role, name: str, arguments: MoveData) -> Json:
         raise Refused(
             _("There is no tool “{name}” now; there are {names}.").format(name=name, names=", ".join(tools) or "none")
         )
-    return tool.answer(_parse(Form(tool.name, tool.name, tool.arguments), arguments))
+    return tool.answer(filled_in(Form(tool.name, tool.name, tool.arguments), arguments))
 
 
 # ---- replaying ---------------------------------------------------------------------------------
@@ -503,6 +573,21 @@ def _comparable(event: Event) -> Json:
     return json.loads(json.dumps(event.as_dict()))
 
 
+def stages(
+    game: Game[Any, Any], seed: int, moves: Sequence[tuple[Role, MoveData]]
+) -> Sequence[tuple[int | None, str | None]]:
+    """The round and phase of each move of a match, in order; costs a replay where the moves alone do not tell them."""
+    if (told := game.stages(moves)) is not None:
+        return told
+    if type(game).stage is Game.stage:
+        return [(None, None)] * len(moves)
+    play, found = start(game, seed)[0], []
+    for role, move in moves:
+        found.append(game.stage(play.state))
+        play, _made = submit(play, role, move)
+    return found
+
+
 @dataclass(frozen=True)
 class Own:
     """A role's own move in its story: the number of its event, the forms that were open to it, and the play before."""
@@ -545,7 +630,7 @@ def applied(before: Play, mover: Role, move: MoveData) -> dict[Role, Move]:
     forms = before.turn.forms
     ended = form_for(forms[mover], move).ends_turn
     moves = {**before.sealed, mover: move} if ended else {mover: move}
-    return {role: _parse(form_for(forms[role], data), data) for role, data in moves.items()}
+    return {role: filled_in(form_for(forms[role], data), data) for role, data in moves.items()}
 
 
 # ---- snapshots ---------------------------------------------------------------------------------
@@ -564,6 +649,7 @@ def snapshot(play: Play) -> dict[str, Json]:
         "step": play.step,
         "sealed": dict(play.sealed),
         "opened": dict(play.opened),
+        "kept_open": dict(play.kept_open),
         "last": play.last,
         "abandoned": play.abandoned,
     }
@@ -580,6 +666,7 @@ def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
         step=saved["step"],
         sealed=saved["sealed"],
         opened=saved["opened"],
+        kept_open=saved.get("kept_open", {}),
         last=saved["last"],
         abandoned=saved["abandoned"],
     )

@@ -98,7 +98,7 @@ def named(key: str, name: str) -> Selection:
         BadConfig: the game has no such selection.
     """
     module = published(key)
-    selections: Mapping[str, Selection] = module.SELECTIONS if module else {}
+    selections: Mapping[str, Selection] = getattr(module, "SELECTIONS", {})
     if name not in selections:
         names = ", ".join(selections) or _("none")
         raise BadConfig(

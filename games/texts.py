@@ -1,7 +1,7 @@
 """Instruction texts: one Jinja template per game, read by people and models alike.
 
-Researchers edit these templates, so they render in Jinja's sandbox and see only the variables
-that the game gives for the reader's role.
+Researchers edit these templates, so they render in a bounded sandbox (`games.bounded`) and see only the
+variables that the game gives for the reader's role.
 """
 
 from __future__ import annotations
@@ -12,15 +12,21 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, meta, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes, pass_context
 
+from games.bounded import BoundedEnvironment
 from games.errors import BadText
+from games.words import exact, in_amounts, number, percent
 from games.words import gettext as _
-from games.words import money, number, percent
 
-_environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-_environment.filters.update(money=money, percent=percent, number=number)
+
+@pass_context
+def _money(context: Any, amount: float) -> str:
+    """A game's amount in the reader's unit: the variable `amounts` says which ("points" or "dollars")."""
+    return in_amounts(amount, context.get("amounts", "dollars"))
+
+
+_environment = BoundedEnvironment({"money": _money, "percent": percent, "number": number, "exact": exact})
 NAMELESS = "<template>"
 """What Jinja calls a template without a file in tracebacks."""
 
@@ -33,7 +39,7 @@ def read(game: str, name: str) -> str:
 
 @lru_cache(maxsize=256)
 def _compile(template: str) -> Any:
-    return _environment.from_string(template)
+    return _environment.bounded(template)
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
@@ -43,7 +49,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
         BadText: it does not parse, or names a variable that there is not.
     """
     try:
-        text: str = _compile(template).render(variables)
+        text = _environment.written(_compile(template), variables)
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:
         raise BadText(_("This text cannot be shown: {reason}").format(reason=error)) from None
     return text.strip() + "\n"
@@ -69,6 +75,7 @@ def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection
         BadText: naming the line, and the variable that there is not.
     """
     try:
+        compiled = _compile(template)
         parsed = _environment.parse(template)
         unknown = meta.find_undeclared_variables(parsed) - sample.keys()
         for name in parsed.find_all(nodes.Name):
@@ -86,7 +93,7 @@ def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection
                         "Line {line}: “{name}” can only be written out as it stands, or asked whether it is empty."
                     ).format(line=name.lineno, name=name.name)
                 )
-        _compile(template).render(sample)
+        _environment.written(compiled, sample)
     except TemplateSyntaxError as error:
         raise BadText(_("Line {line}: {reason}").format(line=error.lineno, reason=error.message)) from None
     except (TemplateError, TypeError, ValueError, ArithmeticError) as error:

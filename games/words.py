@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
+
+Amounts = Literal["points", "dollars"]
+"""How a game's own amounts are written; real money is written with its currency, by the platform alone."""
 
 
 def _as_it_is(sentence: str) -> str:
@@ -34,6 +38,29 @@ def money(amount: float, *, currency: str = "$") -> str:
     return f"{sign}{currency}{digits.removesuffix('.00')}"
 
 
+def points(amount: float) -> str:
+    """`amount` of a game as points, with at most two decimals, the word never on a line of its own.
+
+    >>> points(10000), points(0.5), points(1)
+    ('10,000\xa0points', '0.5\xa0points', '1\xa0point')
+    """
+    shown = plain_points(amount)
+    return f"{shown}\xa0{gettext('point') if shown in ('1', '-1') else gettext('points')}"
+
+
+def plain_points(amount: float) -> str:
+    """The number in `points`: four digits where two decimals would not show it, a power of ten beyond 1e15."""
+    if abs(amount) >= 1e15 or (0 < abs(amount) < 1 and abs(round(amount, 2) - amount) > 1e-9):
+        return f"{amount:.4g}"
+    shown = f"{amount:,.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown
+
+
+def in_amounts(amount: float, amounts: Amounts) -> str:
+    """`amount` of a game as its players read it."""
+    return points(amount) if amounts == "points" else money(amount)
+
+
 def percent(share: float) -> str:
     """A share of one as a percentage without needless digits: 0.05 → "5%", 0.125 → "12.5%"."""
     return f"{round(100 * share, 4):g}%"
@@ -42,6 +69,16 @@ def percent(share: float) -> str:
 def number(value: float) -> str:
     """A number without needless digits, thousands separated: 81.0 → "81", 1234.5 → "1,234.5"."""
     return f"{round(value, 4):,.10g}"
+
+
+def exact(value: float) -> str:
+    """A number with all its digits, nothing rounded: 20.0 → "20", 2/3 → "0.6666666666666666"."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+def rounded(value: float) -> str:
+    """A number with the digits that a sentence needs: 21.666666666666668 → "21.6667"."""
+    return f"{value:.6g}" if abs(value) < 1e6 else exact(round(value, 2))
 
 
 def quoted(text: str, *, most: int = 24) -> str:

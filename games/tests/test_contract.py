@@ -11,7 +11,7 @@ import pytest
 
 from games import contract, examples, registry
 from games.examples import Broken, Case, Examples, cases_of
-from games.interface import Fact, Facts, Text
+from games.interface import Doubt, Fact, Facts, Text, Turn
 from games.tests.toys import CLOCK_AUCTION_EXAMPLES, WELL_EXAMPLES, ClockAuction, Guessing, Well
 
 CASES = [
@@ -91,9 +91,83 @@ class AnswersWithoutOption(ClockAuction):
         return tuple(replace(question, answer="Perhaps") for question in super().quiz(role))
 
 
+class ForgetsAMetric(ClockAuction):
+    def seat_metrics(self, state: Any, role: str) -> Any:
+        return {} if role == "b" else super().seat_metrics(state, role)
+
+
+class RecordsLists(ClockAuction):
+    def records(self, state: Any) -> Any:
+        return [{"round": 1, "bids": [1, 2]}]
+
+
+class OverpaysShare(Guessing):
+    def pay_share(self, state: Any, role: str) -> float:
+        return 2.0
+
+
+class IllegalForfeit(Well):
+    def forfeit(self, state: Any, role: str) -> Any:
+        return {"amount": -1}
+
+
+class ForfeitLeavesOpen(Well):
+    def forfeit(self, state: Any, role: str) -> Any:
+        return {"note": "nothing to say"}
+
+
+class RefusesItsDefault(Well):
+    def doubt(self, state: Any, role: str, move: Any) -> Any:
+        return Doubt("No.", may_send=False)
+
+
+class DoubtPeeks(ClockAuction):
+    def doubt(self, state: Any, role: str, move: Any) -> Any:
+        return None if state.values[role] < max(state.values.values()) else Doubt("You would win. Really?")
+
+
+class OracleAgainstPeople(ClockAuction):
+    sparring = "knowing"
+
+
+class NothingShown(Guessing):
+    def turn(self, state: Any) -> Any:
+        turn = super().turn(state)
+        return turn and Turn(
+            {role: tuple(replace(f, on_request=True) for f in forms) for role, forms in turn.forms.items()}
+        )
+
+
+class KeepsTooMuch(Well):
+    def setup(self, chance: Any) -> Any:
+        return replace(super().setup(chance), notes=("x" * 600_000,))
+
+
+class ShowsOthersReserves(ClockAuction):
+    def text_variables(self, role: str) -> Mapping[str, Any]:
+        return {**super().text_variables(role), "first": self.config.reserves[0]}
+
+
+class NeverClosesTurns(Well):
+    open_moves = 0
+
+
 @pytest.mark.parametrize(
     ("game", "shared", "promise"),
     [
+        (ForgetsAMetric, CLOCK_AUCTION_EXAMPLES, "results_come_as_rows"),
+        (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_come_as_rows"),
+        (OverpaysShare, Examples(), "bonus_share_is_a_share"),
+        (IllegalForfeit, WELL_EXAMPLES, "defaults_are_legal"),
+        (ForfeitLeavesOpen, WELL_EXAMPLES, "defaults_are_legal"),
+        (RefusesItsDefault, WELL_EXAMPLES, "doubts_only_ask"),
+        (DoubtPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
+        (OracleAgainstPeople, CLOCK_AUCTION_EXAMPLES, "texts_are_complete"),
+        (NothingShown, Examples(), "forms_can_be_told_apart"),
+        (KeepsTooMuch, WELL_EXAMPLES, "snapshots_change_nothing"),
+        (ShowsOthersReserves, CLOCK_AUCTION_EXAMPLES, "secret_parameters_stay_secret"),
+        (ShowsOthersReserves, CLOCK_AUCTION_EXAMPLES, "paired_configurations_look_alike"),
+        (NeverClosesTurns, WELL_EXAMPLES, "turns_end"),
         (ShowsValues, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
         (ShowsReserves, CLOCK_AUCTION_EXAMPLES, "secret_parameters_stay_secret"),
         (ScriptPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
@@ -122,7 +196,7 @@ def test_what_a_folder_lacks_is_named(tmp_path, monkeypatch) -> None:
     (tmp_path / "go" / "texts" / "instructions.md").touch()
     lacking = "\n".join(contract.missing("go"))
     assert "rules.py" not in lacking and "instructions.md" not in lacking
-    assert "baselines.py" in lacking and "templates/go/screen.html" in lacking and "tests/test_*.py" in lacking
+    assert "tests/test_*.py" in lacking
 
 
 def test_an_unknown_game_fails_the_check(capsys) -> None:

@@ -245,7 +245,17 @@ def test_a_refusal_says_which_field_and_why(move, reason, field):
     with pytest.raises(Refused) as refusal:
         submit(play, "player_1", move)
     assert (str(refusal.value), refusal.value.field) == (reason, field)
-    assert refusal.value.plain == reason.replace(" (answer)", "")
+    on_page = reason.replace("Your number (answer)", "“Your number”")
+    assert refusal.value.plain in (on_page, f"{on_page.removesuffix('.')}, for example 12.5.")
+
+
+def test_a_page_names_the_field_as_it_is_labelled_and_gives_an_example():
+    game = configure(get("bargaining"), {})
+    play, _events = start(game, 1)
+    with pytest.raises(Refused) as refusal:
+        submit(play, "alice", {"alice_gain": "half", "bob_gain": 5000})
+    assert str(refusal.value) == "Alice gets (alice_gain) must be a number."
+    assert refusal.value.plain == "“You get” must be a number, for example 12.5."
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ When the last bidders drop out together, the seed decides which of them buys at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from games.examples import Examples
+from games.examples import Examples, Pair
 from games.interface import (
     Chance,
     Config,
@@ -71,6 +71,10 @@ def _sincere(game: ClockAuction, state: State, role: Role, rng: Random) -> MoveD
     return {"stay": "stay" if state.price + 1 <= state.values[role] else "drop"}
 
 
+def _knowing(game: ClockAuction, state: State, role: Role, rng: Random) -> MoveData:
+    return {"stay": "stay" if state.values[role] == max(state.values.values()) else "drop"}
+
+
 class ClockAuction(Game[AuctionConfig, State]):
     key = "clock_auction"
     title = "Clock auction"
@@ -78,7 +82,8 @@ class ClockAuction(Game[AuctionConfig, State]):
     rules_version = 1
     Config = AuctionConfig
     State = State
-    scripts = {"random": _random, "sincere": _sincere}
+    scripts = {"random": _random, "sincere": _sincere, "knowing": _knowing}
+    oracles = frozenset({"knowing"})
 
     def roles(self) -> tuple[Role, ...]:
         return tuple("abcde"[: self.config.bidders])
@@ -97,7 +102,7 @@ class ClockAuction(Game[AuctionConfig, State]):
         return (Question("drop", "Can you come back?", ("Yes", "No"), "No"),)
 
     def secrets(self, role: Role) -> frozenset[str]:
-        return frozenset({"reserves"}) if role == "a" else frozenset()
+        return frozenset(f"reserves[{at}]" for at, other in enumerate(self.roles()) if other != role)
 
     def setup(self, chance: Chance) -> State:
         values = {
@@ -149,11 +154,18 @@ class ClockAuction(Game[AuctionConfig, State]):
     def metrics(self, state: State) -> Metrics:
         return {"price": state.price, "winner": state.winner}
 
+    def seat_metrics(self, state: State, role: Role) -> Metrics:
+        return {"value": state.values[role], "won": role == state.winner}
+
+    def records(self, state: State) -> Sequence[Mapping[str, Any]]:
+        return [{"line": number, "role": line.bidder} for number, line in enumerate(state.said, start=1)]
+
     def bonus_share(self, role: Role, payoff: float) -> float:
         return min(1.0, max(0.0, 0.5 + payoff / (4 * self.config.highest_value)))
 
 
 EXAMPLES = Examples(
     configs=[{"bidders": 2}, {"bidders": 5, "highest_value": 30}],
-    alternatives={"reserves": [[0, 1, 2, 3, 4], [0, 9, 9, 9, 9]]},
+    alternatives={"reserves[1]": [1, 9]},
+    pairs=[Pair("b", {"reserves": [0, 3, 0, 0, 0]}, {"reserves": [7, 3, 5, 0, 0]})],
 )

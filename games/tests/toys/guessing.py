@@ -28,6 +28,7 @@ from games.interface import (
     Turn,
     View,
 )
+from games.scripts import random_move
 from games.words import percent
 
 
@@ -48,10 +49,6 @@ class State:
     answers: tuple[dict[str, float], ...] = ()
 
 
-def _random(game: Guessing, state: State, role: Role, rng: Random) -> MoveData:
-    return {"answer": round(rng.uniform(0, game.config.upper), 2)}
-
-
 def _zero(game: Guessing, state: State, role: Role, rng: Random) -> MoveData:
     return {"answer": 0.0}
 
@@ -63,7 +60,7 @@ class Guessing(Game[GuessingConfig, State]):
     rules_version = 1
     Config = GuessingConfig
     State = State
-    scripts = {"random": _random, "zero": _zero}
+    scripts = {"random": random_move, "zero": _zero}
 
     def roles(self) -> tuple[Role, ...]:
         return tuple(f"player_{number}" for number in range(1, self.config.players + 1))

@@ -14,6 +14,7 @@ from games.interface import (
     Chance,
     Chart,
     Config,
+    Doubt,
     Form,
     Game,
     Json,
@@ -45,6 +46,10 @@ class Pump(Move):
 
 class Note(Move):
     note: Annotated[Words, Field(max_length=200)]
+
+
+class Plan(Move):
+    plan: Annotated[Words, Field(max_length=200)]
 
 
 class Nothing(Move):
@@ -107,16 +112,27 @@ class Well(Game[WellConfig, State]):
         if len(state.yields) == self.config.periods:
             return None
         note = Form("note", "Keep a note", Note, ends_turn=False)
-        return Turn({"keeper": (Form("pump", "Pump", Pump), note)})
+        plan = Form("plan", "Plan ahead", Plan, ends_turn=False, on_request=True)
+        return Turn({"keeper": (Form("pump", "Pump", Pump), note, plan)})
 
     def apply(self, state: State, moves: Mapping[Role, Any], chance: Chance) -> State:
         move = moves["keeper"]
         if isinstance(move, Note):
             return replace(state, notes=(*state.notes, move.note))
+        if isinstance(move, Plan):
+            return state
         return replace(state, yields=(*state.yields, move.amount if move.amount <= state.flow else 0))
 
     def default(self, state: State, role: Role) -> MoveData:
         return {"amount": 0}
+
+    def forfeit(self, state: State, role: Role) -> MoveData | None:
+        return {"amount": 0}
+
+    def doubt(self, state: State, role: Role, move: Any) -> Doubt | None:
+        if isinstance(move, Pump) and move.amount > self.config.highest_flow:
+            return Doubt("The well never gives as much.", may_send=move.amount <= 2 * self.config.highest_flow)
+        return None
 
     def view(self, state: State, role: Role) -> View:
         points = tuple((float(number), float(got)) for number, got in enumerate(state.yields, start=1))
@@ -146,8 +162,10 @@ class Well(Game[WellConfig, State]):
             return past[asked.period - 1] if asked.period <= len(past) else None
 
         return (
-            Tool("get_yields", "All yields so far.", Nothing, lambda _asked: list(state.yields)),
+            Tool("get_yields", "All yields so far.", Nothing, lambda _asked: list(state.yields), block="yields"),
             Tool("get_yield", "The yield of one period, null if it has not been.", Period, yield_of),
+            Tool("get_period_number", "The present period.", Nothing, lambda _asked: len(state.yields) + 1),
+            Tool("read_notes", "Your notes.", Nothing, lambda _asked: list(state.notes), block="notes"),
         )
 
 

@@ -1,0 +1,144 @@
+"""What auctions of one item with private values share: values drawn or listed, the equilibrium, the bonus.
+
+Source: Economics Arena, section 3 and appendix B. Each seat has assets A and knows what the item is worth
+to itself alone; the winner ends with A - price + value, everybody else with A.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from random import Random
+from statistics import NormalDist
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import Chance, Config, Fact, Json, Prospect, Role
+from games.words import exact
+from games.words import gettext as _
+
+RAREST = 1e-6
+"""Values are drawn again until they lie within the assets; a setting in which fewer than these do is refused."""
+
+
+class AuctionConfig(Config):
+    """The bidders, their assets, and what the item is worth to them."""
+
+    players: int = Field(5, ge=2, le=20, title="Bidders", description="Seats at the table, from 2 to 20.")
+    assets: float = Field(
+        1000, gt=0, title="Assets", description="What each bidder has, and the most that can be bid; in units."
+    )
+    values: tuple[Annotated[float, Field(gt=0)], ...] | None = Field(
+        None,
+        title="Values",
+        description="What the item is worth to each bidder, as many as there are bidders. Empty: drawn by chance.",
+    )
+    value_mean: float = Field(500, gt=0, title="Mean of the values", description="Of the normal distribution.")
+    value_sd: float = Field(
+        100,
+        gt=0,
+        title="Standard deviation of the values",
+        description="Values are drawn again until they lie within the assets. The bonus is scaled by it, too.",
+    )
+
+    @model_validator(mode="after")
+    def _values_fit(self) -> AuctionConfig:
+        if self.values is None:
+            if _share_within(self) < RAREST:
+                raise PydanticCustomError(
+                    "no_values", "value_mean, value_sd: almost no value drawn would lie within the assets"
+                )
+        elif len(self.values) != self.players:
+            raise PydanticCustomError(
+                "number_of_values",
+                "values: there are {given} for {players} bidders",
+                {"given": len(self.values), "players": self.players},
+            )
+        elif max(self.values) > self.assets:
+            raise PydanticCustomError(
+                "value_beyond_assets",
+                "values: each must be at most the assets, {assets}",
+                {"assets": exact(self.assets)},
+            )
+        return self
+
+
+def _share_within(config: AuctionConfig) -> float:
+    """Which part of the values drawn lies in (0, A] once rounded to two decimals."""
+    highest = math.floor(config.assets * 100) / 100
+    if highest < 0.01:
+        return 0.0
+    drawn = NormalDist(config.value_mean, config.value_sd)
+    return drawn.cdf(highest + 0.005) - drawn.cdf(0.005)
+
+
+def values_of(config: AuctionConfig, roles: Sequence[Role], chance: Chance) -> tuple[float, ...]:
+    """What the item is worth to each seat: as listed, or drawn, each known to its seat alone."""
+
+    def sample(rng: Random) -> float:
+        while True:
+            value = round(rng.gauss(config.value_mean, config.value_sd), 2)
+            if 0 < value <= config.assets:
+                return value
+
+    if config.values is not None:
+        return config.values
+    return tuple(chance.draw(f"value of {role}", sample, known_to=(role,)) for role in roles)
+
+
+def with_bidders(config: AuctionConfig, seats: int) -> Mapping[str, Json]:
+    """The same auction with so many bidders: the first of the listed values stay."""
+    values = None if config.values is None or len(config.values) < seats else list(config.values[:seats])
+    return {**config.model_dump(mode="json"), "players": seats, "values": values}
+
+
+def others_values(config: AuctionConfig, roles: Sequence[Role], role: Role) -> frozenset[str]:
+    """The listed values that a seat must not see, as names of secrets."""
+    if config.values is None:
+        return frozenset()
+    return frozenset(f"values[{at}]" for at, seat in enumerate(roles) if seat != role)
+
+
+def equilibrium_assets(config: AuctionConfig, values: Sequence[float]) -> tuple[float, ...]:
+    """N: each seat's final assets where all bid, or stay until, their value.
+
+    A for all but the highest value (the lowest seat on ties), whose seat pays the second-highest.
+    """
+    winner = values.index(max(values))
+    price = max(value for seat, value in enumerate(values) if seat != winner)
+    return tuple(
+        config.assets - price + value if seat == winner else config.assets for seat, value in enumerate(values)
+    )
+
+
+def bonus_share(config: AuctionConfig, payoff: float) -> float:
+    """½ + (payoff - A)/(4·value_sd) within [0, 1]: two standard deviations lost or gained span it."""
+    return min(max(0.5 + (payoff - config.assets) / (4 * config.value_sd), 0.0), 1.0)
+
+
+def pay_examples(config: AuctionConfig) -> tuple[Prospect, ...]:
+    """Ending as without the item, and with a tenth more."""
+    words = _("if you end with {amount}")
+    return tuple(
+        Prospect(words.format(amount=units(kept)), kept, bonus_share(config, kept))
+        for kept in (config.assets, 1.1 * config.assets)
+    )
+
+
+def units(amount: float) -> str:
+    """An amount of assets as sentences say it; tables have all its digits.
+
+    >>> units(1023.0800000000001), units(1)
+    ('1,023.08 units', '1 unit')
+    """
+    return _("1 unit") if amount == 1 else _("{amount} units").format(amount=f"{amount:,.10g}")
+
+
+def own_facts(config: AuctionConfig, value: float) -> tuple[Fact, Fact]:
+    """What a bidder has: its value and its assets."""
+    return (
+        Fact("value", _("Worth to you"), value, units(value)),
+        Fact("assets", _("Your assets"), config.assets, units(config.assets)),
+    )

@@ -1,0 +1,206 @@
+"""Jinja's sandbox with bounds: a text that a researcher writes cannot keep a page or a worker busy.
+
+The sandbox keeps texts from reaching anything but their variables, not from running for ever. Here they may
+write out, choose and count: no macros, methods or lists of their own; numbers, words, loops and the finished
+text have a size; whatever is left has a second.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from decimal import Decimal
+from numbers import Real
+from time import monotonic
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, nodes
+from jinja2.exceptions import SecurityError, TemplateAssertionError
+from jinja2.filters import FILTERS
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from games.words import gettext as _
+
+LONGEST = 100_000
+"""Characters of a finished text, and of any words made on the way."""
+MOST_STEPS = 5_000
+"""Of all loops of one text together."""
+LONGEST_RANGE = 1_000
+DEEPEST_LOOPS = 2
+LARGEST_NUMBER = 1e15
+LARGEST_POWER = 64
+SECONDS = 1.0
+
+PLAIN_FILTERS = (
+    "abs", "capitalize", "count", "d", "default", "e", "escape", "first", "float", "int", "last", "length", "lower",
+    "max", "min", "round", "sort", "string", "sum", "title", "trim", "upper",
+)  # fmt: skip
+"""Of Jinja's own: those whose result is no larger than what they are given."""
+_ALLOWED: tuple[type[nodes.Node], ...] = (
+    nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign, nodes.FilterBlock,
+    nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Compare, nodes.Operand,
+    nodes.And, nodes.Or, nodes.Not, nodes.CondExpr, nodes.Filter, nodes.Test, nodes.Keyword, nodes.Concat,
+    nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow, nodes.Neg, nodes.Pos,
+)  # fmt: skip
+_LOOP, _JOIN = "bounded loop", "bounded join"
+
+
+class TooMuch(SecurityError):
+    """A text that asks for more than it may; says what."""
+
+
+class _Effort:
+    """What one rendering has used so far."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.until = monotonic() + SECONDS
+
+    def spend(self) -> None:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooMuch(_("The loops of a text may take {most} steps in all.").format(most=MOST_STEPS))
+        self.look_at_the_clock()
+
+    def look_at_the_clock(self) -> None:
+        if monotonic() > self.until:
+            raise TooMuch(_("This text takes too long to write."))
+
+
+_effort: ContextVar[_Effort] = ContextVar("effort")
+
+
+def sized(value: Any) -> Any:
+    """`value`, if it is small enough to go on with.
+
+    Raises:
+        TooMuch
+    """
+    if isinstance(value, Real | Decimal) and not -LARGEST_NUMBER <= float(value) <= LARGEST_NUMBER:
+        raise TooMuch(_("Numbers in a text end at {most}.").format(most=f"{LARGEST_NUMBER:,.0f}"))
+    if isinstance(value, str | list | tuple) and len(value) > LONGEST:
+        raise TooMuch(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+    return value
+
+
+def _steps(values: Iterable[Any]) -> Iterator[Any]:
+    effort = _effort.get()
+    for value in values:
+        effort.spend()
+        yield value
+
+
+def _joined(parts: Iterable[Any], between: str = "") -> str:
+    made, length = [], 0
+    for part in parts:
+        made.append(str(part))
+        length += len(made[-1]) + len(between)
+        if length > LONGEST:
+            raise TooMuch(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+    return between.join(made)
+
+
+def _range(*bounds: int) -> range:
+    made = range(*bounds)
+    if len(made) > LONGEST_RANGE:
+        raise TooMuch(_("range() may have {most} numbers.").format(most=LONGEST_RANGE))
+    return made
+
+
+class BoundedEnvironment(ImmutableSandboxedEnvironment):
+    """Compiles and renders texts as described above; `filters` are those that texts may use beside Jinja's harmless."""
+
+    intercepted_binops = frozenset(["+", "-", "*", "/", "//", "%", "**"])
+    _operators = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+                  "//": operator.floordiv, "%": operator.mod, "**": operator.pow}  # fmt: skip
+
+    def __init__(self, filters: Mapping[str, Any]) -> None:
+        super().__init__(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        self.filters = {name: FILTERS[name] for name in PLAIN_FILTERS} | dict(filters)
+        self.filters |= {_LOOP: _steps, _JOIN: _joined, "join": _joined}
+        self.globals = {"range": _range}
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        numbers = all(isinstance(one, Real | Decimal | Undefined) for one in (left, right))
+        if operator != "+" and not numbers:
+            raise TooMuch(_("“{sign}” is for numbers.").format(sign=operator))
+        if operator == "**" and not isinstance(right, Undefined) and abs(right) > LARGEST_POWER:
+            raise TooMuch(_("Powers in a text end at {most}.").format(most=LARGEST_POWER))
+        return sized(self._operators[operator](sized(left), sized(right)))
+
+    def bounded(self, template: str) -> Any:
+        """The compiled template.
+
+        Raises:
+            TemplateSyntaxError: it does not parse, or does what no text may.
+        """
+        try:
+            parsed = self.parse(template)
+            self._refuse(parsed, depth=0)
+            for loop in parsed.find_all(nodes.For):
+                loop.iter = nodes.Filter(loop.iter, _LOOP, [], [], None, None, lineno=loop.lineno)
+            return self.from_string(_with_bounded_joins(parsed).set_environment(self))
+        except (RecursionError, SyntaxError, MemoryError):  # Python's own limits, in Jinja's parser or of its code
+            raise TemplateSyntaxError(_("This text is nested too deeply."), 1) from None
+
+    def _refuse(self, node: nodes.Node, *, depth: int) -> None:
+        if isinstance(node, nodes.For):
+            depth += 1
+            if depth > DEEPEST_LOOPS:
+                raise TemplateSyntaxError(_("Loops may be two deep."), node.lineno)
+            if node.recursive:
+                raise TemplateSyntaxError(_("Loops may not call themselves."), node.lineno)
+        elif isinstance(node, nodes.Call):
+            if not (isinstance(node.node, nodes.Name) and node.node.name == "range"):
+                raise TemplateSyntaxError(_("Only range() can be called in a text."), node.lineno)
+        elif isinstance(node, nodes.List | nodes.Tuple):
+            if getattr(node, "ctx", "load") == "load" and not all(isinstance(item, nodes.Const) for item in node.items):
+                raise TemplateSyntaxError(_("Lists in a text hold plain values."), node.lineno)
+        elif not isinstance(node, _ALLOWED):
+            kind = type(node).__name__.lower()
+            raise TemplateSyntaxError(_("A text cannot use “{what}”.").format(what=kind), node.lineno)
+        if isinstance(node, nodes.Filter):
+            self._refuse_filter(node)
+        for child in node.iter_child_nodes():
+            self._refuse(child, depth=depth)
+
+    def _refuse_filter(self, node: nodes.Filter) -> None:
+        if node.name not in self.filters or node.name in (_LOOP, _JOIN):
+            raise TemplateAssertionError(f"No filter named {node.name!r}.", node.lineno)
+        arguments = [*node.args, *(keyword.value for keyword in node.kwargs)]
+        if not all(isinstance(one, nodes.Const | nodes.Name | nodes.Neg) for one in arguments):
+            raise TemplateSyntaxError(_("A filter's arguments are plain values."), node.lineno)
+
+    def written(self, compiled: Any, variables: Mapping[str, Any]) -> str:
+        """The compiled template with `variables` filled in.
+
+        Raises:
+            TooMuch, and whatever Jinja raises
+        """
+        effort = _Effort()
+        before = _effort.set(effort)
+        try:
+            pieces, length = [], 0
+            for piece in compiled.generate(variables):
+                effort.look_at_the_clock()
+                length += len(piece)
+                if length > LONGEST:
+                    raise TooMuch(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+                pieces.append(piece)
+            return "".join(pieces)
+        finally:
+            _effort.reset(before)
+
+
+def _with_bounded_joins(node: Any) -> Any:
+    """The tree with every `a ~ b` made by a filter that looks at the length."""
+    for name, value in node.iter_fields():
+        if isinstance(value, list):
+            setattr(node, name, [_with_bounded_joins(one) if isinstance(one, nodes.Node) else one for one in value])
+        elif isinstance(value, nodes.Node):
+            setattr(node, name, _with_bounded_joins(value))
+    if isinstance(node, nodes.Concat):
+        parts = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(parts, _JOIN, [], [], None, None, lineno=node.lineno)
+    return node

@@ -1,0 +1,127 @@
+"""What the games of Economics Arena share: its collections, and the remarks that models write beside their moves.
+
+Source: Economics Arena, section 4 and appendix B. The wording is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from games.interface import Json
+from games.lineups import AGENT, CollectionPreset, Environment, Lineups, StudyPreset
+from games.strategies import Remark, Strategy
+
+PERSONA = "You are a clever player. Play as rationally as you can."
+SOURCE = "Economics Arena, section 4 and appendix B."
+GROUPS = ("L", "M", "H")
+"""Stakes: low, middle, high; what they are is the game's own."""
+
+UNDERSTANDING = Remark("understanding", "how you understand the game, briefly, in your own words", first=True)
+GOAL = Remark("goal", "what you are to achieve in this game, briefly", first=True)
+REASON = Remark("reason", "why you answer so, briefly")
+CONVERSATION = Strategy("As plain: in a conversation the depth of the history would not bind.", layout="fresh")
+"""Takes the place of the usual conversation in games of runs, where each run is asked in a prompt of its own."""
+
+Treatment = Callable[[str, int], Mapping[str, Json]]
+"""(group, session from 0) → what differs from the game's defaults in that session."""
+
+
+def preset(
+    title: str, summary: str, treatment: Callable[[int], Treatment], *, one_configuration_per_group: bool
+) -> CollectionPreset:
+    """All environments of one game.
+
+    Args:
+        treatment: (the preset's seed) → the sessions' configurations.
+        one_configuration_per_group: all sessions of a group have the same one, and differ by their draws.
+    """
+
+    def environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
+        sessions = _Sessions(treatment(seed), one_configuration_per_group)
+        pool = tuple(agents)
+        together = Lineups(rule="together", agents=pool, rotate=True)
+        among_rational = Lineups(
+            rule="each", agents=pool, fixed={f"p{seat}": "script:rational" for seat in range(2, 6)}, rotate=True
+        )
+        alone = Lineups(rule="each", agents=pool, rotate=True)
+        all_seats: dict[str, Json] = {"players": len(pool)}
+        told: dict[str, Json] = {"players": 5, "told_of_others": "rational"}
+        history: dict[str, Json] = {"runs": 6, "history_depth": 3}
+        yield sessions.environment("melee", together, GROUPS, 50, all_seats)
+        yield sessions.environment("rational", among_rational, GROUPS, 50, told)
+        yield sessions.environment("cot", among_rational, GROUPS, 50, told, {"strategy": "chain_of_thought"})
+        if len(pool) >= 5:
+            seniors = Lineups(rule="together", agents=pool[:5], rotate=True)
+            yield sessions.environment("senior", seniors, ("M",), 100, {"players": 5})
+        yield sessions.environment("melee-history", together, GROUPS, 10, {**all_seats, **history})
+        yield sessions.environment("rational-history", among_rational, GROUPS, 10, {**told, **history})
+        similar: dict[str, Json] = {"players": 5, "told_of_others": "similar", **history}
+        yield sessions.environment("self", alone, GROUPS, 10, similar)
+
+    return CollectionPreset(
+        title=title,
+        summary=summary,
+        source=SOURCE,
+        environments=environments,
+        agents=2,
+        most_agents=20,
+        settings={
+            "strategy": "published",
+            "persona": PERSONA,
+            "tries_after_first": 0,
+            "script": "no_answer",
+            "script_counts": True,
+        },
+    )
+
+
+class _Sessions:
+    """Environments of one game: which configurations their sessions have."""
+
+    def __init__(self, treatment: Treatment, one_per_group: bool):
+        self.treatment = treatment
+        self.one_per_group = one_per_group
+
+    def environment(
+        self,
+        name: str,
+        lineups: Lineups,
+        groups: Sequence[str],
+        sessions: int,
+        config: Mapping[str, Json],
+        settings: Mapping[str, Any] | None = None,
+    ) -> Environment:
+        """`sessions` of each group; session s seats the agents s places further."""
+        each = 1 if self.one_per_group else sessions
+        return Environment(
+            name,
+            [{**self.treatment(group, session), **config} for group in groups for session in range(each)],
+            lineups,
+            repetitions=sessions,
+            cycle=each,
+            settings=settings or {},
+        )
+
+
+def with_people(title: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
+    """Ready studies of one game: one person among models, two people among models, people only."""
+    return StudyPreset(
+        title=title,
+        summary="Three drafts: one person among agents, two people among agents, people only.",
+        source=SOURCE,
+        tables={
+            "one": {"p1": "person", "*": AGENT},
+            "several": {"p1": "person", "p2": "person", "*": AGENT},
+            "people": {"*": "person"},
+        },
+        config=config,
+        minutes=minutes,
+        fields={
+            "turn_seconds": turn_seconds,
+            "extension_seconds": 30,
+            "on_timeout": "default",
+            "lobby_seconds": 300,
+            "lobby_after": "agents",
+        },
+    )

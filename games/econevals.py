@@ -1,0 +1,106 @@
+"""What the environments of EconEvals share: their collections, their results, and ready studies with people.
+
+Source: EconEvals, sections 3 to 5. Each agent plays the same twelve instances of a level, one agent a match.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from games.interface import Block, Cell, Json, Table
+from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
+from games.strategies import TOOLS
+from games.words import gettext as _
+from games.words import number
+
+LEVELS = ("basic", "medium", "hard")
+INSTANCES = range(12)
+ASKED: Mapping[str, Json] = {"strategy": TOOLS, "temperature": 1.0}
+"""How models were asked: with tools, without reasoning but for their notes."""
+
+
+def benchmark(title: str, summary: str, source: str, config: Mapping[str, Json]) -> CollectionPreset:
+    """Twelve instances with this configuration."""
+
+    def environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
+        yield Environment(
+            "instances",
+            [{**config, "instance_seed": number} for number in INSTANCES],
+            Lineups(rule="each", agents=tuple(agents)),
+            title=title,
+        )
+
+    return CollectionPreset(title, summary, source, environments, settings=ASKED)
+
+
+def alone(title: str, source: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
+    """A ready study in which a person plays alone; silence repeats the last submission."""
+    return StudyPreset(
+        title=title,
+        summary="One draft: a person plays alone, with the data that models have.",
+        source=source,
+        tables={"alone": {"agent": "person"}},
+        config=config,
+        minutes=minutes,
+        fields={"turn_seconds": turn_seconds, "extension_seconds": 60, "on_timeout": "default"},
+    )
+
+
+# ---- as a collection's page shows it ------------------------------------------------------------
+
+Result = Mapping[str, Any]
+"""A finished match: {config, agents, payoffs, metrics, records}, as `Game.carry` has them."""
+
+
+def by_agents(
+    matches: Iterable[Result], columns: Mapping[str, Callable[[Sequence[Result]], float | None]], *, title: str
+) -> list[Block]:
+    """A table with a row for the agents of each match, in the order of their seats, and figures of their matches.
+
+    Args:
+        columns: what a figure is called, and how it follows from the row's matches; None where it does not.
+    """
+    groups: defaultdict[str, list[Result]] = defaultdict(list)
+    for match in matches:
+        groups[" – ".join(match["agents"].values())].append(match)
+    if not groups:
+        return []
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (agents, len(played), *(_shown(figure(played)) for figure in columns.values()))
+        for agents, played in groups.items()
+    )
+    return [Table("agents", title, (_("Agents"), _("Matches"), *columns), rows)]
+
+
+def scores(game: type[Any], matches: Iterable[Result]) -> list[Block]:
+    """A benchmark's scores, level by level."""
+    by_level: defaultdict[str, list[Result]] = defaultdict(list)
+    for match in matches:
+        by_level[match["config"]["level"]].append(match)
+    figures: dict[str, Callable[[Sequence[Result]], float | None]] = {_("Mean score"): mean_of("score")}
+    if "solved" in game.metric_meanings:
+        figures[_("Share solved")] = mean_of("solved")
+    if "exploration_rate" in game.metric_meanings:
+        figures[_("Exploration rate")] = mean_of("exploration_rate")
+    return [
+        block
+        for level, played in by_level.items()
+        for block in by_agents(played, figures, title=_("Level {level}").format(level=level))
+    ]
+
+
+def mean_of(metric: str) -> Callable[[Sequence[Result]], float | None]:
+    """The mean of a metric over the matches that have it."""
+
+    def mean(played: Sequence[Result]) -> float | None:
+        known = [match["metrics"][metric] for match in played if match["metrics"][metric] is not None]
+        return fmean(known) if known else None
+
+    return mean
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else number(round(value, 3))

@@ -1,0 +1,64 @@
+"""Data that a role may look at: a tool for models and a block on a person's page, from one description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from games.interface import Block, Cell, Chart, Move, Series, Table, Tool
+
+
+class NoArguments(Move):
+    """Of a tool that takes none."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Rows of named values.
+
+    Attributes:
+        tool: name of the tool, such as "get_previous_pricing_data".
+        help: what it answers, in words for the model.
+        key: of the block on the page; its chart's is "<key>_chart".
+        title: of the block.
+        columns: by the name under which the tool has a value, what the page calls it.
+        rows: in the order of time where there is one; each with every column.
+        newest_first: the page shows the last row first.
+        series: (column across, columns up): also drawn as lines.
+    """
+
+    tool: str
+    help: str
+    key: str
+    title: str
+    columns: Mapping[str, str]
+    rows: Sequence[Mapping[str, Cell]]
+    newest_first: bool = False
+    series: tuple[str, tuple[str, ...]] | None = None
+
+    def as_tool(self) -> Tool:
+        """Answers the rows, as a list of objects."""
+        answer = [{name: row[name] for name in self.columns} for row in self.rows]
+        return Tool(self.tool, self.help, NoArguments, lambda _asked: answer, block=self.key)
+
+    def as_blocks(self) -> tuple[Block, ...]:
+        """A table that people may sort and filter, and a chart where it is a series."""
+        rows = tuple(tuple(row[name] for name in self.columns) for row in self.rows)
+        titles = tuple(self.columns.values())
+        table = Table(self.key, self.title, titles, rows, sortable=True, newest_first=self.newest_first)
+        return (*self._chart(), table)
+
+    def _chart(self) -> tuple[Chart, ...]:
+        if self.series is None or len(self.rows) < 2:
+            return ()
+        across, ups = self.series
+        lines = tuple(Series(self.columns[up], self._points(across, up)) for up in ups)
+        up = self.columns[ups[0]] if len(ups) == 1 else ""
+        return (Chart(f"{self.key}_chart", self.title, self.columns[across], up, lines),)
+
+    def _points(self, across: str, up: str) -> tuple[tuple[float, float], ...]:
+        def is_number(value: Cell) -> bool:
+            return isinstance(value, int | float) and not isinstance(value, bool)
+
+        found = ((row[across], row[up]) for row in self.rows)
+        return tuple((float(x), float(y)) for x, y in found if is_number(x) and is_number(y))  # type: ignore[arg-type]

@@ -1,0 +1,497 @@
+"""What environments of many periods share: a player looks at data, writes notes, and submits once in each period.
+
+Source: EconEvals, section 3 and appendix A. Periods are numbered from 0 on screens and in tools. A note leaves the
+period open; the submission closes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from random import Random
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from games.errors import Refused
+from games.interface import (
+    Block,
+    Chance,
+    Config,
+    Fact,
+    Form,
+    Game,
+    Json,
+    Move,
+    MoveData,
+    Role,
+    Table,
+    Text,
+    Tool,
+    Turn,
+    View,
+    Words,
+)
+from games.looks import NoArguments
+from games.strategies import PLAIN, TOOLS, Strategy
+from games.words import gettext as _
+from games.words import number, quoted
+
+AGENT: Role = "agent"
+NOTES_A_PERIOD = 20
+LONGEST_NOTE = 5000
+LONGEST_SUBMISSION = 200_000
+"""Characters of a submission that comes as text."""
+PERIODS_PLAYED: Mapping[str, str] = {"periods_played": "Periods played."}
+"""The metric that every such environment has."""
+ROUND_AND_ROLE: Mapping[str, str] = {"round": "Period, from 1.", "role": "The role that moved."}
+"""The first columns of its records."""
+
+
+class PeriodsConfig(Config):
+    """How long an environment lasts."""
+
+    periods: int = Field(100, ge=1, le=300, title="Periods", description="Submissions in all; players are not told.")
+    practice: bool = Field(
+        False, title="Practice period", description="Played first, on an instance of its own; it counts for nothing."
+    )
+
+
+class InstanceConfig(PeriodsConfig):
+    """From which seed an environment's instance is drawn."""
+
+    instance_seed: Annotated[int, Field(ge=0)] | None = Field(
+        None, title="Instance seed", description="The same seed gives the same instance. Empty: the match's own seed."
+    )
+
+    def luck(self, rng: Random, *kind: object, part: str = "") -> Random:
+        """What an instance of this kind is drawn with: its seed's luck where it has one, else the match's."""
+        if self.instance_seed is None:
+            return rng
+        return Random("/".join(map(str, (*kind, self.instance_seed, *filter(None, [part])))))
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def instance_of(model: type[M], drawn: Mapping[str, Json]) -> M:
+    """An instance made from what was drawn, checked like one that is given whole."""
+    return model.model_validate_json(json.dumps(drawn))
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a player wrote for itself in a period (from 0)."""
+
+    period: int
+    text: str
+    role: Role = AGENT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Periods:
+    """What the state of every such environment holds."""
+
+    notes: tuple[Note, ...] = ()
+    rehearsal: dict[str, Any] | None = None
+    """The state of the practice period as plain data (`games.practice`)."""
+
+
+class NoteMove(Move):
+    """A note to oneself."""
+
+    note: Annotated[Words, Field(min_length=1, max_length=LONGEST_NOTE)] = Field(
+        title="Note", description="Only you can read it, in this period and all later ones."
+    )
+
+
+class PeriodArgument(Move):
+    """The period whose notes are read."""
+
+    attempt_number: int = Field(title="Period", description="From 0.")
+
+
+def as_object(value: Any) -> Any:
+    """A submission as an object: as it is, or read from text as JSON or as a literal in single quotes.
+
+    Raises:
+        PydanticCustomError: it is no object.
+    """
+    if isinstance(value, str):
+        value = _read(value)
+    if not isinstance(value, dict):
+        raise PydanticCustomError("no_object", "must be an object, such as {example}", {"example": '{"name": 1}'})
+    return value
+
+
+def _read(text: str) -> Any:
+    if len(text) > LONGEST_SUBMISSION:
+        raise PydanticCustomError("no_object", "is too long")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        raise PydanticCustomError(
+            "no_object", "could not be read: write an object such as {example}", {"example": '{"name": 1}'}
+        ) from None
+
+
+Submitted = Annotated[Any, BeforeValidator(as_object)]
+"""A submission's object; what stands in it is checked against the instance, entry by entry."""
+
+
+def for_instance(
+    form: Form, names: Sequence[str], choices: Sequence[str] = (), *, every: bool = True, last: MoveData | None = None
+) -> Form:
+    """A submission's form with a control for each name on pages, and a menu in each where there are choices.
+
+    Args:
+        form: with a single field, an object with a value by name.
+        every: whether each name needs a value.
+        last: what the controls begin with.
+    """
+    return replace(form, model=_named(form.model, tuple(names), tuple(choices), every), begins_with=last)
+
+
+@lru_cache(maxsize=512)
+def _named(model: type[Move], names: tuple[str, ...], choices: tuple[str, ...], every: bool) -> type[Move]:
+    (field,) = model.model_fields
+
+    def say(schema: dict[str, Any]) -> None:
+        part = schema["properties"][field]
+        part["propertyNames"] = {"enum": list(names)}
+        if every:
+            part["minProperties"] = len(names)
+        if choices:
+            part["additionalProperties"] = {**part["additionalProperties"], "enum": list(choices)}
+
+    body = {"model_config": ConfigDict(json_schema_extra=say), "__module__": model.__module__, "__doc__": model.__doc__}
+    metaclass: Any = type(model)
+    named: type[Move] = metaclass(model.__name__, (model,), body)
+    return named
+
+
+C = TypeVar("C", bound=PeriodsConfig)
+S = TypeVar("S", bound=Periods)
+Blocks = Callable[[Any, Any, Role], Sequence[Block]]
+"""(game, state, role) → blocks for that role."""
+
+
+def _nothing(game: Any, state: Any, role: Role) -> Sequence[Block]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What an environment shows, part by part; `PeriodGame` puts the parts together.
+
+    Attributes:
+        outcome: what came of the last period.
+        result: how it all ended; shown once it has.
+        data: everything that may be looked at.
+        news: what is told after each period beside its outcome.
+        untold: what no tool tells, of bounded length: it stands before the data on pages and before all looks
+            of models.
+    """
+
+    outcome: Blocks
+    result: Blocks
+    data: Blocks
+    news: Blocks = _nothing
+    untold: Blocks = _nothing
+
+
+class PeriodGame(Game[C, S], Generic[C, S]):
+    """An environment of periods with one acting role, notes, and a last tool that submits."""
+
+    screen: ClassVar[Screen]
+    asks: ClassVar[str]
+    """What is to be done in a period, with its number as {period}."""
+    get_number: ClassVar[str] = "get_attempt_number"
+    """The tool that tells the number of the period."""
+    notes_of: ClassVar[type[Move]] = PeriodArgument
+    """The argument of the tool that reads notes: its only field is the period's number."""
+
+    def roles(self) -> tuple[Role, ...]:
+        return (AGENT,)
+
+    def role_title(self, role: Role) -> str:
+        return _("You")
+
+    def remembers(self, role: Role) -> bool:
+        """A period is a conversation of its own; what is to last goes into notes."""
+        return False
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """How many periods there are."""
+        return frozenset({"periods"})
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
+        """The period, from 1, and whether it is a note or the submission."""
+        submitted = dict.fromkeys(self.roles(), 0)
+        found = []
+        for role, move in moves:
+            note = "note" in move
+            found.append((submitted[role] + 1, "note" if note else "submission"))
+            submitted[role] += not note
+        return found
+
+    # ---- to be said by each environment ------------------------------------------------------------
+
+    def begin(self, chance: Chance) -> S:
+        """The state before the first period."""
+        raise NotImplementedError
+
+    def period(self, state: S) -> int:
+        """The number of the period that is being played, from 0."""
+        raise NotImplementedError
+
+    def submission(self, state: S, role: Role) -> Form:
+        """The form that closes the period."""
+        raise NotImplementedError
+
+    def over(self, state: S) -> bool:
+        """Whether the last period was played."""
+        return self.period(state) >= self.config.periods
+
+    def submitted(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
+        """The state after the period's submissions."""
+        raise NotImplementedError
+
+    def refuse_submission(self, state: S, role: Role, move: Any) -> str | None:
+        """What is malformed about a submission; it uses nothing up."""
+        raise NotImplementedError
+
+    def looks(self, state: S, role: Role) -> Sequence[Tool]:
+        """The environment's own tools."""
+        raise NotImplementedError
+
+    def told(self, state: S, t: int, role: Role) -> Mapping[str, Json]:
+        """What a tool says of an earlier period, to two decimals."""
+        raise NotImplementedError
+
+    def last(self, state: S, role: Role) -> MoveData | None:
+        """The role's last submission, with which a page begins and which silence repeats; None: there is none."""
+        return None
+
+    def first(self, state: S, role: Role) -> MoveData:
+        """What is submitted for a silent role that has not submitted anything yet."""
+        raise NotImplementedError
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> S:
+        return self.begin(chance)
+
+    def turn(self, state: S) -> Turn | None:
+        if self.over(state):
+            return None
+        return Turn({role: (self.submission(state, role), NOTE) for role in self.roles()})
+
+    def refuse(self, state: S, role: Role, move: Any) -> str | None:
+        if not isinstance(move, NoteMove):
+            return self.refuse_submission(state, role, move)
+        now = self.period(state)
+        written = sum(note.period == now and note.role == role for note in state.notes)
+        if written >= NOTES_A_PERIOD:
+            return _("At most {most} notes can be written in one period.").format(most=NOTES_A_PERIOD)
+        return None
+
+    def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
+        role, move = next(iter(moves.items()))
+        if isinstance(move, NoteMove):
+            return replace(state, notes=(*state.notes, Note(self.period(state), move.note, role)))
+        return self.submitted(state, moves, chance)
+
+    def default(self, state: S, role: Role) -> MoveData:
+        """The last submission again."""
+        return self.last(state, role) or self.first(state, role)
+
+    # ---- looking -----------------------------------------------------------------------------------
+
+    def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
+        """The environment's looks, the period's number, and one's own notes."""
+        number_now = _("The number of the present period, from 0.")
+        return (
+            *self.looks(state, role),
+            look(self.get_number, number_now, lambda: {"number": self.period(state)}),
+            Tool(
+                "read_notes",
+                _("Your notes of one period."),
+                self.notes_of,
+                lambda arguments: {"notes": self._notes_of(state, role, next(iter(arguments.model_dump().values())))},
+                block="notes",
+            ),
+        )
+
+    def history(self, state: S, role: Role, name: str, help: str, under: str) -> Tool:
+        """The tool that tells every earlier period, as a list named `under`."""
+        return look(name, help, lambda: {under: self.all_told(state, role)}, "history")
+
+    def all_told(self, state: S, role: Role) -> Sequence[Mapping[str, Json]]:
+        """What a tool says of every earlier period."""
+        return [self.told(state, t, role) for t in range(self.period(state))]
+
+    def _notes_of(self, state: S, role: Role, period: int) -> str:
+        """The notes of one period, joined by line breaks.
+
+        Raises:
+            Refused: there is no such period yet.
+        """
+        now = self.period(state)
+        if not 0 <= period <= now:
+            raise Refused(_("There is no period {period} yet; there are 0 to {now}.").format(period=period, now=now))
+        return "\n".join(note.text for note in state.notes if note.period == period and note.role == role)
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def view(self, state: S, role: Role) -> View:
+        """What is to be done, what came of what was done, the data, and one's own notes."""
+        data = self.screen.data(self, state, role)
+        return (*self.before_looking(state, role), *data, self.notes_block(state, role))
+
+    def before_looking(self, state: S, role: Role) -> View:
+        """What is to be done, what came of what was done, and what no tool tells."""
+        told: Sequence[Block] = ()
+        if self.over(state):
+            told = self.screen.result(self, state, role)
+        elif self.period(state):
+            told = self.screen.outcome(self, state, role)
+        return (self.status(state), *told, *self.screen.untold(self, state, role))
+
+    def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
+        """What the last submission led to; nothing of a note."""
+        if self.period(after) == self.period(before):
+            return ()
+        told = (*self.screen.outcome(self, after, role), *self.screen.news(self, after, role))
+        return (*told, *self.screen.result(self, after, role)) if self.over(after) else told
+
+    def notes_block(self, state: S, role: Role) -> Block:
+        """One's own notes, by period."""
+        rows = tuple((note.period, note.text) for note in state.notes if note.role == role)
+        return Table("notes", _("Your notes"), (_("Period"), _("Note")), rows, newest_first=True)
+
+    def status(self, state: S) -> Text:
+        """What is to be done now, or that it is over."""
+        if self.over(state):
+            return Text("status", _("The last period is over."), tone="good")
+        return Text("status", self.asks.format(period=self.period(state)))
+
+    def period_fact(self, state: S) -> Fact:
+        """The number of the present period; of the last one when all are over."""
+        period = self.period(state) - self.over(state)
+        return Fact("period", _("Period"), period, str(period))
+
+
+NOTE = Form(
+    "note",
+    _("Write a note"),
+    NoteMove,
+    help=_("Notes are all that you keep from one period to the next, beside the data."),
+    ends_turn=False,
+    tool="write_notes",
+    tool_keys={"notes": "note"},
+)
+
+
+# ---- how models are asked ----------------------------------------------------------------------
+
+
+def opening(game: Any, state: Any, role: Role) -> str:
+    """What the conversation of a period begins with, after the rules (EconEvals, appendices A to C)."""
+    submit = game.submission(state, role).tool
+    return (
+        f"This is the beginning of period {game.period(state)}. Every period is a conversation of its own that starts "
+        "afresh: you remember nothing of earlier ones. The data and your notes are kept: read the notes of earlier "
+        "periods with read_notes, and write down with write_notes what you will want to know later.\n\n"
+        f"Look at whatever you like, and then submit by calling {submit}. That closes the period and wipes this "
+        "conversation."
+    )
+
+
+_TOOLS = Strategy(
+    "As published: it looks at data, notes and submits by calling tools.", layout="tools", opening=opening
+)
+STRATEGIES: Mapping[str, Strategy] = {PLAIN: _TOOLS, TOOLS: _TOOLS}
+"""For a game's `strategies.py`: without another choice, models play environments of periods with tools."""
+
+
+# ---- checking submissions --------------------------------------------------------------------------
+
+
+def whole(value: Any, most: int) -> bool:
+    """Whether a value is a whole number from 0 to `most`, and no truth value."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def refuse_names(given: Mapping[Any, Any], known: Sequence[str], what: str, *, every: bool = True) -> str | None:
+    """Names the first entry that there is not, or that is missing where every one is needed; None: all is well.
+
+    Args:
+        what: the known names are of, such as "offer".
+    """
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        names = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        words = _("There is no {what} {name}; there are {names}.")
+        return words.format(what=what, name=quoted(str(unknown)), names=names)
+    missing = next((name for name in known if name not in given), None)
+    if missing is None or not every:
+        return None
+    return _("The {what} {name} is missing; every one is needed.").format(what=what, name=quoted(missing))
+
+
+def refuse_matching(
+    given: Mapping[Any, Any], lines: Sequence[str], options: Sequence[str], what: str, of_what: str
+) -> str | None:
+    """Names the entry that keeps a submission from giving every line one option of its own; None: none does.
+
+    Args:
+        what: a line is, such as "worker".
+        of_what: an option is, such as "task".
+    """
+    if problem := refuse_names(given, lines, what):
+        return problem
+    held: dict[str, str] = {}
+    for line, option in given.items():
+        if not isinstance(option, str) or option not in options:
+            words = _("{line} needs one {of_what}, such as {option}; {found} is none.")
+            return words.format(line=line, of_what=of_what, option=options[0], found=quoted(str(option)))
+        if option in held:
+            words = _("The {of_what} {option} is given twice: to {one} and to {other}.")
+            return words.format(of_what=of_what, option=option, one=held[option], other=line)
+        held[option] = line
+    return None
+
+
+def look(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:
+    """A read-only tool without arguments."""
+    return Tool(name, help, NoArguments, lambda _arguments: answer(), block=block)
+
+
+def two_decimals(value: float) -> float:
+    """A number as players and tools are shown it."""
+    return round(value, 2)
+
+
+def shown(value: float) -> str:
+    """The same in words."""
+    return number(two_decimals(value))
+
+
+def plain(value: Json) -> Json:
+    """Data with every fraction shown to two decimals."""
+    if isinstance(value, float):
+        return two_decimals(value)
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value

@@ -1,0 +1,61 @@
+"""How strong agents are, from matches in which each of them scored, by OpenSkill's Plackett–Luce model.
+
+AucArena rates bidders with TrueSkill (section 4.1), whose licence restricts commercial use: see
+`analysis.toolbox.ratings`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from analysis.toolbox.ratings import plackett_luce
+
+Seats = Sequence[tuple[str, float]]
+"""One match: (agent's label, score) of every seat; the higher score is better, equal scores are a draw."""
+
+
+@dataclass(frozen=True)
+class Rating:
+    """How strong an agent is.
+
+    Attributes:
+        mean: of what is believed of its strength; everybody begins at 25.
+        deviation: the uncertainty of that, as a standard deviation; everybody begins at 25/3.
+        matches: so many it rests on.
+    """
+
+    label: str
+    mean: float
+    deviation: float
+    matches: int
+
+
+def rated(matches: Iterable[Seats]) -> list[Rating]:
+    """The agents' ratings after these matches in their order, the strongest first.
+
+    An agent with several seats of a match has their mean score there. Matches of one agent alone count for nothing.
+    """
+    scored = [scores for seats in matches if len(scores := mean_scores(seats)) > 1]
+    played = Counter(label for scores in scored for label in scores)
+    ratings = plackett_luce(scored)
+    found = [Rating(label, one["mu"], one["sigma"], played[label]) for label, one in ratings.items()]
+    return sorted(found, key=lambda rating: (-rating.mean, rating.label))
+
+
+def mean_scores(seats: Seats) -> dict[str, float]:
+    """Each agent's mean score over its seats of one match."""
+    return {label: fmean(score for other, score in seats if other == label) for label, _score in seats}
+
+
+def scores_of(metrics: Mapping[str, Any], labels: Mapping[str, str], measure: str) -> Seats:
+    """A match's scores from its metrics, "p1_profit" and so on.
+
+    Args:
+        labels: by role.
+        measure: the seat metric that is the score.
+    """
+    return [(label, float(metrics[f"{role}_{measure}"])) for role, label in labels.items()]

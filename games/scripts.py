@@ -1,0 +1,140 @@
+"""The scripted player that every game may use: any legal move, made up from the forms' schemas.
+
+`scripts = {"random": random_move}` is all that a small game needs; games whose moves are seldom legal by
+chance bring a player of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from pydantic import ValidationError
+
+from games.interface import Form, Game, Json, Move, MoveData, Role
+
+TRIES = 40
+"""Moves made up before the game's default one is played."""
+NOTES = 0.2
+"""How often a form that leaves the turn open is filled in, where the game allows many in one turn."""
+MANY_NOTES = 20
+WIDE = 100.0
+"""How far numbers go that a form does not limit."""
+_WORDS = ("yes", "no", "perhaps", "fair", "high", "low", "we", "you", "more", "less")
+
+
+def random_move(game: Game[Any, Any], state: Any, role: Role, rng: Random) -> MoveData:
+    """Any legal move of the forms that are always shown; the game's default one where none was found by chance."""
+    turn = game.turn(state)
+    assert turn is not None
+    shown = [form for form in turn.forms[role] if not form.on_request] or list(turn.forms[role])
+    ending = [form for form in shown if form.ends_turn]
+    notes = [form for form in shown if not form.ends_turn]
+    for _trial in range(TRIES):
+        forms = notes if notes and game.open_moves >= MANY_NOTES and rng.random() < NOTES else ending or shown
+        move = made_up(rng.choice(forms), rng)
+        if allowed(game, state, role, forms, move):
+            return move
+    return game.default(state, role)
+
+
+def allowed(game: Game[Any, Any], state: Any, role: Role, forms: list[Form], move: MoveData) -> bool:
+    """Whether one of these forms takes the move and the game does not refuse it."""
+    for form in forms:
+        try:
+            checked = form.model.model_validate(move, strict=True)
+        except ValidationError:
+            continue
+        return game.refuse(state, role, checked) is None
+    return False
+
+
+def made_up(form: Form, rng: Random) -> dict[str, Json]:
+    """The form filled in at random, within the limits that its schema states; the rules may still refuse it."""
+    schema = schema_of(form.model)
+    return {
+        name: value_of(part, schema.get("$defs", {}), rng)
+        for name, part in schema.get("properties", {}).items()
+        if name in schema.get("required", ()) or rng.random() < 0.5
+    }
+
+
+@lru_cache(maxsize=256)
+def schema_of(model: type[Move]) -> Mapping[str, Any]:
+    """The JSON schema of a form; do not change it."""
+    return model.model_json_schema()
+
+
+def value_of(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> Json:
+    """A value that fits a JSON schema as pydantic writes them."""
+    if "$ref" in schema:
+        return value_of(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions, rng)
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return value_of(rng.choice(options), definitions, rng)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return rng.choice(schema["enum"])
+    kind = schema.get("type")
+    if kind == "boolean":
+        return rng.random() < 0.5
+    if kind in ("integer", "number"):
+        return _number(schema, rng)
+    if kind == "string":
+        words = " ".join(rng.choices(_WORDS, k=rng.randint(1, 6)))
+        return words[: schema.get("maxLength", len(words))].ljust(schema.get("minLength", 0), ".")
+    if kind == "array":
+        return _list(schema, definitions, rng)
+    if kind == "object":
+        return _dictionary(schema, definitions, rng)
+    return None
+
+
+def _number(schema: Mapping[str, Any], rng: Random) -> int | float:
+    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    high = schema.get("exclusiveMaximum") if high is None else high
+    low = (0.0 if high is None else min(0.0, high - WIDE)) if low is None else low
+    high = low + WIDE if high is None else high
+    if schema["type"] == "integer":
+        first = int(low) + ("exclusiveMinimum" in schema)
+        last = int(high) - ("exclusiveMaximum" in schema)
+        return rng.randint(first, max(first, last))
+    return min(max(round(rng.uniform(low, high), 2), low), high)
+
+
+def _list(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> list[Json]:
+    items, least = schema.get("items", {}), schema.get("minItems", 0)
+    items = definitions[items["$ref"].rsplit("/", 1)[-1]] if "$ref" in items else items
+    parts = schema.get("prefixItems", ())
+    if parts:
+        return [value_of(part, definitions, rng) for part in parts]
+    length = rng.randint(least, max(least, min(schema.get("maxItems", least + 3), least + 3)))
+    found: list[Json] = []
+    for _trial in range(TRIES):
+        if len(found) == length:
+            break
+        value = value_of(items, definitions, rng)
+        if not schema.get("uniqueItems") or value not in found:
+            found.append(value)
+    if schema.get("uniqueItems"):  # a set: its order says nothing
+        order = items.get("enum", found)
+        found.sort(key=order.index)
+    return found
+
+
+def _dictionary(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> dict[str, Json]:
+    required = schema.get("required", ())
+    named = {
+        name: value_of(part, definitions, rng)
+        for name, part in schema.get("properties", {}).items()
+        if name in required or rng.random() < 0.5
+    }
+    keys = schema.get("propertyNames", {}).get("enum", ())
+    inner = schema.get("additionalProperties")
+    if isinstance(inner, Mapping):
+        least = schema.get("minProperties", 0)
+        chosen = rng.sample(list(keys), rng.randint(min(least, len(keys)), len(keys)))
+        named |= {key: value_of(inner, definitions, rng) for key in chosen}
+    return named

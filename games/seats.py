@@ -1,0 +1,75 @@
+"""What games of n equal seats share: roles p1…pn, their titles, what is told of the others, and that any seat can
+be played for any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import ClassVar, Literal, TypeVar
+
+from pydantic import Field
+
+from games.interface import Config, Game, Json, Role
+from games.words import gettext as _
+
+C = TypeVar("C", bound=Config)
+S = TypeVar("S")
+
+
+@lru_cache(maxsize=64)
+def numbered(seats: int) -> tuple[Role, ...]:
+    """The roles of n equal seats: p1, p2, … in order."""
+    return tuple(f"p{number}" for number in range(1, seats + 1))
+
+
+def number_of(role: Role) -> int:
+    """The number of a seat, from 1: "p3" → 3."""
+    return int(role.removeprefix("p"))
+
+
+class TellsOfOthers(Config):
+    """What each seat is told of how the others think (Economics Arena's environments)."""
+
+    told_of_others: Literal["nothing", "rational", "similar"] = Field(
+        "nothing",
+        title="Told of the others",
+        description="nothing; rational: all others are perfectly rational; similar: all reason alike.",
+    )
+
+    def told(self) -> str:
+        """The same as a sentence to a player."""
+        return {
+            "nothing": _("You know nothing of how the others think: the situation is unpredictable."),
+            "rational": _("All other players are perfectly rational."),
+            "similar": _("All players reason alike: the others think just as you do."),
+        }[self.told_of_others]
+
+
+class EqualSeats(Game[C, S]):
+    """A game whose seats differ only by their number. A subclass says how many there are (`seats`)."""
+
+    seat_title: ClassVar[str] = "Player"
+    """What a seat is called before its number."""
+
+    def seats(self) -> int:
+        """How many seats this configuration has: its `players`, unless a game says otherwise."""
+        players: int = self.config.players  # type: ignore[attr-defined]
+        return players
+
+    def roles(self) -> tuple[Role, ...]:
+        return numbered(self.seats())
+
+    def with_seats(self, seats: int) -> Mapping[str, Json] | None:
+        return {**self.config.model_dump(mode="json"), "players": seats}
+
+    def kind(self, role: Role) -> str:
+        return "p"
+
+    def role_title(self, role: Role) -> str:
+        return _("{title} {number}").format(title=_(self.seat_title), number=number_of(role))
+
+    def seat_name(self, seat: Role, reader: Role) -> str:
+        """A seat's title as the player in seat `reader` reads it."""
+        title = self.role_title(seat)
+        return _("{title} (you)").format(title=title) if seat == reader else title

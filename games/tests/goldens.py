@@ -1,0 +1,54 @@
+"""Golden playthroughs of games whose seats move at once or are many: whole matches kept word for word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import games.play
+from games import registry
+
+
+def playthrough(key: str, match: Mapping[str, Any]) -> dict[str, Any]:
+    """What a match shows: its log, its result, and what the first two seats read before, in the middle and after.
+
+    Args:
+        match: {config, seed, scripts: the scripted player of each seat, in order}.
+    """
+    game = games.play.configure(registry.get(key), match["config"])
+    scripts = dict(zip(game.roles(), match["scripts"], strict=True))
+    play, made = games.play.start(game, match["seed"])
+    events, readers = list(made), game.roles()[:2]
+    seen = {role: [[repr(block) for block in play.view(role)]] for role in readers}
+    while not play.over:
+        role = play.waiting_for()[0]
+        before = play
+        play, made = games.play.submit(play, role, games.play.script_move(play, role, scripts[role]))
+        events += made
+        if play.step > before.step:
+            for reader in readers:
+                seen[reader].append([repr(block) for block in play.view(reader)])
+    return {
+        **match,
+        "instructions": {role: game.instructions(role) for role in readers},
+        "events": [event.as_dict() for event in events],
+        "seen": seen,
+        "payoffs": play.payoffs(),
+        "metrics": play.metrics(),
+    }
+
+
+def kept(folder: Path, name: str) -> dict[str, Any]:
+    """The playthrough that was kept under this name."""
+    found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def write(folder: Path, key: str, matches: Mapping[str, Mapping[str, Any]]) -> None:
+    """Keep all playthroughs anew: look at the difference, and raise `rules_version` if an old log would differ."""
+    folder.mkdir(exist_ok=True)
+    for name, match in matches.items():
+        text = json.dumps(playthrough(key, match), indent=1, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,92 @@
+"""Economics Arena's collections and remarks, as the specification's tables have them."""
+
+from __future__ import annotations
+
+import pytest
+
+import games.play
+from games import registry, strategies
+from games.beauty_contest.published import PRESETS as CONTEST
+from games.lineups import Environment
+from games.sealed_auction.published import PRESETS as SEALED
+
+AGENTS = [f"script:{name}" for name in ("random", "rational", "no_answer", "a", "b", "c")]
+PRESETS = {"beauty_contest": CONTEST["econarena-contest"], "sealed_auction": SEALED["econarena-sealed"]}
+
+
+def made(key: str, agents: list[str] = AGENTS, seed: int = 1) -> dict[str, Environment]:
+    return {environment.name: environment for environment in PRESETS[key].made(agents, seed)}
+
+
+def matches(key: str, environment: Environment) -> int:
+    """How many matches the collection has."""
+    game = games.play.configure(registry.get(key), environment.configurations[0])
+    treatments = len(environment.configurations) // environment.cycle
+    return treatments * environment.lineups.count(game.roles()) * environment.repetitions
+
+
+@pytest.mark.parametrize("key", PRESETS)
+class TestPresets:
+    def test_every_environment_has_its_sessions(self, key):
+        sizes = {name: matches(key, environment) for name, environment in made(key).items()}
+        assert sizes == {
+            "melee": 150,
+            "rational": 150 * 6,
+            "cot": 150 * 6,
+            "senior": 100,
+            "melee-history": 30,
+            "rational-history": 30 * 6,
+            "self": 30 * 6,
+        }
+
+    def test_all_configurations_can_be_played(self, key):
+        for environment in made(key).values():
+            for config in environment.configurations:
+                games.play.configure(registry.get(key), config)
+
+    def test_session_s_seats_the_agents_s_places_further(self, key):
+        melee = made(key)["melee"]
+        roles = games.play.configure(registry.get(key), melee.configurations[0]).roles()
+        assert list(melee.lineups.at(0, roles, repetition=2).values()) == [*AGENTS[2:], *AGENTS[:2]]
+
+    def test_an_agent_meets_four_rational_ones_that_it_is_told_of(self, key):
+        rational = made(key)["rational"]
+        roles = games.play.configure(registry.get(key), rational.configurations[0]).roles()
+        seats = list(rational.lineups.at(0, roles, repetition=0).values())
+        assert seats == ["script:random", *["script:rational"] * 4]
+        assert {config["told_of_others"] for config in rational.configurations} == {"rational"}
+
+    def test_only_the_first_five_agents_are_seniors(self, key):
+        assert made(key)["senior"].lineups.labels() == tuple(AGENTS[:5])
+        assert "senior" not in made(key, AGENTS[:4])
+
+    def test_unreadable_answers_are_fouls_and_no_failures(self, key):
+        settings = PRESETS[key].settings
+        assert (settings["tries_after_first"], settings["script"], settings["script_counts"]) == (0, "no_answer", True)
+
+
+def test_the_limits_of_a_contest_are_drawn_by_group_and_follow_from_the_seed():
+    limits = [config["upper"] for config in made("beauty_contest")["melee"].configurations]
+    for at, (low, high) in enumerate([(10, 100), (100, 1000), (1000, 10_000)]):
+        group = limits[50 * at : 50 * (at + 1)]
+        assert all(low <= limit < high for limit in group) and len(set(group)) > 10
+    assert limits == [config["upper"] for config in made("beauty_contest")["rational"].configurations]
+    assert limits != [config["upper"] for config in made("beauty_contest", seed=2)["melee"].configurations]
+
+
+@pytest.mark.parametrize(
+    ("key", "first", "later"),
+    [
+        ("beauty_contest", ["understanding", "popular_answer", "reason"], ["goal", "previous_answer", "reason"]),
+        ("sealed_auction", ["understanding", "reason"], ["goal", "previous_bid", "previous_payoff", "reason"]),
+    ],
+)
+def test_remarks_change_once_the_history_is_shown(key, first, later):
+    for depth, second in ((0, first), (1, later)):
+        game = games.play.configure(registry.get(key), {"players": 2, "runs": 3, "history_depth": depth})
+        play, _events = games.play.start(game, 1)
+        remarks = strategies.of(game)["published"].remarks
+        assert [remark.key for remark in remarks(game, play.state, "p1")] == first
+        for role in ("p1", "p2"):
+            play, _events = games.play.submit(play, role, games.play.script_move(play, role, "random"))
+        assert [remark.key for remark in remarks(game, play.state, "p1")] == second

@@ -1,0 +1,120 @@
+"""What the environments of EconEvals refuse, and what their collections' pages say of matches that scripts played."""
+
+from __future__ import annotations
+
+import pytest
+
+from games import grids, registry
+from games.errors import BadConfig
+from games.play import configure, script_move, start, submit
+
+
+def match(key: str, config: dict, *scripts: str, seed: int = 1) -> dict:
+    """A finished match of scripts, one for each seat, as a collection's page has it."""
+    game = configure(registry.get(key), config)
+    seats = dict(zip(game.roles(), scripts, strict=True))
+    play, _events = start(game, seed)
+    while not play.over:
+        role = play.waiting_for()[0]
+        play, _events = submit(play, role, script_move(play, role, seats[role]))
+    return {
+        "config": game.config.model_dump(mode="json"),
+        "agents": seats,
+        "payoffs": play.payoffs(),
+        "metrics": play.metrics(),
+        "records": list(game.records(play.state)),
+    }
+
+
+INSTANCES = {
+    "procurement": {
+        "categories": [["A1"], ["B1"]],
+        "effectiveness": {"A1": 1, "B1": 2},
+        "offers": [{"id": "Offer_1", "contents": {"A1": 1, "B1": 1}, "price": 2}],
+        "budget": 9,
+    },
+    "scheduling": {
+        "worker_preferences": {"W1": ["T1", "T2"], "W2": ["T1", "T2"]},
+        "task_preferences": {"T1": ["W1", "W2"], "T2": ["W1", "W2"]},
+    },
+    "pricing": {"products": [{"id": "Product_1", "quality": 2.5, "cost": 1.2, "alpha": {"start": 3}}]},
+    "task_allocation": {"productivities": {"W1": 2, "W2": 6}, "tasks": [[20, 40], [70, 10]]},
+}
+
+
+@pytest.mark.parametrize(("key", "part"), [(key, part) for key, given in INSTANCES.items() for part in given])
+def test_an_instance_without_a_part_is_refused_and_the_part_named(key, part):
+    rest = {name: value for name, value in INSTANCES[key].items() if name != part}
+    with pytest.raises(BadConfig, match=rf"\[{part}\] is needed"):
+        configure(registry.get(key), {"instance": rest, "periods": 2})
+
+
+@pytest.mark.parametrize("key", INSTANCES)
+def test_an_instance_with_another_part_is_refused_and_the_part_named(key):
+    with pytest.raises(BadConfig, match=r"\[more\] is not known here"):
+        configure(registry.get(key), {"instance": {**INSTANCES[key], "more": 1}, "periods": 2})
+
+
+def test_a_wrong_entry_is_named_and_nothing_else():
+    offers = [{"id": "Offer_1", "contents": {"A1": 1}, "price": -2}]
+    with pytest.raises(BadConfig) as refused:
+        configure(registry.get("procurement"), {"instance": {**INSTANCES["procurement"], "offers": offers}})
+    assert str(refused.value).endswith("[offers.0.price] must be more than 0")
+    with pytest.raises(BadConfig, match="needs at least 1 of them"):
+        configure(registry.get("procurement"), {"instance": {**INSTANCES["procurement"], "offers": []}})
+
+
+def rows(key: str, matches: list[dict]) -> dict[str, list[tuple]]:
+    """The tables of the page, by title."""
+    analyses = grids.analyses(key)
+    assert analyses is not None
+    return {block.title: list(block.rows) for block in analyses.results(registry.get(key), matches)}
+
+
+@pytest.mark.parametrize("key", ["procurement", "scheduling", "pricing"])
+def test_benchmarks_tell_mean_scores_by_agent_and_level(key):
+    played = [
+        match(key, {"level": level, "periods": 2, "instance_seed": seed}, script)
+        for level, seed in (("basic", 0), ("basic", 1), ("medium", 0))
+        for script in ("optimum", "random")
+    ]
+    found = rows(key, played)
+    assert [(title, [row[:2] for row in table]) for title, table in found.items()] == [
+        ("Level basic", [("optimum", 2), ("random", 2)]),
+        ("Level medium", [("optimum", 1), ("random", 1)]),
+    ]
+    best, other = found["Level basic"]
+    assert best[2] == "1" and float(other[2]) < 1
+
+
+def test_task_allocation_tells_the_litmus_score_and_its_reliability():
+    played = [
+        match("task_allocation", {"goal": goal, "instance_seed": 1}, "optimum") for goal in ("both", "efficiency")
+    ]
+    ((agent, number, score, reliability, off),) = rows("task_allocation", played)["Efficiency against equality"]
+    assert (agent, number, score, reliability, off) == ("optimum", 2, "1", "1", "0")
+
+
+def test_patience_tells_the_rate_by_horizon_and_over_all():
+    amounts = [100.5, 101, 102, 103, 104, 106, 108, 110]
+    played = [match("patience", {"horizon": h, "amounts": amounts}, "five_percent") for h in ("6 months", "1 year")]
+    found = rows("patience", played)
+    assert list(found) == ["All horizons", "6 months", "1 year"]
+    assert found["1 year"][0][:4] == ("five_percent", 1, "4.9", "1")
+    silent = rows("patience", [match("patience", {"amounts": amounts}, "silent")])
+    assert silent["1 year"] == [("silent", 1, "–", "–", "–")]
+
+
+def test_duopoly_tells_who_colludes_and_who_found_the_price_alone():
+    together = [match("duopoly", {"periods": 4}, *pair) for pair in (("nash", "nash"), ("collusive", "collusive"))]
+    assert rows("duopoly", together)["Collusion against competition"] == [
+        ("nash – nash", 1, "0", "–"),
+        ("collusive – collusive", 1, "1", "–"),
+    ]
+    alone = [match("duopoly", {"periods": 4, "rival": False}, script) for script in ("nash", "random")]
+    assert rows("duopoly", alone)["Collusion against competition"] == [("nash", 1, "–", "1"), ("random", 1, "–", "0")]
+
+
+def test_nothing_is_said_of_no_matches():
+    for key in ("procurement", "task_allocation", "patience", "duopoly"):
+        assert rows(key, []) == {}

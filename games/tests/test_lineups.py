@@ -1,0 +1,162 @@
+"""Line-ups: every rule against its definition, and the i-th line-up from i alone."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from itertools import combinations, combinations_with_replacement, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.errors import BadLineup
+from games.lineups import Asked, CollectionPreset, Environment, Lineups
+from games.seats import numbered
+
+POOLS = st.integers(1, 5).map(lambda n: tuple("abcde"[:n]))
+SEATS = st.integers(1, 4)
+
+
+def everything(rule: Lineups, roles, repetition=0) -> list[tuple[str, ...]]:
+    made = [rule.at(i, roles, repetition=repetition) for i in range(rule.count(roles))]
+    assert all(list(lineup) == list(roles) for lineup in made)
+    return [tuple(lineup.values()) for lineup in made]
+
+
+def not_alone(tuples, same):
+    return [one for one in tuples if same or len(set(one)) > 1]
+
+
+@given(POOLS, SEATS, st.booleans())
+def test_a_product_is_every_ordered_choice(pool, seats, same):
+    wanted = not_alone(product(pool, repeat=seats), same)
+    rule = Lineups(rule="product", agents=pool, same=same)
+    if wanted:
+        assert everything(rule, numbered(seats)) == wanted
+    else:
+        with pytest.raises(BadLineup, match="nothing to play"):
+            rule.count(numbered(seats))
+
+
+@given(POOLS, SEATS, st.booleans())
+def test_combinations_are_every_unordered_choice_with_repetitions(pool, seats, same):
+    wanted = not_alone(combinations_with_replacement(pool, seats), same)
+    if wanted:
+        assert everything(Lineups(rule="combinations", agents=pool, same=same), numbered(seats)) == wanted
+
+
+@given(POOLS, SEATS)
+def test_subsets_are_every_choice_of_different_agents(pool, seats):
+    rule = Lineups(rule="subsets", agents=pool)
+    if len(pool) < seats:
+        with pytest.raises(BadLineup, match=f"{seats} different ones are needed"):
+            rule.count(numbered(seats))
+    else:
+        assert everything(rule, numbered(seats)) == list(combinations(pool, seats))
+
+
+def test_each_agent_alone_fills_all_seats():
+    assert everything(Lineups(rule="each", agents=("a", "b")), numbered(3)) == [("a",) * 3, ("b",) * 3]
+
+
+def test_all_agents_play_together_one_in_each_seat():
+    rule = Lineups(rule="together", agents=("a", "b", "c"))
+    assert everything(rule, numbered(3)) == [("a", "b", "c")]
+    with pytest.raises(BadLineup, match="3 are to play together, but there are 4 free seats"):
+        rule.count(numbered(4))
+
+
+@given(st.integers(1, 5), st.integers(1, 4))
+def test_in_a_population_each_agent_has_every_position_once(types, positions):
+    pool = tuple("abcde"[:types])
+    [lineup] = everything(Lineups(rule="population", agents=pool), numbered(types * positions))
+    sits = Counter((agent, seat % positions) for seat, agent in enumerate(lineup))
+    assert sits == Counter({(agent, position): 1 for agent in pool for position in range(positions)})
+
+
+def test_fixed_seats_keep_their_agents_and_the_rule_fills_the_others():
+    rule = Lineups(rule="each", agents=("m1", "m2"), fixed={"p2": "r", "p3": "r"})
+    assert everything(rule, numbered(3)) == [("m1", "r", "r"), ("m2", "r", "r")]
+    with pytest.raises(BadLineup, match="no seat “p3”; there are p1, p2"):
+        rule.count(numbered(2))
+
+
+@given(POOLS, st.integers(0, 12))
+def test_rotation_gives_everybody_every_seat(pool, repetition):
+    rule = Lineups(rule="together", agents=pool, rotate=True)
+    roles = numbered(len(pool))
+    shift = repetition % len(pool)
+    assert everything(rule, roles, repetition) == [(*pool[shift:], *pool[:shift])]
+    seats = [everything(rule, roles, repetition + turn)[0] for turn in range(len(pool))]
+    assert all(set(of_seat) == set(pool) for of_seat in zip(*seats, strict=True))
+
+
+@given(POOLS, SEATS, st.integers(1, 30), st.integers(0, 3))
+def test_a_sample_holds_different_line_ups_of_its_rule_and_its_seed_decides_which(pool, seats, most, seed):
+    whole = Lineups(rule="product", agents=pool)
+    rule = Lineups(rule="product", agents=pool, sample=most, sample_seed=seed)
+    drawn = everything(rule, numbered(seats))
+    assert len(set(drawn)) == len(drawn) == min(most, len(pool) ** seats)
+    assert set(drawn) <= set(everything(whole, numbered(seats)))
+    assert everything(rule, numbered(seats)) == drawn
+
+
+def test_other_seeds_sample_other_line_ups():
+    drawn = {
+        tuple(everything(Lineups(rule="product", agents=tuple("abcde"), sample=5, sample_seed=seed), numbered(3)))
+        for seed in range(5)
+    }
+    assert len(drawn) == 5
+
+
+def test_line_ups_written_by_hand_name_every_seat():
+    rule = Lineups(rule="listed", listed=({"p1": "a", "p2": "a"}, {"p2": "b", "p1": "a"}))
+    assert everything(rule, numbered(2)) == [("a", "a"), ("a", "b")]
+    assert rule.labels() == ("a", "b")
+    with pytest.raises(BadLineup, match="Line-up 1: seat “p3” is missing or unknown"):
+        rule.count(numbered(3))
+
+
+@pytest.mark.parametrize(
+    ("rule", "named"),
+    [
+        (Lineups(agents=("a", "a")), "named once"),
+        (Lineups(), "at least one is needed"),
+        (Lineups(rule="listed"), "at least one is needed"),
+        (Lineups(rule="population", agents=("a", "b")), "cannot each have the same number of 3 seats"),
+    ],
+)
+def test_a_rule_that_does_not_fit_says_why(rule, named):
+    with pytest.raises(BadLineup, match=named):
+        rule.count(numbered(3))
+
+
+def test_a_line_up_beyond_the_last_is_an_error():
+    with pytest.raises(IndexError):
+        Lineups(agents=("a", "b")).at(4, numbered(2))
+
+
+def test_the_millionth_line_up_of_a_large_rule_is_there_at_once():
+    rule = Lineups(rule="combinations", agents=tuple(f"agent {n}" for n in range(60)), sample=10**9)
+    began = time.monotonic()
+    assert len(set(rule.at(1_000_000, numbered(9)).values())) > 1
+    assert time.monotonic() - began < 0.1
+
+
+def test_a_rule_survives_being_kept_as_plain_data():
+    rule = Lineups(rule="each", agents=("a",), fixed={"p2": "r"}, rotate=True)
+    assert Lineups.model_validate(rule.model_dump(mode="json")) == rule
+
+
+def test_a_preset_wants_its_number_of_agents():
+    def environments(agents, seed):
+        return [Environment("melee", [{"players": len(agents)}], Lineups(rule="together", agents=tuple(agents)))]
+
+    preset = CollectionPreset("Toy", "A toy.", "Nobody, 2026", environments, agents=2, most_agents=3)
+    [melee] = preset.made(["x", "y"], seed=1)
+    assert melee.lineups.at(0, numbered(2)) == {"p1": "x", "p2": "y"}
+    for wrong, named in [(["x"], "2 are needed"), (["x"] * 2, "named once"), (list("abcd"), "3 are the most")]:
+        with pytest.raises(BadLineup, match=named):
+            preset.made(wrong, seed=1)
+    assert Asked("script:random").delay == 0

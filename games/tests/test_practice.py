@@ -1,0 +1,84 @@
+"""A practice period: on an instance of its own, counting for nothing, saying so, and marked in what is exported."""
+
+from __future__ import annotations
+
+import pytest
+
+from games import registry
+from games.errors import BadConfig, Refused
+from games.play import configure, replay_events, restore, script_move, snapshot, start, submit, use_tool
+
+CONFIGS = {
+    "procurement": {"level": "small", "periods": 2},
+    "scheduling": {"level": "basic", "periods": 2},
+    "pricing": {"periods": 2, "scored_periods": 2},
+    "task_allocation": {"periods": 2, "goal": "efficiency"},
+    "duopoly": {"periods": 2, "rival": False},
+}
+GAMES = pytest.mark.parametrize("key", CONFIGS)
+
+
+def play_of(key: str, **more):
+    game = configure(registry.get(key), {**CONFIGS[key], **more})
+    return start(game, 7), game.roles()[0]
+
+
+def said(play, role) -> str:
+    return next(block.body for block in play.view(role) if block.key == "status")
+
+
+@GAMES
+def test_practice_leaves_no_trace_in_the_result(key):
+    """The same submissions give the same figures with and without a practice period before them."""
+    found = {}
+    for practice in (False, True):
+        (play, _events), role = play_of(key, practice=practice)
+        if practice:
+            assert "counts for nothing" in said(play, role)
+            play, _events = submit(play, role, {"note": "only for practice"})
+            play, _events = submit(play, role, script_move(play, role, "random"))
+            assert "counts for nothing. From now on every period counts" in said(play, role)
+            assert "only for practice" not in str(play.view(role))
+        while not play.over:
+            play, _events = submit(play, role, play.game.default(play.state, role))
+        assert "practice" not in said(play, role)
+        found[practice] = (play.metrics(), play.payoffs(), play.game.records(play.state))
+    assert found[True] == found[False]
+
+
+@GAMES
+def test_practice_is_played_on_another_instance_and_told_what_came_of_it(key):
+    (play, _events), role = play_of(key, practice=True)
+    if key != "duopoly":
+        assert play.game.rehearsed(play.state).instance != play.state.instance
+    play, _events = submit(play, role, script_move(play, role, "random"))
+    assert any(block.key == "outcome" for block in play.view(role))
+    assert use_tool(play, role, play.game.get_number, {}) == {"number": 0}
+
+
+@GAMES
+def test_its_moves_are_marked(key):
+    (play, _events), role = play_of(key, practice=True)
+    moves = []
+    for move in ({"note": "a"}, None, {"note": "b"}, None):
+        made = script_move(play, role, "random") if move is None else move
+        play, _events = submit(play, role, made)
+        moves.append((role, made))
+    assert list(play.game.stages(moves)) == [(0, "practice"), (0, "practice"), (1, "note"), (1, "submission")]
+
+
+@GAMES
+def test_a_malformed_practice_submission_uses_nothing_up_and_logs_replay(key):
+    (play, events), role = play_of(key, practice=True)
+    with pytest.raises(Refused):
+        submit(play, role, {next(iter(script_move(play, role, "random"))): {"Nobody": 1}})
+    log = list(events)
+    while not play.over:
+        play, made = submit(play, role, script_move(play, role, "random"))
+        play, log = restore(play.game, snapshot(play)), [*log, *made]
+    assert replay_events(play.game, log).metrics() == play.metrics()
+
+
+def test_with_a_rival_there_is_no_practice():
+    with pytest.raises(BadConfig, match="rival"):
+        configure(registry.get("duopoly"), {"practice": True})

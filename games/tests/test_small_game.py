@@ -1,0 +1,53 @@
+"""The game that ARCHITECTURE.md teaches with is complete: what stands on the page keeps every promise."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from games import contract, texts
+from games.examples import Examples, cases_of
+from games.interface import Game
+from games.play import configure, replay_moves
+
+PAGE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PART = PAGE[PAGE.index("## A new game") :]
+
+
+def block(language: str) -> str:
+    """The first block of code of this language."""
+    found = re.search(rf"^```{language}\n(.*?)^```$", PART, re.DOTALL | re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def game():
+    module = ModuleType("games.public_goods.rules")
+    read = texts.read
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, module.__name__, module)
+        exec(compile(block("python"), "rules.py", "exec"), module.__dict__)
+        patch.setattr(texts, "read", lambda key, name: block("markdown") if key == "public_goods" else read(key, name))
+        yield module.PublicGoods
+
+
+@pytest.mark.parametrize("promise", contract.PROMISES)
+def test_it_keeps_every_promise(game: type[Game], promise: str) -> None:
+    for case in cases_of(game, Examples()):
+        contract.PROMISES[promise](case)
+
+
+def test_its_figures_are_those_that_the_page_states(game: type[Game]) -> None:
+    made = configure(game, {"players": 2, "rounds": 1})
+    play, _events = replay_moves(made, 1, [("p1", {"amount": 20}), ("p2", {"amount": 0})])
+    assert play.payoffs() == {"p1": 16.0, "p2": 36.0}
+    assert play.metrics() == {"contributed": 0.5, "p1_contributed": 1.0, "p2_contributed": 0.0}
+
+
+def test_it_is_small() -> None:
+    assert len(block("python").splitlines()) <= 115

@@ -1,0 +1,66 @@
+"""Texts that researchers write: what they may do, and what would keep a page busy."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import pytest
+
+from games import texts
+from games.errors import BadText
+
+SAMPLE = {"rules": "word " * 2_000, "price": 20.0, "players": ["Ann", "Bo"]}
+
+
+@pytest.mark.parametrize(
+    ("template", "written"),
+    [
+        ("{% for name in players %}{{ loop.index }}. {{ name|upper }} {% endfor %}", "1. ANN 2. BO"),
+        ("{{ players|join(' and ') }} pay {{ (price * 1.1 ** 2)|money }}", "Ann and Bo pay $24.20"),
+        ("{{ 'a' ~ price|number ~ 'b' }}{% if price in [10, 20] %}!{% endif %}", "a20b!"),
+        ("{% set n = 3 %}{% for i in range(n) %}{% for j in range(2) %}{{ i + j }}{% endfor %}{% endfor %}", "011223"),
+        ("{{ 'cheap' if price < 10 else 'dear' }} {{ rules|length }}", "dear 10000"),
+    ],
+)
+def test_texts_write_out_choose_and_count(template: str, written: str) -> None:
+    texts.check(template, SAMPLE)
+    assert texts.render(template, SAMPLE) == written + "\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("a\n{% for i in range(10**9) %}x{% endfor %}", "range"),
+        ("{% for i in range(900) %}{% for j in range(900) %}{% endfor %}{% endfor %}", "steps in all"),
+        (
+            "{% for a in rules %}{% for b in rules %}{% endfor %}{% endfor %}",
+            "steps in all",
+        ),
+        ("{% for i in 'ab' %}{% for j in 'ab' %}{% for k in 'ab' %}{% endfor %}{% endfor %}{% endfor %}", "two deep"),
+        ("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}", "may not call themselves"),
+        ("{{ 'x' * 10**9 }}", "Numbers|is for numbers"),
+        ("{{ 9 ** 9 ** 9 }}", "Numbers|Powers"),
+        ("{{ 1e15 * 10 }}", "Numbers in a text end"),
+        ("{{ '%999999999d' % 1 }}", "is for numbers"),
+        ("{{ '{:>999999999}'.format(1) }}", "Only range"),
+        ("{{ 'x'.ljust(10**9) }}", "Only range"),
+        ("{{ 'x'|center(999999999) }}", "No filter named 'center'"),
+        ("{{ rules|replace('w', rules) }}", "No filter named 'replace'"),
+        ("{{ lipsum(100000) }}", "no variable “lipsum”|Only range"),
+        ("{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}", "cannot use “macro”"),
+        ("{% set ns = namespace(x='ab') %}{{ ns.x }}", "no variable|Only range"),
+        ("{% set x = rules %}" + "{% set x = x ~ x %}" * 60 + "{{ x }}", "100,000 characters"),
+        ("{% set x = rules %}" + "{% set x = x + x %}" * 60 + "{{ x }}", "100,000 characters"),
+        ("{% set x = rules %}" + "{% set x = [x, x] %}" * 60 + "{{ x }}", "hold plain values"),
+        ("{{ rules }}" * 11, "100,000 characters"),
+        ("{{ " + "(" * 2_000 + "1" + ")" * 2_000 + " }}", "nested too deeply"),
+        ("{% if 1 %}" * 300 + "{% endif %}" * 300, "nested too deeply"),
+        ("{% include 'x' %}", "cannot use “include”"),
+    ],
+)
+def test_what_would_run_or_grow_without_end_is_refused_at_once(template: str, said: str) -> None:
+    for attempt in (texts.check, texts.render):
+        began = monotonic()
+        with pytest.raises(BadText, match=said):
+            attempt(template, SAMPLE)
+        assert monotonic() - began < 3
