@@ -1,0 +1,1 @@
+"""The beauty contest: the closest to a fraction of the mean wins."""

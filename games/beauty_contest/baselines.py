@@ -1,0 +1,63 @@
+"""Scripted players of the beauty contest. None has anything to know that others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.sessions import Session
+
+if TYPE_CHECKING:
+    from games.beauty_contest.rules import BeautyContest
+
+
+def random(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
+    """Any number within the limits, all equally likely."""
+    return {"answer": rng.uniform(0, game.config.upper)}
+
+
+def rational(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
+    """The equilibrium: 0."""
+    return {"answer": 0.0}
+
+
+def level(k: int) -> Script:
+    """Thinks k steps ahead of somebody who names half of the upper limit (Nagel 1995)."""
+
+    def move(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
+        return {"answer": 0.5 * game.config.upper * game.config.fraction**k}
+
+    return move
+
+
+def adaptive(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
+    """The fraction of the last mean that it can see; without one like `level_1`."""
+    for at in reversed(game.visible(state)):
+        if (target := game.target(state.runs[at])) is not None:
+            return {"answer": target}
+    return level(1)(game, state, role, rng)
+
+
+def fouler(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
+    """A number above the limit; the limit itself where fouls are refused."""
+    return {"answer": game.config.upper + (1 if game.config.fouls == "count" else 0)}
+
+
+def no_answer(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
+    """No number."""
+    return {"answer": None}
+
+
+SCRIPTS: Mapping[str, Script] = {
+    "random": random,
+    "rational": rational,
+    "level_1": level(1),
+    "level_2": level(2),
+    "level_3": level(3),
+    "level_4": level(4),
+    "adaptive": adaptive,
+    "fouler": fouler,
+    "no_answer": no_answer,
+}

@@ -1,0 +1,12 @@
+"""What the contract plays of the beauty contest beside its default."""
+
+from games.examples import Examples
+
+EXAMPLES = Examples(
+    configs=(
+        {"runs": 6, "history_depth": 3},
+        {"runs": 4, "told_of_others": "similar", "players": 2},
+        {"players": 7, "upper": 7.5, "fraction": 0.5, "prize": 12, "fouls": "refuse", "runs": 2, "history_depth": 50},
+        {"upper": 1e300, "fraction": 0.9, "told_of_others": "rational", "people_may_foul": True},
+    )
+)

@@ -1,0 +1,20 @@
+"""Economics Arena names the English auction and publishes no collection of it; the tellings are those of its others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.econarena import with_people
+from games.grids import Grid
+from games.lineups import StudyPreset
+from games.selections import Selection
+
+TABLES: Mapping[str, Grid] = {"econarena": {"told_of_others": ("nothing", "rational", "similar")}}
+
+SELECTIONS: Mapping[str, Selection] = {}
+
+STUDIES: Mapping[str, StudyPreset] = {
+    "econarena-english-people": with_people(
+        "Economics Arena: English auction with people", {"increment": 50}, minutes=6, turn_seconds=45
+    )
+}

@@ -1,0 +1,123 @@
+"""The English auction against its specification: worked cases, whose turn it is, which bids are allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games.play
+from games.english_auction.rules import EnglishAuction
+from games.errors import Refused
+from games.play import Play
+
+VALUES = {"players": 3, "assets": 100, "values": [80, 65, 20]}
+
+
+def auction(**config: Any) -> EnglishAuction:
+    return games.play.configure(EnglishAuction, {**VALUES, **config})
+
+
+def played(*bids: float | None, **config: Any) -> Play:
+    """An auction in which whoever is asked makes the next of these bids."""
+    play, _events = games.play.start(auction(**config), 1)
+    for bid in bids:
+        (role,) = play.waiting_for()
+        play, _events = games.play.submit(play, role, {"bid": bid})
+    return play
+
+
+class TestResult:
+    def test_the_worked_case(self):
+        play = played(0, 10, 20, 30, 40, None, 50, 60, 70, None)
+        assert play.over
+        assert list(play.payoffs().values()) == [110, 100, 100]
+        metrics = play.metrics()
+        assert (metrics["sold"], metrics["price"], metrics["winner"], metrics["bids"]) == (True, 70, "p1", 8)
+        assert metrics["p1_payoff_ratio"] == pytest.approx(0.956522, abs=1e-6)
+        assert (metrics["p1_dropped_at"], metrics["p2_dropped_at"], metrics["p3_dropped_at"]) == (None, 70, 40)
+        assert (metrics["p2_overbids"], metrics["p3_overbids"], metrics["efficiency"]) == (0, 0, 1)
+        assert metrics["deviation"] == pytest.approx((1 - 110 / 115) / 3)
+
+    def test_a_start_price(self):
+        play = played(None, 50, None, start_price=50)
+        assert play.payoffs()["p2"] == 115
+        assert play.metrics()["p1_dropped_at"] == 50
+
+    def test_the_last_seat_is_asked_although_nobody_has_bid(self):
+        play = played(None, None)
+        assert play.waiting_for() == ("p3",)
+        assert played(None, None, 0).payoffs()["p3"] == 120
+
+    def test_nobody_bids(self):
+        play = played(None, None, None)
+        metrics = play.metrics()
+        assert (metrics["sold"], metrics["price"], metrics["winner"], metrics["efficiency"]) == (False, None, None, 0)
+        assert list(play.payoffs().values()) == [100, 100, 100]
+
+    def test_bids_above_the_own_value_are_counted(self):
+        assert played(0, 10, 30, None, None).metrics()["p3_overbids"] == 1
+
+    def test_rational_bidders_sell_to_the_highest_value_near_the_second_highest(self):
+        play, _events = games.play.start(auction(increment=1), 1)
+        while not play.over:
+            (role,) = play.waiting_for()
+            play, _events = games.play.submit(play, role, games.play.script_move(play, role, "rational"))
+        metrics = play.metrics()
+        assert metrics["winner"] == "p1"
+        assert abs(metrics["price"] - 65) <= 1
+        assert metrics["deviation"] < 0.01
+
+
+class TestTurns:
+    def test_the_leader_and_who_dropped_out_are_skipped(self):
+        assert played(0, None, 10).waiting_for() == ("p1",)
+        assert played(0, None, 10, 20).waiting_for() == ("p3",)
+
+    @pytest.mark.parametrize(("bids", "bad"), [((), -1), ((20,), 29.9), ((20,), 100.1), ((95,), 105)])
+    def test_bids_out_of_bounds_are_refused_with_the_bounds(self, bids, bad):
+        play = played(*bids)
+        with pytest.raises(Refused, match=r"A bid must be from|only drop out"):
+            games.play.submit(play, play.waiting_for()[0], {"bid": bad})
+
+    def test_sums_of_decimals_are_no_trap(self):
+        play = played(0.1, 0.2, increment=0.1)
+        assert play.game.lowest(play.state) == 0.3
+        games.play.submit(play, "p3", {"bid": 0.3})
+
+    @given(st.lists(st.none() | st.floats(0, 30), max_size=40))
+    def test_the_price_only_rises_and_nobody_returns(self, steps):
+        play, _events = games.play.start(auction(increment=2), 1)
+        price, out = 0.0, set()
+        for step in steps:
+            if play.over:
+                break
+            (role,) = play.waiting_for()
+            lowest = play.game.lowest(play.state)
+            bid = None if step is None or lowest is None else min(lowest + step, 100)
+            assert role not in out and role != play.state.leader
+            play, _events = games.play.submit(play, role, {"bid": bid})
+            out |= {role} if bid is None else set()
+            if bid is not None:
+                assert bid >= price
+                price = bid
+        if play.over and play.state.leader:
+            paid = {role: 100 - payoff for role, payoff in play.payoffs().items() if payoff != 100}
+            assert set(paid) <= {play.state.leader}
+
+
+def test_a_lobby_may_play_it_with_fewer_bidders():
+    assert auction(**auction().with_seats(2)).config.values == (80, 65)
+
+
+class TestScripts:
+    @pytest.mark.parametrize(
+        ("script", "standing", "bid"),
+        [("rational", 55, 65), ("rational", 56, None), ("overbidder", 68, 78), ("overbidder", 69, None),
+         ("underbidder", 42, 52), ("underbidder", 43, None), ("drop_out", 0, None)],
+    )  # fmt: skip
+    def test_how_far_they_go(self, script, standing, bid):
+        play = played(standing)
+        assert games.play.script_move(play, "p2", script) == {"bid": bid}

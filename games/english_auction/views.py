@@ -1,0 +1,112 @@
+"""What a bidder may know, as blocks. Everything but the others' values is public."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from games.auctions import own_facts, units
+from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.words import exact
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.english_auction.rules import Bidding, Call, EnglishAuction
+
+
+def view(game: EnglishAuction, state: Bidding, role: Role) -> View:
+    """Everything that `role` may know now."""
+    blocks: list[Block] = [_status(game, state, role)]
+    if game.next(state) is None:
+        blocks.append(_result(game, state, role))
+    return (*blocks, _situation(game, state, role), _bids(game, state, role))
+
+
+def watched(game: EnglishAuction, state: Bidding) -> View:
+    """What everybody may know now: the bids, and nobody's value."""
+    return _status(game, state, NOBODY), _situation(game, state, NOBODY), _bids(game, state, NOBODY)
+
+
+def notices(game: EnglishAuction, after: Bidding, role: Role) -> View:
+    """What `role` has just learnt: the last call, and how it ended."""
+    told: list[Block] = [Text("call", _called(game, after.calls[-1], role))]
+    if game.next(after) is None:
+        told.append(_result(game, after, role))
+    return tuple(told)
+
+
+def _status(game: EnglishAuction, state: Bidding, role: Role) -> Text:
+    """One sentence on where the auction stands and what is to be done now."""
+    mover = game.next(state)
+    said = [_called(game, state.calls[-1], role)] if state.calls else []
+    if mover is None:
+        said.append(_("The auction is over."))
+    elif mover == role:
+        said.append(_("It is your turn: bid or drop out."))
+    else:
+        said.append(_("It is the turn of {name}.").format(name=game.role_title(mover)))
+        if role in state.dropped:
+            said.append(_("You have dropped out."))
+    return Text("status", " ".join(said), tone="plain" if mover else "good")
+
+
+def _called(game: EnglishAuction, call: Call, role: Role) -> str:
+    """What a seat did in its turn, in words."""
+    if call.role == role:
+        if call.bid is None:
+            return _("You dropped out.")
+        return _("You bid {amount}.").format(amount=units(call.bid))
+    name = game.role_title(call.role)
+    if call.bid is None:
+        return _("{name} dropped out.").format(name=name)
+    return _("{name} bid {amount}.").format(name=name, amount=units(call.bid))
+
+
+def _situation(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
+    """The standing bid, the lowest one allowed, and what the seat has; who only watches reads of everybody's assets."""
+    leader, price, lowest = state.leader, state.price, game.lowest(state)
+    who = _("nobody") if leader is None else game.seat_name(leader, role)
+    left = [game.role_title(seat) for seat in game.roles() if seat not in state.dropped]
+    assets = Fact("assets", _("Everybody's assets"), game.config.assets, units(game.config.assets))
+    facts = [
+        Fact("standing", _("Standing bid"), price, _("none yet") if price is None else units(price)),
+        Fact("leader", _("Made by"), leader, who),
+        *([assets] if role == NOBODY else own_facts(game.config, game.value(state, role))),
+    ]
+    if game.next(state) is not None:
+        shown = _("none: it would exceed your assets") if lowest is None else units(lowest)
+        facts.append(Fact("lowest", _("Minimum bid"), lowest, shown))
+    if role != NOBODY:
+        facts.append(Fact("you", _("You are"), game.seat_name(role, role), game.role_title(role)))
+    facts.append(Fact("left", _("Still in"), len(left), ", ".join(left) or _("nobody")))
+    return Facts("situation", _("Where you stand"), tuple(facts))
+
+
+def _bids(game: EnglishAuction, state: Bidding, role: Role) -> Table:
+    """All calls so far, each with the bid that then stood."""
+
+    def row(number: int, call: Call) -> tuple[Cell, ...]:
+        dropped = call.bid is None
+        stands = call.standing if dropped else call.bid
+        did = _("out") if dropped else _("bid")
+        return (number, game.seat_name(call.role, role), did, None if stands is None else exact(stands))
+
+    rows = tuple(row(number, call) for number, call in enumerate(state.calls, start=1))
+    columns = (_("Turn"), _("Bidder"), _("Did"), _("Standing"))
+    return Table("bids", _("Bids so far"), columns, rows, newest_first=True)
+
+
+def _result(game: EnglishAuction, state: Bidding, role: Role) -> Facts:
+    """How it ended, for this role."""
+    payoff = game.payoffs(state)[role]
+    if state.leader is None or state.price is None:
+        sold = _("nobody: there was no bid")
+    else:
+        sold = _("{name} for {price}").format(name=game.seat_name(state.leader, role), price=units(state.price))
+    return Facts(
+        "result",
+        _("The result"),
+        (
+            Fact("sold", _("The item went to"), state.leader, sold),
+            Fact("payoff", _("You ended with"), payoff, units(payoff)),
+        ),
+    )

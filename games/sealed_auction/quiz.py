@@ -1,0 +1,33 @@
+"""The questions after the game: did the player notice what the winner pays, and which bids are allowed?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from games.interface import Question
+from games.words import exact
+from games.words import gettext as _
+
+
+def questions(price_rule: Literal["second", "first"], assets: float) -> tuple[Question, ...]:
+    """What the winner pays, and the largest bid allowed."""
+    pays = {
+        "first": _("Its own bid"),
+        "second": _("The second-highest bid"),
+        "value": _("Its own value of the item"),
+        "mean": _("The mean of all bids"),
+    }
+    return (
+        Question(
+            key="price",
+            prompt=_("What does the winner of an auction pay?"),
+            options=tuple(pays.values()),
+            answer=pays[price_rule],
+        ),
+        Question(
+            key="limit",
+            prompt=_("What was the largest bid allowed?"),
+            options=tuple(exact(assets * factor) for factor in (0.5, 1, 2, 10)),
+            answer=exact(assets),
+        ),
+    )

@@ -1,0 +1,254 @@
+"""Sealed auction: all bid at once for one item that is worth something different to each.
+
+Source: Economics Arena, section 3 and appendix B (after Vickrey 1961). The highest valid bid wins, the lowest
+seat on ties, and pays the highest valid bid of the others; under "first" its own, a variant of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from games import auctions
+from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script, View
+from games.sealed_auction import baselines, quiz, views
+from games.sessions import Number, RunsConfig, SealedNumbers, Session
+from games.words import gettext as _
+
+
+class SealedAuctionConfig(RunsConfig, auctions.AuctionConfig):
+    """One treatment. Defaults: five bidders, second price, one run; the paper names no fee."""
+
+    price_rule: Literal["second", "first"] = Field(
+        "second",
+        title="Price rule",
+        description="What the winner pays: the highest bid of the others (second), or its own (first).",
+    )
+    foul_fee: float = Field(
+        0, ge=0, title="Fee for a foul", description="What a bid beyond the limits costs in a run, in units."
+    )
+    history_reveals: Literal["bids", "bids_and_values"] = Field(
+        "bids",
+        title="The history reveals",
+        description="Everybody's bids; or everybody's values too.",
+    )
+
+
+class Bid(Move):
+    """A bid from 0 to the assets."""
+
+    bid: Number = Field(title="Your bid")
+
+
+@dataclass(frozen=True)
+class Sale:
+    """How a run ended: who bought at which price (nobody without a valid bid), and everybody's final assets."""
+
+    winner: Role | None
+    price: float | None
+    assets: Mapping[Role, float]
+
+
+class SealedAuction(SealedNumbers[SealedAuctionConfig]):
+    """All bid at once; the highest bid wins."""
+
+    key: ClassVar[str] = "sealed_auction"
+    title: ClassVar[str] = _("Sealed auction")
+    summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins and pays the second-highest.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = SealedAuctionConfig
+    State: ClassVar[type] = Session
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "truthful"
+    starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
+    seat_title: ClassVar[str] = _("Bidder")
+    number_key: ClassVar[str] = "bid"
+    own_words: ClassVar[tuple[str, ...]] = (
+        "bidder", "bid", "item", "value", "assets", "price", "auction", "run", "unit", "units", "valid", "winner",
+    )  # fmt: skip
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "runs_played": "Runs that were played.",
+        "sold": "Runs in which the item was sold: those with a valid bid.",
+        "price_mean": "Mean price over the runs in which the item was sold, in units; empty without any.",
+        "efficiency": "Mean over runs of the winner's value over the highest value; 0 where nobody won.",
+        "overbids": "Valid bids above the bidder's own value, of all seats and runs.",
+        "underbids": "Valid bids below it.",
+        "fouls": "Bids beyond the limits, and answers without a number, of all seats and runs.",
+        "deviation": "Mean over seats and runs of |final assets/equilibrium's - 1| (Economics Arena, section 3.2); "
+        "empty under the first-price rule, for which no reference is known.",
+    }
+    seat_metric_meanings: ClassVar[Mapping[str, str]] = {
+        "value": "What the item was worth to the seat, in units.",
+        "wins": "Runs in which the seat won the item.",
+        "fouls": "The seat's bids beyond the limits, and its answers without a number.",
+        "bid_to_value": "Mean of bid/value over the seat's valid bids; empty without any.",
+        "assets_ratio": "Payoff over assets.",
+        "nash_assets": "N: final assets where all bid their value; empty under the first-price rule.",
+        "payoff_ratio": "Payoff over N (Economics Arena's r); empty under the first-price rule.",
+        "deviation": "Mean over runs of |final assets/N - 1|; empty under the first-price rule.",
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        "run": "Number of the run, from 1.",
+        "role": "The seat.",
+        "bid": "What it bid; empty where it named no number.",
+        "foul": "Whether that was beyond the limits, or no number.",
+        "won": "Whether the seat won the item.",
+        "price": "What the winner of the run paid; empty where nobody won.",
+        "final_assets": "What the seat had after the run, in units.",
+    }
+
+    # ---- the rules -----------------------------------------------------------------------------------
+
+    def limit(self) -> float:
+        return self.config.assets
+
+    def form(self) -> Form:
+        return self._form
+
+    @cached_property
+    def _form(self) -> Form:
+        limits = self.limits_in_words()
+        return Form("bid", _("Place your bid"), Bid, help=limits, limits=limits)
+
+    @property
+    def reveals_values(self) -> bool:
+        """Whether a run that is shown comes with everybody's value."""
+        return self.config.history_reveals == "bids_and_values"
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """The others' listed values, where the history never shows them."""
+        if self.reveals_values:
+            return frozenset()
+        return auctions.others_values(self.config, self.roles(), role)
+
+    def with_seats(self, seats: int) -> Mapping[str, Json]:
+        return auctions.with_bidders(self.config, seats)
+
+    def setup(self, chance: Chance) -> Session:
+        return Session(values=auctions.values_of(self.config, self.roles(), chance))
+
+    def value(self, state: Session, role: Role) -> float:
+        """What the item is worth to a seat."""
+        return state.values[self.roles().index(role)]
+
+    def sale(self, state: Session, at: int) -> Sale:
+        """How the run with this index ended."""
+        config, run = self.config, state.runs[at]
+        bids = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None and self.valid(bid)}
+        assets = {role: config.assets if role in bids else config.assets - config.foul_fee for role in self.roles()}
+        if not bids:
+            return Sale(None, None, assets)
+        winner = max(bids, key=lambda role: bids[role])
+        others = [bid for role, bid in bids.items() if role != winner]
+        price = bids[winner] if config.price_rule == "first" else max(others, default=0.0)
+        assets[winner] = config.assets - price + self.value(state, winner)
+        return Sale(winner, price, assets)
+
+    def sales(self, state: Session) -> list[Sale]:
+        """How all runs so far ended."""
+        return [self.sale(state, at) for at in range(len(state.runs))]
+
+    # ---- the result ----------------------------------------------------------------------------------
+
+    def payoffs(self, state: Session) -> Payoffs:
+        """The mean over runs of the final assets."""
+        sales = self.sales(state)
+        return {role: fmean(sale.assets[role] for sale in sales) for role in self.roles()}
+
+    def reference(self, state: Session, role: Role) -> float | None:
+        """N: the seat's final assets in equilibrium; None under the first-price rule."""
+        if self.config.price_rule == "first":
+            return None
+        return auctions.equilibrium_assets(self.config, state.values)[self.roles().index(role)]
+
+    def metrics(self, state: Session) -> Metrics:
+        sales, highest = self.sales(state), max(state.values)
+        sold = [sale for sale in sales if sale.winner is not None]
+        apart = [bid - self.value(state, role) for role in self.roles() for bid in self.valid_numbers(state, role)]
+        deviations = [self._deviation(state, role) for role in self.roles()]
+        return {
+            "runs_played": len(sales),
+            "sold": len(sold),
+            "price_mean": fmean(sale.price for sale in sold if sale.price is not None) if sold else None,
+            "efficiency": fmean(self.value(state, sale.winner) / highest if sale.winner else 0.0 for sale in sales),
+            "overbids": sum(difference > 0 for difference in apart),
+            "underbids": sum(difference < 0 for difference in apart),
+            "fouls": sum(self.fouls(state, role) for role in self.roles()),
+            "deviation": fmean(one for one in deviations if one is not None) if None not in deviations else None,
+        }
+
+    def seat_metrics(self, state: Session, role: Role) -> Metrics:
+        value, payoff, reference = self.value(state, role), self.payoffs(state)[role], self.reference(state, role)
+        bids = self.valid_numbers(state, role)
+        return {
+            "value": value,
+            "wins": sum(sale.winner == role for sale in self.sales(state)),
+            "fouls": self.fouls(state, role),
+            "bid_to_value": fmean(bid / value for bid in bids) if bids else None,
+            "assets_ratio": payoff / self.config.assets,
+            "nash_assets": reference,
+            "payoff_ratio": None if reference is None else payoff / reference,
+            "deviation": self._deviation(state, role),
+        }
+
+    def _deviation(self, state: Session, role: Role) -> float | None:
+        reference = self.reference(state, role)
+        if reference is None:
+            return None
+        return fmean(abs(sale.assets[role] / reference - 1) for sale in self.sales(state))
+
+    def records(self, state: Session) -> Sequence[Mapping[str, Json]]:
+        """A row for every run and seat."""
+        return [
+            {
+                "run": at,
+                "role": role,
+                "bid": bid,
+                "foul": not self.valid(bid),
+                "won": sale.winner == role,
+                "price": sale.price,
+                "final_assets": sale.assets[role],
+            }
+            for at, (run, sale) in enumerate(zip(state.runs, self.sales(state), strict=True), start=1)
+            for role, bid in zip(self.roles(), run, strict=True)
+        ]
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        return auctions.bonus_share(self.config, payoff)
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        return auctions.pay_examples(self.config)
+
+    # ---- what is seen ----------------------------------------------------------------------------------
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention to this role."""
+        config = self.config
+        return {
+            "you": self.role_title(role),
+            "players": config.players,
+            "assets": config.assets,
+            "second_price": config.price_rule == "second",
+            "foul_fee": config.foul_fee,
+            "runs": config.runs,
+            "history_depth": min(config.history_depth, config.runs - 1),
+            "values_revealed": self.reveals_values,
+            "told_of_others": config.told(),
+        }
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.config.price_rule, self.config.assets)
+
+    def view(self, state: Session, role: Role) -> View:
+        return views.view(self, state, role)
+
+    def watched(self, state: Session) -> View:
+        return views.watched(self, state)
+
+    def notices(self, before: Session, moves: Mapping[Role, Any], after: Session, role: Role) -> View:
+        return views.notices(self, after, role)

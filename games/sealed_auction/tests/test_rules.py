@@ -1,0 +1,189 @@
+"""The sealed auction against its specification: worked cases, prices, dominance, and what stays hidden."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games.play
+from games.contract import seen
+from games.errors import BadConfig, Refused
+from games.play import Play
+from games.sealed_auction.rules import SealedAuction
+
+VALUES = (80, 65, 20)
+BIDS = st.none() | st.floats(0, 100) | st.floats(-10, 200) | st.sampled_from([0, 50, 100])
+
+
+def auction(**config: Any) -> SealedAuction:
+    return games.play.configure(SealedAuction, config)
+
+
+def played(*runs: tuple[float | None, ...], values: tuple[float, ...] = VALUES, **config: Any) -> Play:
+    """An auction with assets of 100 whose seats make these bids, run after run."""
+    game = auction(players=len(values), assets=100, values=list(values), runs=len(runs), **config)
+    play, _events = games.play.start(game, 1)
+    for run in runs:
+        for role, bid in zip(game.roles(), run, strict=True):
+            play, _events = games.play.submit(play, role, {"bid": bid})
+    return play
+
+
+class TestResult:
+    def test_bids_at_value(self):
+        play = played((70, 65, 20))
+        assert list(play.payoffs().values()) == [115, 100, 100]
+        metrics = play.metrics()
+        assert [metrics[f"{role}_deviation"] for role in ("p1", "p2", "p3")] == [0, 0, 0]
+        assert (metrics["deviation"], metrics["overbids"], metrics["underbids"]) == (0, 0, 1)
+        assert (metrics["p1_nash_assets"], metrics["p1_wins"], metrics["p1_bid_to_value"]) == (115, 1, 0.875)
+
+    def test_a_bid_above_the_value_loses(self):
+        play = played((80, 90, 20))
+        assert list(play.payoffs().values()) == [100, 85, 100]
+        metrics = play.metrics()
+        deviations = [metrics[f"{role}_deviation"] for role in ("p1", "p2", "p3")]
+        assert deviations == pytest.approx([0.130435, 0.15, 0], abs=1e-6)
+        assert metrics["efficiency"] == pytest.approx(0.8125)
+        assert metrics["overbids"] == 1
+
+    def test_the_payoff_is_the_mean_over_runs(self):
+        play = played((70, 65, 20), (80, 90, 20))
+        assert list(play.payoffs().values()) == [107.5, 92.5, 100]
+        assert (play.metrics()["price_mean"], play.metrics()["sold"]) == (72.5, 2)
+
+    def test_the_lowest_seat_wins_ties_and_a_foul_costs_its_fee(self):
+        assert list(played((64, 64, 120), foul_fee=5).payoffs().values()) == [116, 100, 95]
+
+    def test_a_lone_valid_bid_pays_nothing(self):
+        play = played((None, 12, 101))
+        assert play.payoffs()["p2"] == 165
+        assert (play.metrics()["fouls"], play.metrics()["price_mean"]) == (2, 0)
+
+    def test_without_a_valid_bid_nothing_is_sold(self):
+        metrics = played((None, -1, 101)).metrics()
+        assert (metrics["sold"], metrics["price_mean"], metrics["efficiency"]) == (0, None, 0)
+        assert metrics["p1_bid_to_value"] is None
+
+    def test_under_the_first_price_rule_the_winner_pays_its_own_bid(self):
+        play = played((70, 65, 20), price_rule="first")
+        assert list(play.payoffs().values()) == [110, 100, 100]
+        metrics = play.metrics()
+        assert metrics["deviation"] is None
+        assert [metrics[f"p1_{key}"] for key in ("nash_assets", "payoff_ratio", "deviation")] == [None] * 3
+
+    @given(st.lists(st.tuples(BIDS, BIDS, BIDS), min_size=1, max_size=4))
+    def test_the_price_never_exceeds_the_winning_bid_and_one_seat_pays_it(self, runs):
+        play = played(*runs)
+        game = play.game
+        for at, run in enumerate(runs):
+            sale = game.sale(play.state, at)
+            if sale.winner is None:
+                assert not any(game.valid(bid) for bid in run)
+                continue
+            bid = run[game.roles().index(sale.winner)]
+            assert 0 <= sale.price <= bid
+            assert bid == max(other for other in run if game.valid(other))
+            others = {role: assets for role, assets in sale.assets.items() if role != sale.winner}
+            assert set(others.values()) <= {100}
+            assert sale.assets[sale.winner] == 100 - sale.price + game.value(play.state, sale.winner)
+
+    @given(st.floats(1, 100), st.lists(BIDS, min_size=2, max_size=2), BIDS)
+    def test_no_bid_beats_the_own_value(self, value, others, bid):
+        """Weak dominance of truthful bidding under the second-price rule."""
+        truthful = played((value, *others), values=(value, 50, 50)).payoffs()["p1"]
+        assert played((bid, *others), values=(value, 50, 50)).payoffs()["p1"] <= truthful + 1e-9
+
+    def test_the_bonus_spans_two_standard_deviations(self):
+        game = auction(assets=1000, value_sd=100)
+        assert [game.bonus_share("p1", payoff) for payoff in (700, 800, 1000, 1200, 1300)] == [0, 0, 0.5, 1, 1]
+
+
+class TestSetup:
+    @pytest.mark.parametrize(
+        ("bad", "reason"),
+        [
+            ({"values": [1, 2]}, "there are 2 for 3"),
+            ({"values": [1, 2, 101]}, "at most the assets"),
+            ({"values": [1, 2, 0]}, "more than 0"),
+            ({"value_mean": 5000}, "almost no value"),
+            ({"assets": 0.001}, "almost no value"),
+            ({"players": 21}, "players"),
+            ({"foul_fee": -1}, "foul_fee"),
+        ],
+    )
+    def test_what_cannot_be_played_is_refused(self, bad, reason):
+        with pytest.raises(BadConfig, match=reason):
+            auction(**{"players": 3, "assets": 100, "value_mean": 50, **bad})
+
+    @given(st.integers(0, 10_000))
+    def test_values_are_drawn_within_the_assets_to_two_decimals(self, seed):
+        play, _events = games.play.start(auction(players=20, assets=520), seed)
+        assert all(0 < value <= 520 and round(value, 2) == value for value in play.state.values)
+        assert len(set(play.state.values)) > 1
+
+
+class TestMoves:
+    @pytest.mark.parametrize("odd", ["10", True, {}])
+    def test_what_is_no_number_is_never_a_bid(self, odd):
+        with pytest.raises(Refused):
+            games.play.submit(games.play.start(auction(), 1)[0], "p1", {"bid": odd})
+
+    def test_beyond_the_assets_is_refused_where_fouls_are(self):
+        play, _events = games.play.start(auction(fouls="refuse"), 1)
+        with pytest.raises(Refused, match="from 0 to 1000"):
+            games.play.submit(play, "p1", {"bid": 1001})
+
+
+class TestWhatIsSeen:
+    @pytest.mark.parametrize("runs", [1, 4])
+    def test_the_values_of_others_never_show(self, runs):
+        """The same bids with other values of the others: nobody can tell, not even at the end."""
+        bids = [[Random(run).uniform(0, 100) for _seat in VALUES] for run in range(runs)]
+        one = played(*bids, values=(80, 65, 20), history_depth=3)
+        other = played(*bids, values=(80, 12, 99), history_depth=3)
+        assert seen(one, "p1") == seen(other, "p1")
+
+    @given(st.integers(0, 6), st.integers(0, 5))
+    def test_no_more_is_seen_than_the_depth(self, depth, held):
+        game = auction(players=3, assets=100, values=list(VALUES), runs=6, history_depth=depth)
+        plays = [games.play.start(game, 1)[0] for _copy in range(2)]
+        for run in range(held):
+            hidden = run < held - depth
+            for role in game.roles():
+                bid = 10.0 + run
+                plays = [
+                    games.play.submit(play, role, {"bid": 77 if hidden and copy else bid})[0]
+                    for copy, play in enumerate(plays)
+                ]
+        assert seen(plays[0], "p2") == seen(plays[1], "p2")
+
+    def test_values_are_shown_with_the_runs_where_the_history_reveals_them(self):
+        play = played((70, 65, 20), (70, 65, 20), history_reveals="bids_and_values")
+        assert "20 units" in seen(play, "p1")
+        assert "20 units" not in seen(games.play.start(play.game, 1)[0], "p1")
+
+
+class TestScripts:
+    @pytest.mark.parametrize(
+        ("script", "bid"),
+        [
+            ("truthful", 90),
+            ("rational", 90),
+            ("shade", 60),
+            ("overbidder", 100),
+            ("underbidder", 72),
+            ("no_answer", None),
+        ],
+    )
+    def test_what_they_bid(self, script, bid):
+        game = auction(players=3, assets=100, values=[90, 65, 20])
+        assert games.play.script_move(games.play.start(game, 1)[0], "p1", script) == {"bid": bid}
+
+    def test_rational_shades_under_the_first_price_rule(self):
+        game = auction(players=3, assets=100, values=[90, 65, 20], price_rule="first")
+        assert games.play.script_move(games.play.start(game, 1)[0], "p1", "rational") == {"bid": 60}
