@@ -1,0 +1,43 @@
+"""The items that are sold where a researcher names none: the ten of AucArena, section 4, in our own words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from games.interface import Words
+
+Name = Annotated[Words, Field(min_length=1, max_length=60)]
+
+
+class Item(BaseModel):
+    """One item: what everybody knows of it, and what it is really worth."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: Name = Field(title="Name")
+    description: Annotated[Words, Field(max_length=300)] = Field(default="", title="Description")
+    start_price: int = Field(ge=1, title="Start price", description="In whole dollars.")
+    true_value: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, title="True value", description="In whole dollars. Empty: twice the start price."
+    )
+
+    @property
+    def worth(self) -> int:
+        """What the item is really worth."""
+        return 2 * self.start_price if self.true_value is None else self.true_value
+
+
+PUBLISHED = (
+    Item(name="Widget A", description="A small part that fits many machines.", start_price=1000),
+    Item(name="Gadget B", description="A handy device with several uses.", start_price=3000),
+    Item(name="Thingamajig C", description="A rare piece that collectors look for.", start_price=4000),
+    Item(name="Doodad D", description="A decorative piece in good condition.", start_price=2000),
+    Item(name="Equipment E", description="A complete set for a professional workshop.", start_price=5000),
+    Item(name="Gizmo F", description="An electronic device of the latest generation.", start_price=3000),
+    Item(name="Implement G", description="A sturdy tool for everyday work.", start_price=2000),
+    Item(name="Apparatus H", description="A measuring instrument for a laboratory.", start_price=4000),
+    Item(name="Contraption I", description="A curious machine that still runs.", start_price=1000),
+    Item(name="Mechanism J", description="A precision drive for heavy loads.", start_price=5000),
+)

@@ -1,0 +1,57 @@
+"""Bid increments and rank correlations of an auction (AucArena, section 4.3 and appendix B)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from games.interface import Role
+from games.item_auction.state import Lot
+
+FEWEST_RANKED = 3
+"""Below this many pairs a rank correlation says nothing."""
+
+
+def increments(lot: Lot, role: Role) -> Iterator[tuple[float, float]]:
+    """For each of the role's bids on this item: percent above its own preceding bid, and above the standing bid.
+
+    Where there was none, percent above the start price in force.
+    """
+    own: int | None = None
+    standing: int | None = None
+    for played in lot.rounds:
+        bid = played.answers.get(role)
+        if bid is not None:
+            yield _above(bid, own or lot.start_price), _above(bid, standing or lot.start_price)
+            own = bid
+        standing = played.standing
+
+
+def _above(bid: int, base: int) -> float:
+    return 100 * (bid / base - 1)
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The mean; None of nothing."""
+    return fmean(values) if values else None
+
+
+def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Spearman's rho with average ranks; None below three pairs or where either side is constant.
+
+    >>> round(rank_correlation((3, 1, 2, 2), (5, 0, 1, 3)), 6)
+    0.948683
+    """
+    if len(x) < FEWEST_RANKED or len(set(x)) == 1 or len(set(y)) == 1:
+        return None
+    a, b = _ranks(x), _ranks(y)
+    middle = (len(x) + 1) / 2
+    covariance = sum((p - middle) * (q - middle) for p, q in zip(a, b, strict=True))
+    spread = [sum((p - middle) ** 2 for p in ranks) for ranks in (a, b)]
+    return float(covariance / (spread[0] * spread[1]) ** 0.5)
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Average ranks from 1."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]

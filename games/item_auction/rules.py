@@ -1,0 +1,654 @@
+"""Item auction: many items are sold one after another in open ascending auctions with sealed rounds.
+
+Source: AucArena, sections 3 and 4, appendices A and B; its authors' program where the paper is silent. In
+each round everybody who is in and does not lead bids at least one step above the standing bid, or withdraws
+from the item for good. The leader pays the standing bid when nobody else is left. Bidders know estimates of
+the items' values that are all wrong by the same percentage; true values come out with the hammer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from random import Random
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, create_model, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import (
+    Chance,
+    Config,
+    Doubt,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+    Turn,
+    View,
+)
+from games.item_auction import baselines, measures, quiz, views
+from games.item_auction.items import PUBLISHED, Item
+from games.item_auction.state import Auction, Beliefs, Lot, Plans, Round
+from games.seats import EqualSeats, number_of
+from games.words import gettext as _
+from games.words import quoted
+
+Priority = Annotated[int, Field(ge=1, le=3)]
+PRIORITIES = "By item name: 3 most important, 2 important, 1 least important."
+Percent = Annotated[int, Field(ge=-90, le=200)]
+Budget = Annotated[int, Field(ge=1)]
+Objective = Literal["profit", "items"]
+MOST_DISCOUNTS = 3
+"""How often the start price of an item that nobody wants is halved."""
+
+
+class ItemAuctionConfig(Config):
+    """One treatment. Defaults: the paper's three bidders and ten items."""
+
+    players: int = Field(3, ge=2, le=10, title="Bidders")
+    items: Annotated[tuple[Item, ...], Field(min_length=1, max_length=50)] = Field(
+        PUBLISHED, title="Items", description="What is sold, each with its start price and true value."
+    )
+    order: Literal["random", "ascending", "descending", "listed"] = Field(
+        "random", title="Order of sale", description="At random, by start price, or as the items are listed."
+    )
+    budget: Budget = Field(20_000, title="Budget", description="What each bidder may spend, in whole dollars.")
+    budgets: tuple[Budget, ...] | None = Field(
+        None, title="Budgets by seat", description="Where they differ. Empty: the budget above for everybody."
+    )
+    increment_percent: int = Field(
+        10, ge=1, le=100, title="Bid step in percent", description="Of the start price: the least by which a bid rises."
+    )
+    overestimate_percent: Percent = Field(
+        10, title="Overestimate in percent", description="By how much bidders' estimates exceed the true values."
+    )
+    overestimate_percents: tuple[Percent, ...] | None = Field(
+        None, title="Overestimates by seat", description="Where they differ. Empty: the one above for everybody."
+    )
+    objectives: tuple[Objective, ...] | None = Field(
+        None, title="Objectives by seat", description="What each bidder is asked for. Empty: profit for everybody."
+    )
+    tie_break: Literal["random", "first_seat"] = Field(
+        "random", title="Equal highest bids", description="Who leads: one of them at random, or the first seat."
+    )
+    discount_unsold: bool = Field(
+        False,
+        title="Discount for unsold items",
+        description="Halve the start price and call again, at most three times.",
+    )
+    rule_limit: int = Field(
+        4, ge=1, le=100, title="Bids of the rule bidder", description="On one item, before it withdraws."
+    )
+    notes: bool = Field(
+        True, title="Notes", description="Whether plans and belief reports may be given; models do where asked to."
+    )
+    people_plan: bool = Field(
+        False, title="People plan", description="Whether a person's page offers to set priorities."
+    )
+
+    @model_validator(mode="after")
+    def _lists_fit_the_seats(self) -> ItemAuctionConfig:
+        names = [item.name for item in self.items]
+        if repeated := next((name for name in names if names.count(name) > 1), None):
+            raise PydanticCustomError(
+                "equal_names", "Items: two are called {name}; names must differ.", {"name": quoted(repeated, most=60)}
+            )
+        for key in ("budgets", "overestimate_percents", "objectives"):
+            values = getattr(self, key)
+            if values is not None and len(values) != self.players:
+                raise PydanticCustomError(
+                    "wrong_length",
+                    "{title} ({key}) needs one value per bidder: {players}, not {found}.",
+                    {
+                        "title": type(self).model_fields[key].title,
+                        "key": key,
+                        "players": self.players,
+                        "found": len(values),
+                    },
+                )
+        return self
+
+
+# ---- moves -------------------------------------------------------------------------------------
+
+
+class Bid(Move):
+    """A bid on the item, or null to withdraw from it for good."""
+
+    bid: int | None = Field(
+        title="Your bid",
+        description="A whole number; null withdraws from this item for good.",
+        json_schema_extra={"none": _("Withdraw from this item")},
+    )
+
+
+class Plan(Move):
+    """How much the bidder wants each item."""
+
+    priorities: dict[str, Priority] = Field(title="Priorities", description=PRIORITIES)
+
+
+@lru_cache(maxsize=256)
+def _plan_of(names: tuple[str, ...]) -> type[Plan]:
+    """The plan's form while these items are left: pages have a control for each. Others are judged by the rules."""
+    named = Field(title="Priorities", description=PRIORITIES, json_schema_extra={"propertyNames": {"enum": [*names]}})
+    return create_model("Plan", __base__=Plan, priorities=(dict[str, Priority], named))
+
+
+class Belief(Move):
+    """Where the bidder believes that the auction stands."""
+
+    remaining_budget: float = Field(title="Your remaining budget")
+    total_profits: dict[str, float] = Field(title="Total profit so far", description="By bidder: p1, p2 and so on.")
+    winning_bids: dict[str, dict[str, float]] = Field(
+        title="Items won so far", description="By bidder: the items' names with the prices paid."
+    )
+
+
+class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
+    """Bidders with limited budgets compete for many items, one after another."""
+
+    key: ClassVar[str] = "item_auction"
+    title: ClassVar[str] = _("Auction of many items")
+    summary: ClassVar[str] = _("Bidders with limited budgets compete for many items, sold one after another.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = ItemAuctionConfig
+    State: ClassVar[type] = Auction
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "rule"
+    starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
+    seat_title: ClassVar[str] = "Bidder"
+    rated_by: ClassVar[str] = "profit"
+    own_words: ClassVar[tuple[str, ...]] = tuple(
+        "auction bidder bid bids item items price value budget profit hammer withdraw round lot estimate sold".split()
+    )
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "items_sold": "Items that somebody bought.",
+        "items_unsold": "Items that nobody bid for.",
+        "revenue": "Sum of the prices paid, in dollars of the game.",
+        "rounds_played": "Bidding rounds over all items.",
+    }
+    seat_metric_meanings: ClassVar[Mapping[str, str]] = {
+        "profit": "True values of the items bought less the prices paid, in dollars of the game.",
+        "items": "Items bought.",
+        "spent": "Sum of the prices paid, in dollars of the game.",
+        "bids": "Bids made.",
+        "withdrawals": "Items withdrawn from; at a discount an item can be withdrawn from again.",
+        "overpaid": "Items bought for more than their true value.",
+        "bip_own": "Mean percent by which bids exceed the bidder's own preceding bid on the item, or the start price.",
+        "bip_standing": "Mean percent by which bids exceed the standing bid, or the start price.",
+        "belief_claims": "Claims in all belief reports (AucArena's C).",
+        "belief_errors": "Wrong claims (AucArena's F).",
+        "belief_errors_budget": "Of these, about the own remaining budget.",
+        "belief_errors_own": "Of these, about the own profit and items.",
+        "belief_errors_others": "Of these, about the other bidders' profits and items.",
+        "belief_cfr": "Corrected failure rate F / (C + F); empty without a report.",
+        "plan_errors": "Items that a plan named although they were over.",
+        "rho_initial_bids": "Spearman correlation of the initial priorities with the own number of bids, over items.",
+        "rho_initial_wins": "The same with having won the item (0 or 1).",
+        "rho_current_bids": "Spearman correlation of the priority at the first answer with the own number of bids.",
+        "rho_current_wins": "The same with having won the item (0 or 1).",
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        "round": "Place of the item in the order of sale, from 1.",
+        "role": "The bidder whose row it is.",
+        "item": "The item's name.",
+        "start_price": "The item's start price, before discounts.",
+        "discounts": "How often the start price was halved.",
+        "true_value": "What the item was really worth.",
+        "estimate": "What the bidder was told that it is worth.",
+        "bidding_rounds": "Bidding rounds on the item.",
+        "bids": "The bidder's bids on the item.",
+        "priority_initial": "The bidder's priority of the item in a plan made before its first answer.",
+        "priority_current": "The bidder's priority of the item when it first answered on it.",
+        "winner": "Who bought it; empty where nobody did.",
+        "price": "The price paid; empty where nobody paid.",
+        "payoff": "The bidder's profit on the item.",
+        "budget_left": "The bidder's remaining budget after the item.",
+    }
+
+    # ---- parameters --------------------------------------------------------------------------------
+
+    def item(self, index: int) -> Item:
+        return self.config.items[index]
+
+    def budget(self, role: Role) -> int:
+        """The role's budget at the start."""
+        budgets = self.config.budgets
+        return self.config.budget if budgets is None else budgets[number_of(role) - 1]
+
+    def objective(self, role: Role) -> Objective:
+        """What the role is asked for."""
+        return "profit" if self.config.objectives is None else self.config.objectives[number_of(role) - 1]
+
+    def estimate(self, role: Role, index: int) -> int:
+        """What the role is told that an item is worth: floor(true value × (100 + percent) / 100)."""
+        percents = self.config.overestimate_percents
+        percent = self.config.overestimate_percent if percents is None else percents[number_of(role) - 1]
+        return self.item(index).worth * (100 + percent) // 100
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """Others' budgets, objectives and overestimates.
+
+        A true value and one's own overestimate show in one's estimate alone: pairs of configurations with
+        equal estimates are compared instead (`examples.py`). The rule bidder's limit is known to that script.
+        """
+        own = number_of(role) - 1
+        return frozenset(
+            f"{key}[{seat}]"
+            for key in ("budgets", "objectives", "overestimate_percents")
+            if getattr(self.config, key) is not None
+            for seat in range(self.config.players)
+            if seat != own
+        )
+
+    # ---- where the auction stands --------------------------------------------------------------------
+
+    def spent(self, state: Auction, role: Role) -> int:
+        return sum(lot.standing or 0 for lot in state.won_by(role))
+
+    def budget_left(self, state: Auction, role: Role) -> int:
+        return self.budget(role) - self.spent(state, role)
+
+    def profit(self, state: Auction, role: Role) -> int:
+        """True values of the items bought less the prices paid."""
+        return sum(self.item(lot.item).worth for lot in state.won_by(role)) - self.spent(state, role)
+
+    def step(self, lot: Lot) -> int:
+        """The least by which a bid exceeds the standing one."""
+        return max(1, lot.start_price * self.config.increment_percent // 100)
+
+    def lowest_bid(self, state: Auction) -> int:
+        """The lowest legal bid on the item under the hammer."""
+        lot = state.lot
+        assert lot is not None
+        return lot.start_price if lot.standing is None else lot.standing + self.step(lot)
+
+    def bidders(self, lot: Lot) -> tuple[Role, ...]:
+        """Who is asked in the next round: everybody who is in and does not lead."""
+        withdrawn = lot.withdrawn()
+        return tuple(role for role in self.roles() if role not in withdrawn and role != lot.leader)
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> Auction:
+        indices = list(range(len(self.config.items)))
+
+        def shuffled(rng: Random) -> list[int]:
+            return rng.sample(indices, len(indices))
+
+        match self.config.order:
+            case "random":
+                indices = chance.draw("order", shuffled)
+            case "ascending":
+                indices.sort(key=lambda index: self.item(index).start_price)
+            case "descending":
+                indices.sort(key=lambda index: -self.item(index).start_price)
+        return self._call_next(Auction(order=tuple(indices)))
+
+    def _call_next(self, state: Auction) -> Auction:
+        """The next item comes under the hammer, if one is left."""
+        if len(state.over) == len(state.order):
+            return replace(state, lot=None)
+        index = state.order[len(state.over)]
+        return replace(state, lot=Lot(index, self.item(index).start_price))
+
+    def turn(self, state: Auction) -> Turn | None:
+        if state.lot is None:
+            return None
+        return Turn({role: self._forms(state, role) for role in self.bidders(state.lot)})
+
+    def _forms(self, state: Auction, role: Role) -> tuple[Form, ...]:
+        if not self.config.notes:
+            return (self._bid_form(state, role),)
+        if state.over and state.beliefs.get(role, Beliefs()).after < len(state.over):
+            return (self._bid_form(state, role), self._plan_form(state), self._belief_form)
+        return (self._bid_form(state, role), self._plan_form(state))
+
+    def _bid_form(self, state: Auction, role: Role) -> Form:
+        asks = _("Bid a whole number, or withdraw from this item.")
+        return Form("bid", _("Your bid"), Bid, help=asks, limits=self._limits_in_words(state, role))
+
+    def _limits_in_words(self, state: Auction, role: Role) -> str:
+        """Which bids are legal now, as a sentence for the bidder."""
+        lowest, highest = self.lowest_bid(state), self.budget_left(state, role)
+        if lowest > highest:
+            return _("You can only withdraw.")
+        return _("You can bid from {lowest} to {highest}.").format(
+            lowest=self.money(lowest), highest=self.money(highest)
+        )
+
+    def _plan_form(self, state: Auction) -> Form:
+        left = state.order[len(state.over) :]
+        return Form(
+            "plan",
+            _("Your plan"),
+            _plan_of(tuple(self.item(index).name for index in left)),
+            help=_("Give the items that are left a priority. You can change it whenever it is your turn."),
+            ends_turn=False,
+            on_request=True,
+        )
+
+    @cached_property
+    def _belief_form(self) -> Form:
+        return Form(
+            "belief",
+            _("Where the auction stands"),
+            Belief,
+            help=_("Report your budget, and everybody's profit and items, as you remember them."),
+            ends_turn=False,
+            on_request=True,
+        )
+
+    def refuse(self, state: Auction, role: Role, move: Any) -> str | None:
+        if isinstance(move, Plan):
+            return self._refuse_plan(move)
+        if isinstance(move, Belief):
+            return self._refuse_belief(move)
+        if move.bid is None:
+            return None
+        lowest, highest = self.lowest_bid(state), self.budget_left(state, role)
+        if lowest <= move.bid <= highest:
+            return None
+        if lowest > highest:
+            return _(
+                "You cannot bid on this item any more: the lowest bid is {lowest} and you have {highest} left. "
+                "You can only withdraw."
+            ).format(lowest=self.money(lowest), highest=self.money(highest))
+        words = (
+            _("{bid} is too low: you can bid from {lowest} to {highest}.")
+            if move.bid < lowest
+            else _("{bid} is more than you have: you can bid from {lowest} to {highest}.")
+        )
+        return words.format(bid=self.money(move.bid), lowest=self.money(lowest), highest=self.money(highest))
+
+    def _refuse_plan(self, plan: Plan) -> str | None:
+        names = [item.name for item in self.config.items]
+        unknown = [name for name in plan.priorities if name not in names]
+        if not unknown:
+            return None
+        return _("There is no item {name}; there are {names}.").format(name=quoted(unknown[0]), names=", ".join(names))
+
+    def _refuse_belief(self, belief: Belief) -> str | None:
+        unknown = [role for role in (*belief.total_profits, *belief.winning_bids) if role not in self.roles()]
+        if not unknown:
+            return None
+        return _("There is no bidder {name}; there are {names}.").format(
+            name=quoted(unknown[0]), names=", ".join(self.roles())
+        )
+
+    def doubt(self, state: Auction, role: Role, move: Any) -> Doubt | None:
+        """A bid above one's own estimate loses money if the estimate is right."""
+        if not isinstance(move, Bid) or move.bid is None or state.lot is None:
+            return None
+        estimate = self.estimate(role, state.lot.item)
+        if move.bid <= estimate or self.objective(role) == "items":
+            return None
+        return Doubt(
+            _("You estimate that this item is worth {estimate}. If you pay {bid}, you expect to lose money.").format(
+                estimate=self.money(estimate), bid=self.money(move.bid)
+            )
+        )
+
+    def ends(self, state: Auction, role: Role, move: Any) -> bool:
+        """Whether nobody but this bidder is asked, about the last item, and the answer brings the hammer."""
+        if not isinstance(move, Bid) or state.lot is None or self.bidders(state.lot) != (role,):
+            return False
+        left = len(state.order) - len(state.over)
+        return left == 1 and self._answered(state, state.lot, {role: move}, None).lot is None
+
+    def apply(self, state: Auction, moves: Mapping[Role, Any], chance: Chance) -> Auction:
+        role, move = next(iter(moves.items()))
+        if isinstance(move, Plan):
+            return replace(state, plans={**state.plans, role: self._planned(state, role, move)})
+        if isinstance(move, Belief):
+            return replace(state, beliefs={**state.beliefs, role: self._believed(state, role, move)})
+        lot = state.lot
+        assert lot is not None
+        if not lot.all_rounds:
+            name = self.item(lot.item).name
+            current = {bidder: plans.current[name] for bidder, plans in state.plans.items() if name in plans.current}
+            lot = replace(lot, priorities=current)
+        return self._answered(state, lot, moves, chance)
+
+    def _answered(self, state: Auction, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Auction:
+        """The auction after a round of answers."""
+        lot = replace(lot, rounds=(*lot.rounds, self._round(lot, moves, chance)))
+        if self.bidders(lot):
+            return replace(state, lot=lot)
+        if lot.leader is None and self.config.discount_unsold and lot.discounts < MOST_DISCOUNTS:
+            return replace(state, lot=self._discounted(lot))
+        return self._call_next(replace(state, over=(*state.over, lot)))
+
+    def _round(self, lot: Lot, moves: Mapping[Role, Bid], chance: Chance | None) -> Round:
+        """The round that these answers make: the highest bid stands and leads. One answer needs no chance."""
+        answers = {role: moves[role].bid for role in self.roles() if role in moves}
+        highest = max((bid for bid in answers.values() if bid is not None), default=None)
+        if highest is None:
+            return Round(answers, lot.leader, lot.standing)
+        leaders = [role for role, bid in answers.items() if bid == highest]
+        leader = leaders[0]
+        if len(leaders) > 1 and self.config.tie_break == "random" and chance is not None:
+            leader = chance.draw("tie", lambda rng: rng.choice(leaders))
+        return Round(answers, leader, highest)
+
+    @staticmethod
+    def _discounted(lot: Lot) -> Lot:
+        """The item is called again at half its start price, with everybody in."""
+        return replace(
+            lot,
+            start_price=max(1, lot.start_price // 2),
+            rounds=(),
+            passed=lot.all_rounds,
+            discounts=lot.discounts + 1,
+        )
+
+    def _planned(self, state: Auction, role: Role, plan: Plan) -> Plans:
+        before = state.plans.get(role, Plans())
+        over = {self.item(lot.item).name for lot in state.over}
+        kept = {name: priority for name, priority in plan.priorities.items() if name not in over}
+        return Plans(
+            current={**before.current, **kept},
+            initial=kept if before.made == 0 and not state.has_answered(role) else before.initial,
+            made=before.made + 1,
+            after=len(state.over),
+            errors=before.errors + len(plan.priorities) - len(kept),
+        )
+
+    def _believed(self, state: Auction, role: Role, belief: Belief) -> Beliefs:
+        """The reports so far with this one, its claims checked against the truth."""
+        before = state.beliefs.get(role, Beliefs())
+
+        def wrong(whose: Role) -> int:
+            won = {self.item(lot.item).name: lot.standing for lot in state.won_by(whose)}
+            profit = belief.total_profits.get(whose, 0) != self.profit(state, whose)
+            return int(profit) + int(belief.winning_bids.get(whose, {}) != won)
+
+        return Beliefs(
+            reports=before.reports + 1,
+            budget=before.budget + int(belief.remaining_budget != self.budget_left(state, role)),
+            own=before.own + wrong(role),
+            others=before.others + sum(wrong(other) for other in self.roles() if other != role),
+            after=len(state.over),
+        )
+
+    def time_factor(self, state: Auction, role: Role) -> float:
+        """Three times as long before the first answer, when there are all items to look at."""
+        return 1.0 if state.has_answered(role) else 3.0
+
+    def default(self, state: Auction, role: Role) -> MoveData:
+        """Withdraw from the item."""
+        return {"bid": None}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def payoffs(self, state: Auction) -> Payoffs:
+        """Profit, or the number of items for those who are asked for items."""
+        return {
+            role: float(self.profit(state, role) if self.objective(role) == "profit" else len(state.won_by(role)))
+            for role in self.roles()
+        }
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """Profit: ¼ + 3n·payoff/(8S), S the sum of all start prices; items: n·payoff/(2M); within [0, 1].
+
+        No profit gives a quarter, losses less; an equal share of the items one half.
+        """
+        if self.objective(role) == "items":
+            share = self.config.players * payoff / (2 * len(self.config.items))
+        else:
+            prices = sum(item.start_price for item in self.config.items)
+            share = 0.25 + 3 * self.config.players * payoff / (8 * prices)
+        return min(max(share, 0.0), 1.0)
+
+    def metrics(self, state: Auction) -> Metrics:
+        sold = state.sold()
+        return {
+            "items_sold": len(sold),
+            "items_unsold": len(state.over) - len(sold),
+            "revenue": sum(lot.standing or 0 for lot in sold),
+            "rounds_played": sum(len(lot.all_rounds) for lot in state.over),
+        }
+
+    def seat_metrics(self, state: Auction, role: Role) -> Metrics:
+        won = state.won_by(role)
+        answers = [played.answers[role] for lot in state.over for played in lot.all_rounds if role in played.answers]
+        rises = [pair for lot in state.over for pair in measures.increments(lot, role)]
+        beliefs, plans = state.beliefs.get(role, Beliefs()), state.plans.get(role, Plans())
+        claims = (3 + 2 * (self.config.players - 1)) * beliefs.reports
+        initial = [
+            (lot, plans.initial[self.item(lot.item).name])
+            for lot in state.over
+            if plans.initial is not None and self.item(lot.item).name in plans.initial
+        ]
+        current = [(lot, lot.priorities[role]) for lot in state.over if role in lot.priorities]
+        return {
+            "profit": self.profit(state, role),
+            "items": len(won),
+            "spent": self.spent(state, role),
+            "bids": sum(bid is not None for bid in answers),
+            "withdrawals": sum(bid is None for bid in answers),
+            "overpaid": sum((lot.standing or 0) > self.item(lot.item).worth for lot in won),
+            "bip_own": measures.mean([own for own, _standing in rises]),
+            "bip_standing": measures.mean([standing for _own, standing in rises]),
+            "belief_claims": claims,
+            "belief_errors": beliefs.errors,
+            "belief_errors_budget": beliefs.budget,
+            "belief_errors_own": beliefs.own,
+            "belief_errors_others": beliefs.others,
+            "belief_cfr": beliefs.errors / (claims + beliefs.errors) if claims else None,
+            "plan_errors": plans.errors,
+            "rho_initial_bids": self._correlation(initial, role, wins=False),
+            "rho_initial_wins": self._correlation(initial, role, wins=True),
+            "rho_current_bids": self._correlation(current, role, wins=False),
+            "rho_current_wins": self._correlation(current, role, wins=True),
+        }
+
+    @staticmethod
+    def _correlation(ranked: Sequence[tuple[Lot, int]], role: Role, *, wins: bool) -> float | None:
+        """Spearman's rho of priorities with the role's number of bids on the items, or with having won them."""
+        deeds = [int(lot.leader == role) if wins else _bids(lot, role) for lot, _priority in ranked]
+        return measures.rank_correlation([priority for _lot, priority in ranked], deeds)
+
+    def records(self, state: Auction) -> Sequence[Mapping[str, Json]]:
+        """One row per item and bidder, in the order of sale."""
+        left = {role: self.budget(role) for role in self.roles()}
+        rows = []
+        for place, lot in enumerate(state.over, start=1):
+            item, price = self.item(lot.item), lot.standing
+            for role in self.roles():
+                won = lot.leader == role
+                left[role] -= (price or 0) if won else 0
+                rows.append(
+                    {
+                        "round": place,
+                        "role": role,
+                        "item": item.name,
+                        "start_price": item.start_price,
+                        "discounts": lot.discounts,
+                        "true_value": item.worth,
+                        "estimate": self.estimate(role, lot.item),
+                        "bidding_rounds": len(lot.all_rounds),
+                        "bids": _bids(lot, role),
+                        "priority_initial": (state.plans.get(role, Plans()).initial or {}).get(item.name),
+                        "priority_current": lot.priorities.get(role),
+                        "winner": lot.leader,
+                        "price": price,
+                        "payoff": item.worth - (price or 0) if won else 0,
+                        "budget_left": left[role],
+                    }
+                )
+        return rows
+
+    def stage(self, state: Auction) -> tuple[int, str] | tuple[None, None]:
+        """The item's place in the order of sale, and the bidding round on it."""
+        if state.lot is None:
+            return None, None
+        return len(state.over) + 1, f"round {len(state.lot.all_rounds) + 1}"
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def length(self) -> str:
+        number = len(self.config.items)
+        return _("1 item") if number == 1 else _("{number} items").format(number=number)
+
+    def on_pages(self) -> frozenset[str]:
+        return frozenset({"plan"} if self.config.people_plan else ())
+
+    def prospects(self, state: Auction, role: Role) -> tuple[Prospect, ...]:
+        """What the game so far earns."""
+        if state.lot is None:
+            return ()
+        payoff = self.payoffs(state)[role]
+        return (Prospect(_("If nothing is added"), payoff, self.bonus_share(role, payoff)),)
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        """Nothing bought, and an equal share of the items: at their start prices where profit counts."""
+        nothing = Prospect(_("if you buy nothing"), 0.0, self.bonus_share(role, 0.0))
+        if self.objective(role) == "items":
+            share = len(self.config.items) / self.config.players
+            return (
+                nothing,
+                Prospect(_("if you buy an equal share of the items"), share, self.bonus_share(role, share)),
+            )
+        profit = sum(item.start_price for item in self.config.items) // self.config.players
+        words = _("if your total profit is {amount}").format(amount=self.money(profit))
+        return (nothing, Prospect(words, float(profit), self.bonus_share(role, profit)))
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention to this role."""
+        return {
+            "you": self.role_title(role),
+            "bidders": self.config.players,
+            "items": len(self.config.items),
+            "budget": self.budget(role),
+            "objective": self.objective(role),
+            "increment_percent": self.config.increment_percent,
+            "first_seat_leads_ties": self.config.tie_break == "first_seat",
+            "discount_unsold": self.config.discount_unsold,
+        }
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.budget(role), self.money)
+
+    def view(self, state: Auction, role: Role) -> View:
+        return views.view(self, state, role)
+
+    def watched(self, state: Auction) -> View:
+        return views.watched(self, state)
+
+    def notices(self, before: Auction, moves: Mapping[Role, Any], after: Auction, role: Role) -> View:
+        return views.notices(self, before, moves, after, role)
+
+
+def _bids(lot: Lot, role: Role) -> int:
+    """The role's bids on an item."""
+    return sum(played.answers.get(role) is not None for played in lot.all_rounds)

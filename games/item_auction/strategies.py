@@ -1,0 +1,157 @@
+"""How models bid: each call stands alone, with what AucArena's bidders are shown for it (appendix A).
+
+A bidder plans at its first turn, and at the first turn of each later item says what it believes of the
+auction and plans again. `static` never plans again, `none` never plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from games.interface import Role, View
+from games.item_auction import views
+from games.item_auction.state import Auction, Beliefs, Plans
+from games.strategies import Question, Strategy
+
+if TYPE_CHECKING:
+    from games.item_auction.rules import ItemAuction
+
+HINTS = (
+    "Begin at the start price or a little above it, and raise your bid step by step. Weigh what speaks for this "
+    "item and what against it, and the money that you will need for later items."
+)
+
+
+# ---- when a call is due --------------------------------------------------------------------------
+
+
+def _first_turn(game: ItemAuction, state: Auction, role: Role) -> bool:
+    return game.config.notes and role not in state.plans and not state.has_answered(role)
+
+
+def _next_item(game: ItemAuction, state: Auction, role: Role) -> bool:
+    """Whether this is the bidder's first turn on an item after another one."""
+    return bool(game.config.notes and state.over and state.lot is not None and not state.lot.asked(role))
+
+
+def _belief_due(game: ItemAuction, state: Auction, role: Role) -> bool:
+    return _next_item(game, state, role) and state.beliefs.get(role, Beliefs()).after < len(state.over)
+
+
+def _replan_due(game: ItemAuction, state: Auction, role: Role) -> bool:
+    return _next_item(game, state, role) and state.plans.get(role, Plans()).after < len(state.over)
+
+
+def _same_item(game: ItemAuction, earlier: Auction, now: Auction, role: Role) -> bool:
+    return earlier.lot is not None and now.lot is not None and earlier.lot.item == now.lot.item
+
+
+# ---- what is said --------------------------------------------------------------------------------
+
+
+def _plan_words(game: ItemAuction, state: Auction, role: Role) -> str:
+    return (
+        "The auction begins. Plan ahead: how important is each item to you, given your budget, its start price "
+        "and your estimate?"
+    )
+
+
+def _replan_words(game: ItemAuction, state: Auction, role: Role) -> str:
+    return (
+        "An item is over. Look at what you have left and at how the others are doing. Plan again: how important "
+        "is each item that is left?"
+    )
+
+
+def _belief_words(game: ItemAuction, state: Auction, role: Role) -> str:
+    roles = ", ".join(f'"{seat}" is {game.seat_name(seat, role)}' for seat in game.roles())
+    return (
+        "An item is over. Bring your record of the auction up to date: how much money you have left, and each "
+        f"bidder's total profit and items bought with their prices. The bidders' keys: {roles}."
+    )
+
+
+def _bid_words(game: ItemAuction, state: Auction, role: Role) -> str:
+    """Where the bidding stands, so that earlier questions tell it too, and the paper's two hints."""
+    lot = state.lot
+    assert lot is not None
+    item, number, lowest = game.item(lot.item).name, len(lot.all_rounds) + 1, game.money(game.lowest_bid(state))
+    if lot.leader is None or lot.standing is None:
+        stands = f"Bidding round {number} on {item}: nobody has bid. The lowest bid is {lowest}."
+    else:
+        leader, standing = game.role_title(lot.leader), game.money(lot.standing)
+        stands = f"Bidding round {number} on {item}: {leader} leads with {standing}. The lowest bid is {lowest}."
+    return f"{stands} {HINTS}"
+
+
+# ---- what is shown -------------------------------------------------------------------------------
+
+
+def _money_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
+    return views.own(game, state, role), views.items_left(game, state, role)
+
+
+def _status_and_items(game: ItemAuction, state: Auction, role: Role) -> View:
+    """The true status, and the items that are left."""
+    return views.own(game, state, role), views.standings(game, state, role), views.items_left(game, state, role)
+
+
+def _last_item(game: ItemAuction, state: Auction, role: Role) -> View:
+    """The status before the last item, and how that item went."""
+    before, last = replace(state, over=state.over[:-1]), state.over[-1]
+    return (
+        views.own(game, before, role, title="Your position before the last item"),
+        views.standings(game, before, role, title="Bidders before the last item"),
+        views.rounds(game, last, role),
+        views.sale(game, last, role, gain=False),
+    )
+
+
+def _this_item(game: ItemAuction, state: Auction, role: Role) -> View:
+    assert state.lot is not None
+    return (
+        views.hammer(game, state, state.lot, role),
+        views.own(game, state, role),
+        views.rounds(game, state.lot, role),
+    )
+
+
+PLAN = Question("plan", form="plan", when=_first_turn, words=_plan_words, view=_money_and_items)
+REPLAN = Question(
+    "replan",
+    form="plan",
+    when=_replan_due,
+    words=_replan_words,
+    view=_status_and_items,
+    recalls=("plan", "replan"),
+)
+BELIEF = Question("belief", form="belief", when=_belief_due, words=_belief_words, view=_last_item)
+BID = Question(words=_bid_words, view=_this_item, recalls=("plan", "replan"), keeps=_same_item)
+
+_ALL = Strategy(
+    "AucArena, adaptive: plans, bids, says what it believes, plans again after every item.",
+    layout="fresh",
+    reasons=True,
+    modules=(PLAN, BELIEF, REPLAN),
+    move=BID,
+)
+STRATEGIES: Mapping[str, Strategy] = {
+    "plan_bid_believe": replace(_ALL, title="Plans, bids, believes, plans again: any of it but bids can be left out."),
+    "adaptive": _ALL,
+    "static": Strategy(
+        "AucArena, static: plans once, bids, says what it believes.",
+        layout="fresh",
+        reasons=True,
+        modules=(PLAN, BELIEF),
+        move=BID,
+    ),
+    "none": Strategy(
+        "AucArena, without plans: bids and says what it believes.",
+        layout="fresh",
+        reasons=True,
+        modules=(BELIEF,),
+        move=BID,
+    ),
+}

@@ -1,0 +1,241 @@
+"""The rules against the specification's worked cases, and what holds of every auction."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.errors import BadConfig, Refused
+from games.item_auction.measures import rank_correlation
+from games.item_auction.rules import ItemAuction
+from games.play import configure, replay_moves, script_move, start, submit
+
+BASE = {"order": "listed", "tie_break": "first_seat"}
+
+
+def auction(*items: dict, **config) -> ItemAuction:
+    lots = [{"name": f"L{number}", **item} for number, item in enumerate(items, start=1)]
+    return configure(ItemAuction, {**BASE, "items": lots, **config})
+
+
+def bid_rounds(game: ItemAuction, *rounds: tuple):
+    """The play after rounds of bids, each (one answer per bidder asked, in order of seats)."""
+    play, _events = start(game, 1)
+    for answers in rounds:
+        asked = play.waiting_for()
+        assert len(asked) == len(answers)
+        for role, bid in zip(asked, answers, strict=True):
+            play, _events = submit(play, role, {"bid": bid})
+    return play
+
+
+def test_bids_rise_until_all_but_the_leader_withdraw():
+    game = auction({"start_price": 2000}, budget=20_000)
+    play = bid_rounds(game, (2000, 2100, None), (2300,), (2600,), (None,))
+    assert play.payoffs() == {"p1": 0, "p2": 1400, "p3": 0}
+    metrics = play.metrics()
+    assert metrics["rounds_played"] == 4
+    assert metrics["p1_bip_own"] == pytest.approx(7.5)
+    assert metrics["p1_bip_standing"] == pytest.approx(4.7619, abs=1e-4)
+    assert metrics["p2_bip_own"] == pytest.approx(14.4048, abs=1e-4)
+    assert metrics["p2_bip_standing"] == pytest.approx(9.0217, abs=1e-4)
+
+
+def test_a_lone_first_bid_wins_at_once():
+    play = bid_rounds(auction({"start_price": 500}, players=2), (None, 650))
+    assert play.payoffs()["p2"] == 350
+    assert play.metrics()["rounds_played"] == 1
+    assert play.metrics()["revenue"] == 650
+
+
+def test_paying_above_the_true_value_loses_money():
+    play = bid_rounds(auction({"start_price": 400, "true_value": 500}, players=2), (600, 400), (None,))
+    assert play.payoffs()["p1"] == -100
+    assert play.metrics()["p1_overpaid"] == 1
+
+
+def test_an_unsold_item_is_called_again_at_half_the_price():
+    game = auction({"start_price": 900}, players=2, budget=500, discount_unsold=True)
+    play = bid_rounds(game, (None, None), (None, 450))
+    assert play.payoffs()["p2"] == 1350
+    assert play.metrics()["p1_withdrawals"] == 2
+
+
+def test_an_item_that_nobody_wants_is_halved_three_times_at_most():
+    game = auction({"start_price": 5}, players=2, discount_unsold=True)
+    play = bid_rounds(game, *[(None, None)] * 4)
+    assert play.over
+    assert play.metrics()["items_unsold"] == 1
+
+
+def test_a_wrong_claim_of_a_belief_report_is_an_error():
+    game = auction({"start_price": 100}, {"start_price": 100}, budget=300)
+    play = bid_rounds(game, (150, None, None))
+    report = {
+        "remaining_budget": 150,
+        "total_profits": {"p1": 50, "p2": 20},
+        "winning_bids": {"p1": {"L1": 150}},
+    }
+    play, _events = submit(play, "p1", report)
+    with pytest.raises(Refused):
+        submit(play, "p1", report)
+    for role in ("p1", "p2", "p3"):
+        play, _events = submit(play, role, {"bid": None})
+    metrics = play.metrics()
+    assert (metrics["p1_belief_claims"], metrics["p1_belief_errors"], metrics["p1_belief_cfr"]) == (7, 1, 0.125)
+    assert metrics["p1_belief_errors_others"] == 1
+    assert metrics["p2_belief_cfr"] is None
+    assert metrics["p1_profit"] == 50
+
+
+def test_a_report_needs_an_item_that_is_over():
+    play, _events = start(auction({"start_price": 100}), 1)
+    with pytest.raises(Refused):
+        submit(play, "p1", {"remaining_budget": 1, "total_profits": {}, "winning_bids": {}})
+
+
+def test_two_rule_bidders_bid_four_times_each():
+    game = auction({"start_price": 600}, players=2, budget=5000)
+    play, _events = start(game, 1)
+    made = []
+    while not play.over:
+        role = play.waiting_for()[0]
+        move = script_move(play, role, "rule")
+        made.append(move["bid"])
+        play, _events = submit(play, role, move)
+    assert made == [600, 600, 660, 720, 780, 840, 900, 960, None]
+    assert play.payoffs()["p1"] == 240
+
+
+def test_estimates_are_rounded_down():
+    game = auction({"start_price": 100, "true_value": 7123})
+    assert game.estimate("p1", 0) == 7835
+
+
+def test_rank_correlation_uses_average_ranks():
+    assert rank_correlation((3, 1, 2, 2), (5, 0, 1, 3)) == pytest.approx(0.948683, abs=1e-6)
+    assert rank_correlation((3, 1), (5, 0)) is None
+    assert rank_correlation((2, 2, 2), (5, 0, 1)) is None
+
+
+def plan(play, role: str, **priorities: int):
+    return submit(play, role, {"priorities": priorities})[0]
+
+
+def test_priorities_are_correlated_with_what_was_bid():
+    game = auction(*[{"start_price": 100}] * 3, players=2)
+    play, _events = start(game, 1)
+    play = plan(play, "p1", L1=3, L2=2, L3=1)
+    for bids in ((100, None), (None, 100), (None, 100)):
+        for role, bid in zip(("p1", "p2"), bids, strict=True):
+            if role == "p1" and bids == (None, 100) and len(play.state.over) == 2:
+                play = plan(play, "p1", L1=1, L3=3)
+            play, _events = submit(play, role, {"bid": bid})
+    metrics = play.metrics()
+    assert metrics["p1_rho_initial_wins"] == pytest.approx(0.866025, abs=1e-6)
+    assert metrics["p1_rho_current_wins"] == pytest.approx(0.5)
+    assert metrics["p1_plan_errors"] == 1
+    assert metrics["p2_rho_initial_bids"] is None
+
+
+def test_a_first_plan_after_the_first_answer_is_not_the_initial_one():
+    game = auction(*[{"start_price": 100}] * 4, players=2)
+    play = bid_rounds(game, (100, None))
+    play = plan(play, "p1", L2=3, L3=2, L4=1)
+    for bids in ((100, None), (None, 100), (None, 100)):
+        for role, bid in zip(("p1", "p2"), bids, strict=True):
+            play, _events = submit(play, role, {"bid": bid})
+    assert play.metrics()["p1_rho_initial_wins"] is None
+    assert play.metrics()["p1_rho_current_wins"] == pytest.approx(0.866025, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bid", "says"),
+    [
+        (99, "from $100 to $300"),
+        (301, "from $100 to $300"),
+        (-5, "from $100 to $300"),
+        (150.5, "whole number. You can bid from $100 to $300"),
+        ("150", "whole number. You can bid from $100 to $300"),
+        (True, "whole number. You can bid from $100 to $300"),
+    ],
+)
+def test_a_bid_outside_the_limits_is_refused_with_them(bid, says):
+    play, _events = start(auction({"start_price": 100}, budget=300), 1)
+    with pytest.raises(Refused, match=says.replace("$", r"\$")):
+        submit(play, "p1", {"bid": bid})
+
+
+def test_who_cannot_afford_the_lowest_bid_can_only_withdraw():
+    play = bid_rounds(auction({"start_price": 100}, budget=300), (300, 100, None))
+    with pytest.raises(Refused, match="only withdraw"):
+        submit(play, "p2", {"bid": 310})
+
+
+@pytest.mark.parametrize("priorities", [{"L9": 1}, {"L1": 4}, {"L1": 0}])
+def test_a_plan_with_unknown_items_or_values_is_refused(priorities):
+    play, _events = start(auction({"start_price": 100}), 1)
+    with pytest.raises(Refused):
+        submit(play, "p1", {"priorities": priorities})
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"items": [{"name": "A", "start_price": 1}, {"name": "A", "start_price": 2}]}, "names must differ"),
+        ({"budgets": [1, 2]}, "one value per bidder"),
+        ({"objectives": ["profit"]}, "one value per bidder"),
+        ({"overestimate_percents": [1] * 4}, "one value per bidder"),
+    ],
+)
+def test_configurations_that_cannot_be_are_refused(config, says):
+    with pytest.raises(BadConfig, match=says):
+        configure(ItemAuction, config)
+
+
+def test_bonus_shares_are_those_of_the_specification():
+    game = configure(ItemAuction, {"objectives": ["profit", "profit", "items"]})
+    assert game.bonus_share("p1", 0) == 0.25
+    assert game.bonus_share("p1", 20_000) == 1.0  # 0.25 + 9 * 20000 / 240000 = 1
+    assert game.bonus_share("p1", -10_000) == 0.0
+    assert game.bonus_share("p3", 10 / 3) == pytest.approx(0.5)
+
+
+CONFIGS = st.fixed_dictionaries(
+    {
+        "players": st.integers(2, 5),
+        "budget": st.integers(1, 2000),
+        "increment_percent": st.integers(1, 100),
+        "discount_unsold": st.booleans(),
+        "tie_break": st.sampled_from(["random", "first_seat"]),
+        "order": st.sampled_from(["random", "ascending", "descending", "listed"]),
+        "prices": st.lists(st.integers(1, 900), min_size=1, max_size=6),
+    }
+)
+
+
+@given(CONFIGS, st.integers(0, 2**32))
+def test_money_is_conserved_and_the_highest_legal_bid_wins(settings, seed):
+    prices = settings.pop("prices")
+    game = auction(*({"start_price": price} for price in prices), **settings)
+    rng = Random(seed)
+    play, _events = start(game, seed)
+    moves = []
+    while not play.over:
+        role = rng.choice(play.waiting_for())
+        assert role not in play.state.lot.withdrawn()
+        move = script_move(play, role, rng.choice(["random", "rule", "estimate", "greedy"]))
+        moves.append((role, move))
+        play, _events = submit(play, role, move)
+    metrics = play.metrics()
+    start_money = sum(game.budget(role) for role in game.roles())
+    left = sum(game.budget_left(play.state, role) for role in game.roles())
+    assert left + metrics["revenue"] == start_money
+    assert all(game.budget_left(play.state, role) >= 0 for role in game.roles())
+    for lot in play.state.sold():
+        bids = [bid for played in lot.rounds for bid in played.answers.values() if bid is not None]
+        assert lot.standing == max(bids)
+    assert replay_moves(game, seed, moves)[0].payoffs() == play.payoffs()

@@ -1,0 +1,286 @@
+"""What each bidder may know, as blocks. Hidden information is cut here and nowhere else.
+
+Budgets, estimates, objectives and plans are shown to their owner alone; a true value is shown once its item
+has been sold, and never of an item that nobody bought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.item_auction.state import Auction, Lot, Plans
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.item_auction.rules import ItemAuction
+
+
+def view(game: ItemAuction, state: Auction, role: Role) -> View:
+    """Everything that `role` may know now."""
+    blocks: list[Block] = [_status(game, state, role)]
+    if state.lot is None:
+        blocks.append(_result(game, state, role))
+    else:
+        blocks.append(hammer(game, state, state.lot, role))
+    blocks.append(own(game, state, role))
+    if state.lot is not None:
+        blocks.append(_bids(game, state.lot, role))
+    if state.over:
+        blocks.append(sale(game, state.over[-1], role))
+    blocks.append(_items(game, state, role))
+    blocks.append(standings(game, state, role))
+    if plan := _plan(game, state, role):
+        blocks.append(plan)
+    blocks.append(_earlier_bids(game, state))
+    return tuple(blocks)
+
+
+def watched(game: ItemAuction, state: Auction) -> View:
+    """What everybody may know now: no estimate, no money left, no plan, no true value before its item is sold."""
+    blocks: list[Block] = []
+    if state.lot is None:
+        blocks.append(Text("status", _("The auction is over."), tone="good"))
+    else:
+        blocks += [hammer(game, state, state.lot, NOBODY), _bids(game, state.lot, NOBODY)]
+    if state.over:
+        blocks.append(sale(game, state.over[-1], NOBODY))
+    return (*blocks, _items(game, state, NOBODY), standings(game, state, NOBODY), _earlier_bids(game, state))
+
+
+def notices(game: ItemAuction, before: Auction, moves: Mapping[Role, Any], after: Auction, role: Role) -> View:
+    """What `role` has just learnt: the bids of a round, a sale, the next item, the end. Others' notes stay theirs."""
+    if before.plans != after.plans or before.beliefs != after.beliefs or before.lot is None:
+        return ()
+    told: list[Block] = []
+    if after.lot is not None and len(after.over) == len(before.over):
+        if after.lot.discounts > before.lot.discounts:
+            told.append(Text("discount", _discounted(game, after.lot), tone="notice"))
+        else:
+            told.append(_bids(game, after.lot, role))
+        told.append(hammer(game, after, after.lot, role))
+        return tuple(told)
+    told += [_bids(game, after.over[-1], role), sale(game, after.over[-1], role), own(game, after, role)]
+    told.append(_result(game, after, role) if after.lot is None else hammer(game, after, after.lot, role))
+    return tuple(told)
+
+
+def _discounted(game: ItemAuction, lot: Lot) -> str:
+    return _("Nobody bid. The start price is halved to {price}, and everybody is in again.").format(
+        price=game.money(lot.start_price)
+    )
+
+
+def _who(game: ItemAuction, of: Role | None, role: Role) -> str:
+    """A bidder as `role` reads of them."""
+    if of is None:
+        return _("nobody")
+    return _("you") if of == role else game.role_title(of)
+
+
+def _status(game: ItemAuction, state: Auction, role: Role) -> Text:
+    """One sentence on what is to be done now."""
+    lot = state.lot
+    if lot is None:
+        return Text("status", _("The auction is over."), tone="good")
+    name = game.item(lot.item).name
+    if lot.leader == role:
+        return Text("status", _("You lead for {item}. The others are answering.").format(item=name), tone="good")
+    if role in lot.withdrawn():
+        return Text("status", _("You have withdrawn from {item}. The next item follows.").format(item=name))
+    lowest, left = game.lowest_bid(state), game.budget_left(state, role)
+    if lowest > left:
+        words = _("The lowest bid for {item} is {lowest}, and you have {left} left: you can only withdraw.")
+        return Text("status", words.format(item=name, lowest=game.money(lowest), left=game.money(left)), tone="notice")
+    words = _("Bid at least {lowest} for {item}, or withdraw.")
+    return Text("status", words.format(item=name, lowest=game.money(lowest)))
+
+
+def hammer(game: ItemAuction, state: Auction, lot: Lot, role: Role) -> Facts:
+    """The item under the hammer; who only watches has no estimate of it."""
+    item = game.item(lot.item)
+    standing = _("none yet") if lot.standing is None else game.money(lot.standing)
+    facts = [
+        Fact("item", _("Item"), item.name, item.name),
+        Fact(
+            "place",
+            _("Number"),
+            len(state.over) + 1,
+            _("{place} of {items}").format(place=len(state.over) + 1, items=len(state.order)),
+        ),
+        Fact("round", _("Bidding round"), len(lot.all_rounds) + 1, str(len(lot.all_rounds) + 1)),
+        Fact("start_price", _("Start price"), lot.start_price, game.money(lot.start_price)),
+        Fact("standing", _("Highest bid"), lot.standing, standing),
+        Fact("leader", _("Leader"), lot.leader, _who(game, lot.leader, role)),
+        Fact("lowest", _("Lowest bid now"), game.lowest_bid(state), game.money(game.lowest_bid(state))),
+    ]
+    if role != NOBODY:
+        estimate = game.estimate(role, lot.item)
+        facts.insert(3, Fact("estimate", _("Your estimate (may be wrong)"), estimate, game.money(estimate)))
+    if item.description:
+        facts.insert(1, Fact("description", _("Description"), item.description, item.description))
+    return Facts("lot", _("Under the hammer: {item}").format(item=item.name), tuple(facts))
+
+
+def own(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Facts:
+    """What the bidder has: money, profit, items."""
+    left, profit, won = game.budget_left(state, role), game.profit(state, role), state.won_by(role)
+    names = ", ".join(game.item(lot.item).name for lot in won)
+    bought = _("{number}: {names}").format(number=len(won), names=names) if won else "0"
+    return Facts(
+        "own",
+        title or _("Your position"),
+        (
+            Fact("seat", _("You are"), role, game.role_title(role)),
+            Fact("budget_left", _("Money left"), left, game.money(left)),
+            Fact("profit", _("Your profit"), profit, game.money(profit)),
+            Fact("items", _("Items bought"), len(won), bought),
+        ),
+    )
+
+
+def _bids(game: ItemAuction, lot: Lot, role: Role) -> Table:
+    """The rounds of bidding on one item."""
+    rows = tuple(
+        (number, *(_answer(game, played.answers, bidder) for bidder in game.roles()))
+        for number, played in enumerate(lot.rounds, start=1)
+    )
+    return Table("bids", _("Bids for {item}").format(item=game.item(lot.item).name), (_("Round"), *_titles(game)), rows)
+
+
+def rounds(game: ItemAuction, lot: Lot, role: Role) -> Table:
+    """All rounds of bidding on one item, those before a discount too."""
+    return _bids(game, replace(lot, rounds=lot.all_rounds), role)
+
+
+def items_left(game: ItemAuction, state: Auction, role: Role) -> Table:
+    """The items that are not over, in the order of sale, as a plan needs them."""
+    left = state.order[len(state.over) :]
+    rows = tuple(
+        (
+            game.item(index).name,
+            game.item(index).description,
+            game.money(game.item(index).start_price),
+            game.money(game.estimate(role, index)),
+        )
+        for index in left
+    )
+    columns = (_("Item"), _("Description"), _("Start price"), _("Your estimate (may be wrong)"))
+    return Table("items_left", _("Items to come, in the order of sale"), columns, rows)
+
+
+def _titles(game: ItemAuction) -> tuple[str, ...]:
+    return tuple(game.role_title(bidder) for bidder in game.roles())
+
+
+def _answer(game: ItemAuction, answers: Mapping[Role, int | None], bidder: Role) -> Cell:
+    """What a bidder did in a round."""
+    if bidder not in answers:
+        return ""
+    bid = answers[bidder]
+    return _("withdrew") if bid is None else game.money(bid)
+
+
+def sale(game: ItemAuction, lot: Lot, role: Role, *, gain: bool = True) -> Facts:
+    """How the bidding for an item ended; the true value only where somebody bought it.
+
+    Args:
+        gain: say what the buyer earned, if it is this bidder.
+    """
+    item = game.item(lot.item)
+    title = _("Last item: {item}").format(item=item.name)
+    if lot.leader is None or lot.standing is None:
+        return Facts("sale", title, (Fact("winner", _("Winner"), None, _("nobody: it stays unsold")),))
+    facts = [
+        Fact("winner", _("Winner"), lot.leader, _who(game, lot.leader, role)),
+        Fact("price", _("Price"), lot.standing, game.money(lot.standing)),
+        Fact("true_value", _("True value"), item.worth, game.money(item.worth)),
+    ]
+    if gain and lot.leader == role:
+        earned = item.worth - lot.standing
+        facts.append(Fact("gain", _("Your profit on it"), earned, game.money(earned)))
+    return Facts("sale", title, tuple(facts))
+
+
+def _items(game: ItemAuction, state: Auction, role: Role) -> Table:
+    """All items in the order of sale: what is sold, what is under the hammer, what is still to come."""
+    over = {lot.item: lot for lot in state.over}
+
+    def fate(index: int) -> tuple[Cell, Cell, Cell]:
+        lot = over.get(index)
+        if lot is None:
+            return (_("now") if state.lot is not None and state.lot.item == index else _("to come")), "", ""
+        if lot.leader is None or lot.standing is None:
+            return _("unsold"), "", ""
+        return _who(game, lot.leader, role), game.money(lot.standing), game.money(game.item(index).worth)
+
+    rows = []
+    for place, index in enumerate(state.order, start=1):
+        item = game.item(index)
+        estimate = () if role == NOBODY else (game.money(game.estimate(role, index)),)
+        rows.append((place, item.name, item.description, game.money(item.start_price), *estimate, *fate(index)))
+    columns = (
+        _("Number"),
+        _("Item"),
+        _("Description"),
+        _("Start price"),
+        *(() if role == NOBODY else (_("Your estimate"),)),
+        _("Bought by"),
+        _("Price"),
+        _("True value"),
+    )
+    return Table("items", _("All items"), columns, tuple(rows))
+
+
+def standings(game: ItemAuction, state: Auction, role: Role, *, title: str = "") -> Table:
+    """Everybody's items and profit, which are public."""
+    rows = tuple(
+        (
+            _("{name} (you)").format(name=game.role_title(bidder)) if bidder == role else game.role_title(bidder),
+            ", ".join(game.item(lot.item).name for lot in state.won_by(bidder)) or _("none"),
+            game.money(game.profit(state, bidder)),
+        )
+        for bidder in game.roles()
+    )
+    return Table("standings", title or _("Bidders so far"), (_("Bidder"), _("Items"), _("Profit")), rows)
+
+
+def _plan(game: ItemAuction, state: Auction, role: Role) -> Facts | None:
+    """The bidder's own priorities of the items that are not over; nothing where nobody asks for them."""
+    current = state.plans.get(role, Plans()).current
+    if not current and not game.on_pages():
+        return None
+    names = [game.item(index).name for index in state.order[len(state.over) :]]
+    facts = tuple(Fact(name, name, current.get(name), str(current.get(name, _("none")))) for name in names)
+    return Facts("plan", _("Your priorities (3 is most important)"), facts) if facts else None
+
+
+def _earlier_bids(game: ItemAuction, state: Auction) -> Table:
+    """Every round of the items that are over."""
+    rows = tuple(
+        (game.item(lot.item).name, number, *(_answer(game, played.answers, bidder) for bidder in game.roles()))
+        for lot in state.over
+        for number, played in enumerate(lot.all_rounds, start=1)
+    )
+    return Table("earlier_bids", _("Bids for earlier items"), (_("Item"), _("Round"), *_titles(game)), rows)
+
+
+def _result(game: ItemAuction, state: Auction, role: Role) -> Facts:
+    """How the auction ended for this bidder."""
+    profit, won = game.profit(state, role), len(state.won_by(role))
+    counted = (
+        _("Your result is your profit.")
+        if game.objective(role) == "profit"
+        else _("Your result is the number of items you bought.")
+    )
+    return Facts(
+        "result",
+        _("The result"),
+        (
+            Fact("items_won", _("Items you bought"), won, str(won)),
+            Fact("payoff", _("Your total profit"), profit, game.money(profit)),
+            Fact("counts", _("What counts"), game.objective(role), counted),
+        ),
+    )
