@@ -1,0 +1,158 @@
+"""What a tournament of agents shows: the meta-game, how its types would spread, and how well each one does.
+
+The meta-game's players choose types of agents instead of actions. Its payoffs are the means of the matches
+played, over repetitions and over the orders in which the types can be seated (CoopEval, section 4).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.toolbox.evolution import deviation_ratings, meta_game, replicator_path
+from games.interface import Block, Chart, Fact, Facts, Series, Table
+from games.play import configure
+from games.words import gettext as _
+from games.words import number, percent
+
+Array = NDArray[np.float64]
+MOST_SEATS = 4
+"""Seats up to which a meta-game is made: a tensor has as many dimensions."""
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """The finished matches of one base game under one mechanism.
+
+    Attributes:
+        mean_payoff, cooperation: by type, over its seats; cooperation is None where the game has none.
+        meta: points of one's own type (first dimension) among co-players of the others; None where types have not
+            all met, in reputation, and beyond `MOST_SEATS` seats.
+        path: each type's share of the population by step of the replicator dynamics, the first row before any.
+        score: the population-weighted payoff after the dynamics, normalised where the game has references.
+    """
+
+    types: tuple[str, ...]
+    matches: int
+    mean_payoff: Mapping[str, float]
+    cooperation: Mapping[str, float | None]
+    meta: Array | None
+    path: Array | None
+    ratings: Mapping[str, float]
+    score: float | None
+
+    def matrix(self) -> Array | None:
+        """Points of the row's type where one co-player is of the column's, the other co-players being of any."""
+        return None if self.meta is None else np.asarray(self.meta.mean(axis=tuple(range(2, self.meta.ndim))))
+
+
+def tournament(game: Any, matches: Sequence[Mapping[str, Any]]) -> Tournament:
+    """What the finished matches of one configured game come to.
+
+    Args:
+        game: the configured `SocialDilemma`.
+        matches: per match {agents: {role: label}, payoffs: {role: points}, records: rows as in `rounds.csv`}.
+    """
+    roles = game.roles()
+    points: dict[str, list[float]] = defaultdict(list)
+    acts: dict[str, list[bool]] = defaultdict(list)
+    for match in matches:
+        for role in roles:
+            points[match["agents"][role]].append(match["payoffs"][role])
+        for row in match["records"]:
+            if row["cooperated"] is not None:
+                acts[match["agents"][row["role"]]].append(row["cooperated"])
+    types = tuple(sorted(points))
+    meta = path = score = None
+    if not game.in_population and len(roles) <= MOST_SEATS:
+        seated = [[match["agents"][role] for role in roles] for match in matches]
+        paid = [[match["payoffs"][role] for role in roles] for match in matches]
+        meta = meta_game(zip(seated, paid, strict=True), types)
+    if meta is not None:
+        steps = list(replicator_path(meta))
+        path = np.array([shares for shares, _fitness in steps])
+        score = float(steps[-1][0] @ steps[-1][1])
+        if (reference := game.base.reference) is not None:
+            score = (score - reference.nash) / (reference.cooperative - reference.nash)
+    return Tournament(
+        types=types,
+        matches=len(matches),
+        mean_payoff={label: fmean(points[label]) for label in types},
+        cooperation={label: fmean(acts[label]) if acts[label] else None for label in types},
+        meta=meta,
+        path=path,
+        ratings={} if meta is None else dict(zip(types, deviation_ratings(meta), strict=True)),
+        score=score,
+    )
+
+
+# ---- as a collection's page shows it ------------------------------------------------------------------
+
+SHOWN_STEPS = 20
+
+
+def results(game_class: type[Any], matches: Iterable[Mapping[str, Any]]) -> list[Block]:
+    """The tournaments of a collection's finished matches, one per base game and mechanism, as blocks to read.
+
+    Args:
+        game_class: the game that the configurations are of.
+        matches: per match {config, agents, payoffs, records}, as `Game.carry` has them.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for match in matches:
+        groups[json.dumps(match["config"], sort_keys=True)].append(match)
+    blocks: list[Block] = []
+    for number_of_game, played in enumerate(groups.values(), start=1):
+        game = configure(game_class, played[0]["config"])
+        blocks += _blocks(game, tournament(game, played), str(number_of_game))
+    return blocks
+
+
+def _blocks(game: Any, found: Tournament, key: str) -> Iterator[Block]:
+    name = f"{game.config.base_game} · {game.mechanism}".replace("_", " ")
+    score = "–" if found.score is None else number(found.score)
+    yield Facts(
+        f"tournament_{key}",
+        name,
+        (
+            Fact("matches", _("Finished matches"), found.matches, f"{found.matches:,}"),
+            Fact("score", _("Population-weighted score after the dynamics"), found.score, score),
+        ),
+    )
+    final = {} if found.path is None else dict(zip(found.types, found.path[-1].tolist(), strict=True))
+    columns = (_("Agent"), _("Mean points"), _("Cooperation"), _("Deviation rating"), _("Share at the end"))
+    rows = tuple(
+        (
+            label,
+            number(found.mean_payoff[label]),
+            "–" if (share := found.cooperation[label]) is None else percent(round(share, 4)),
+            number(found.ratings[label]) if label in found.ratings else "–",
+            percent(round(final[label], 4)) if label in final else "–",
+        )
+        for label in found.types
+    )
+    yield Table(f"agents_{key}", _("Agents: {game}").format(game=name), columns, rows)
+    matrix = found.matrix()
+    if matrix is None or found.path is None:
+        return
+    cells = tuple((label, *map(number, row)) for label, row in zip(found.types, matrix.tolist(), strict=True))
+    yield Table(
+        f"matrix_{key}",
+        _("Mean points of the row's agent with the column's: {game}").format(game=name),
+        (_("Agent"), *found.types),
+        cells,
+    )
+    last = len(found.path) - 1
+    steps = sorted({round(last * part / SHOWN_STEPS) for part in range(SHOWN_STEPS + 1)})
+    lines = tuple(
+        Series(label, tuple((float(step), round(float(found.path[step][at]), 4)) for step in steps))
+        for at, label in enumerate(found.types)
+    )
+    yield Chart(f"path_{key}", _("Replicator dynamics: {game}").format(game=name), _("Step"), _("Share"), lines)

@@ -1,0 +1,235 @@
+"""The dilemmas that are played: the six published games in normal form, and custom ones (CoopEval, table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from math import prod
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.words import quoted
+
+Profile = tuple[int, ...]
+"""One action number per seat of the base game."""
+MOST_PROFILES = 10_000
+MOST_POINTS = 1_000_000
+Points = Annotated[float, Field(ge=-MOST_POINTS, le=MOST_POINTS)]
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Payoffs per seat to compare with: in Nash equilibrium, and when all cooperate."""
+
+    nash: float
+    cooperative: float
+
+
+@dataclass(frozen=True)
+class BaseGame:
+    """A game in normal form.
+
+    Attributes:
+        actions: how many actions each seat has.
+        payoffs: points of every seat by profile of action numbers.
+        cooperate: each seat's cooperative action; None: the game has none.
+        other: each seat's uncooperative action.
+    """
+
+    actions: tuple[int, ...]
+    payoffs: Mapping[Profile, tuple[float, ...]]
+    cooperate: tuple[int, ...] | None
+    other: tuple[int, ...]
+    reference: Reference | None
+
+    @property
+    def seats(self) -> int:
+        return len(self.actions)
+
+    def profiles(self) -> list[Profile]:
+        """Every profile, the last seat's action varying fastest."""
+        return list(product(*map(range, self.actions)))
+
+    def names(self, position: int) -> tuple[str, ...]:
+        """The actions of a position (from 0) as players read them: A0, A1, …"""
+        return action_names(self.actions[position])
+
+    def range(self, position: int) -> tuple[float, float]:
+        """The smallest and the largest payoff of a position."""
+        own = [points[position] for points in self.payoffs.values()]
+        return min(own), max(own)
+
+    def deviations(self, profile: Profile) -> Iterator[tuple[int, int, float]]:
+        """(seat from 0, action, points gained) of everybody who alone would play something else."""
+        for seat, most in enumerate(self.actions):
+            for action in range(most):
+                if action != profile[seat]:
+                    other = (*profile[:seat], action, *profile[seat + 1 :])
+                    yield seat, action, self.payoffs[other][seat] - self.payoffs[profile][seat]
+
+    def equilibria(self) -> list[Profile]:
+        """The Nash equilibria in pure strategies."""
+        return [
+            profile
+            for profile in self.profiles()
+            if all(gain <= TOLERANCE for _seat, _action, gain in self.deviations(profile))
+        ]
+
+    def largest(self) -> float:
+        """The largest absolute payoff of any seat."""
+        return max(abs(points) for profile in self.payoffs.values() for points in profile)
+
+
+@cache
+def action_names(actions: int) -> tuple[str, ...]:
+    """A0, A1, … for so many actions."""
+    return tuple(f"A{number}" for number in range(actions))
+
+
+# ---- custom games ------------------------------------------------------------------------------
+
+
+class References(BaseModel):
+    """Two payoffs that the normalised score compares with."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    nash: Points = Field(title="In equilibrium")
+    cooperative: Points = Field(title="When all cooperate")
+
+    @model_validator(mode="after")
+    def _differ(self) -> References:
+        if self.nash == self.cooperative:
+            raise PydanticCustomError("equal_reference", "The two reference payoffs must differ.")
+        return self
+
+
+class CustomGame(BaseModel):
+    """A base game of one's own: actions per seat, and points for every combination of actions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    actions: Annotated[tuple[Annotated[int, Field(ge=2, le=10)], ...], Field(min_length=2, max_length=6)] = Field(
+        title="Actions per seat"
+    )
+    payoffs: dict[str, tuple[Points, ...]] = Field(
+        title="Points", description='For every combination of action numbers, as in "0,1", one number per seat.'
+    )
+    cooperate: tuple[int, ...] | None = Field(default=None, title="Cooperative action of each seat")
+    other: tuple[int, ...] | None = Field(default=None, title="Uncooperative action of each seat")
+    reference: References | None = Field(default=None, title="Reference payoffs")
+
+    @model_validator(mode="after")
+    def _complete(self) -> CustomGame:
+        if prod(self.actions) > MOST_PROFILES:
+            raise PydanticCustomError(
+                "too_large",
+                "The custom game has {profiles} combinations of actions; {most} are the most.",
+                {"profiles": prod(self.actions), "most": MOST_PROFILES},
+            )
+        wanted = {profile_key(profile) for profile in product(*map(range, self.actions))}
+        if missing := sorted(wanted - self.payoffs.keys()):
+            raise PydanticCustomError(
+                "missing_profile", "The custom game gives no points for {profile}.", {"profile": quoted(missing[0])}
+            )
+        if unknown := sorted(self.payoffs.keys() - wanted):
+            raise PydanticCustomError(
+                "unknown_profile", "The custom game has no combination {profile}.", {"profile": quoted(unknown[0])}
+            )
+        for profile, points in self.payoffs.items():
+            if len(points) != len(self.actions):
+                raise PydanticCustomError(
+                    "points_per_seat",
+                    "The custom game needs {seats} numbers for {profile}, one per seat.",
+                    {"seats": len(self.actions), "profile": quoted(profile)},
+                )
+        for key in ("cooperate", "other"):
+            numbers = getattr(self, key)
+            fits = numbers is None or (
+                len(numbers) == len(self.actions)
+                and all(0 <= number < most for number, most in zip(numbers, self.actions, strict=True))
+            )
+            if not fits:
+                raise PydanticCustomError(
+                    "unknown_action",
+                    "The custom game's “{key}” needs one of each seat's action numbers, counted from 0.",
+                    {"key": key},
+                )
+        if self.cooperate is not None and self.other is not None:
+            same = [one == other for one, other in zip(self.cooperate, self.other, strict=True)]
+            if any(same):
+                raise PydanticCustomError(
+                    "same_action", "The custom game's “cooperate” and “other” must differ for every seat."
+                )
+        return self
+
+    def game(self) -> BaseGame:
+        """The game in normal form."""
+        cooperate = self.cooperate
+        if self.other is not None:
+            other = self.other
+        elif cooperate is not None:
+            other = tuple(
+                max(number for number in range(most) if number != own)
+                for own, most in zip(cooperate, self.actions, strict=True)
+            )
+        else:
+            other = (0,) * len(self.actions)
+        told = self.reference
+        reference = None if told is None else Reference(told.nash, told.cooperative)
+        payoffs = {
+            profile: tuple(float(points) for points in self.payoffs[profile_key(profile)])
+            for profile in product(*map(range, self.actions))
+        }
+        return BaseGame(self.actions, payoffs, cooperate, other, reference)
+
+
+def profile_key(profile: Sequence[int]) -> str:
+    """How a custom game's table of points names a combination of actions."""
+    return ",".join(map(str, profile))
+
+
+# ---- the published games -------------------------------------------------------------------------
+
+Name = Literal[
+    "prisoners_dilemma", "public_goods", "travelers_dilemma", "trust", "stag_hunt", "matching_pennies", "custom"
+]
+
+
+def _two(table: Sequence[Sequence[tuple[float, float]]]) -> dict[Profile, tuple[float, ...]]:
+    return {(i, j): points for i, row in enumerate(table) for j, points in enumerate(row)}
+
+
+def _public_goods() -> dict[Profile, tuple[float, ...]]:
+    """Three seats; every contribution is worth 1.5, shared by all; who keeps gets 1 more."""
+    return {
+        profile: tuple(1.5 * profile.count(0) / 3 + action for action in profile)
+        for profile in product((0, 1), repeat=3)
+    }
+
+
+def _travelers() -> dict[Profile, tuple[float, ...]]:
+    """Claims of 2 to 5: all get the lowest claim, 2 more for who made it alone, 2 less for the other."""
+
+    def points(one: int, other: int) -> tuple[float, float]:
+        if one == other:
+            return (one + 2.0, one + 2.0)
+        low = min(one, other) + 2.0
+        return (low + 2, low - 2) if one < other else (low - 2, low + 2)
+
+    return {(i, j): points(i, j) for i, j in product(range(4), repeat=2)}
+
+
+PUBLISHED: Mapping[str, BaseGame] = {
+    "prisoners_dilemma": BaseGame((2, 2), _two((((2, 2), (0, 3)), ((3, 0), (1, 1)))), (0, 0), (1, 1), Reference(1, 2)),
+    "public_goods": BaseGame((2, 2, 2), _public_goods(), (0, 0, 0), (1, 1, 1), Reference(1, 1.5)),
+    "travelers_dilemma": BaseGame((4, 4), _travelers(), (3, 3), (0, 0), Reference(2, 5)),
+    "trust": BaseGame((2, 2), _two((((10, 10), (0, 20)), ((6, 2), (4, 4)))), (0, 0), (1, 1), Reference(4, 10)),
+    "stag_hunt": BaseGame((2, 2), _two((((5, 5), (0, 3)), ((3, 0), (3, 3)))), (0, 0), (1, 1), None),
+    "matching_pennies": BaseGame((2, 2), _two((((1, -1), (-1, 1)), ((-1, 1), (1, -1)))), None, (0, 0), None),
+}

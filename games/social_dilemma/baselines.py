@@ -1,0 +1,181 @@
+"""Scripted players (CoopEval's types and two reciprocal ones). Each uses only what its seat may know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.social_dilemma.designs import Contract, Mediator, standard_contract, standard_mediator
+from games.social_dilemma.moves import DELEGATE
+from games.social_dilemma.state import Dilemma, Round
+
+if TYPE_CHECKING:
+    from games.social_dilemma.rules import SocialDilemma
+
+
+def always_cooperate(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
+    """Cooperates; proposes the standard design, approves and signs what is sound, delegates to mediators that do C."""
+    if state.stage != "act":
+        return _well_meant(game, state, role)
+    if game.mechanism == "mediation" and _mediator_cooperates(game, state):
+        return _act(game, role, DELEGATE)
+    return _act(game, role, _cooperative(game, role))
+
+
+def always_defect(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
+    """Never cooperates, proposes nothing that helps, approves nothing, never signs."""
+    action = game.base.other[game.position(role)]
+    match state.stage:
+        case "propose" if game.mechanism == "mediation":
+            return {"mediator": _named_mediator(game, role, dict.fromkeys(range(1, game.base.seats + 1), action))}
+        case "propose":
+            return {"contract": dict.fromkeys(game.all_actions, 0)}
+        case "approve":
+            return _votes(game, ())
+        case "sign":
+            return {"sign": False}
+    return _act(game, role, game.actions(role)[action])
+
+
+def tit_for_tat(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
+    """Cooperates first, then exactly if all present co-players did in the round before, as far as it is shown."""
+    if not game.repeated:
+        return always_cooperate(game, state, role, rng)
+    shown = state.rounds[-1:] if game.config.history_depth else ()
+    return _cooperate_if(game, role, all(_all_cooperated(game, played, _others(state, role)) for played in shown))
+
+
+def grim(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
+    """Cooperates until a present or past co-player was shown to it not to."""
+    if not game.repeated:
+        return always_cooperate(game, state, role, rng)
+    depth = game.config.history_depth
+    met = [(number, _of(played.group(role), role)) for number, played in enumerate(state.rounds)]
+    met.append((len(state.rounds), _others(state, role)))
+    windows = [(state.rounds[max(0, number - depth) : number], co_players) for number, co_players in met]
+    if depth:
+        windows += [((played,), _of(played.group(role), role)) for played in state.rounds]
+    kind = all(_all_cooperated(game, played, co_players) for shown, co_players in windows for played in shown)
+    return _cooperate_if(game, role, kind)
+
+
+def nash(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
+    """Plays the equilibrium; cooperates or delegates exactly under a sound design."""
+    if state.stage != "act":
+        return _well_meant(game, state, role)
+    if game.config.base_game == "matching_pennies":
+        return _toss(game, role, rng)
+    if state.winner is not None:
+        sound = game.quality(game.design_of(state, state.winner)).nash
+        if game.mechanism == "mediation" and sound:
+            return _act(game, role, DELEGATE)
+        if game.mechanism == "contract" and sound and game.contract_active(state):
+            return _cooperate_if(game, role, True)
+    return _cooperate_if(game, role, False)
+
+
+def random(game: SocialDilemma, state: Dilemma, role: Role, rng: Random) -> MoveData:
+    """Any legal move."""
+    match state.stage:
+        case "propose" if game.mechanism == "mediation":
+            return {"mediator": {str(d): rng.choice(game.actions(role)) for d in range(1, game.base.seats + 1)}}
+        case "propose":
+            bound = game.contract_bound
+            return {"contract": {name: rng.randint(-bound, bound) for name in game.all_actions}}
+        case "approve":
+            return _votes(game, [d for d in range(1, game.base.seats + 1) if rng.random() < 0.5])
+        case "sign":
+            return {"sign": rng.random() < 0.5}
+    choices = game.choices(role)
+    if game.config.answer_with == "percentages" or (game.config.answer_with == "either" and rng.random() < 0.3):
+        cuts = sorted(rng.randint(0, 100) for _cut in choices[1:])
+        shares = [high - low for low, high in zip([0, *cuts], [*cuts, 100], strict=True)]
+        return {"percentages": dict(zip(choices, shares, strict=True))}
+    return {"action": rng.choice(choices)}
+
+
+# ---- what they share ---------------------------------------------------------------------------
+
+
+def _well_meant(game: SocialDilemma, state: Dilemma, role: Role) -> MoveData:
+    """The standard design; approval and signature of what makes cooperating an equilibrium."""
+    position = game.position(role)
+    match state.stage:
+        case "propose" if game.mechanism == "mediation":
+            return {"mediator": _named_mediator(game, role, standard_mediator(game.base, position))}
+        case "propose":
+            return {"contract": _named_contract(game, standard_contract(game.base, position, game.contract_bound))}
+        case "approve":
+            numbers = range(1, game.base.seats + 1)
+            return _votes(game, [number for number in numbers if game.quality(game.design_of(state, number)).nash])
+    assert state.winner is not None
+    return {"sign": game.quality(game.design_of(state, state.winner)).nash}
+
+
+def _mediator_cooperates(game: SocialDilemma, state: Dilemma) -> bool:
+    """Whether the chosen mediator plays C when all delegate."""
+    cooperate = game.base.cooperate
+    return cooperate is not None and all(game.mediator(state)[game.base.seats] == action for action in cooperate)
+
+
+def _cooperative(game: SocialDilemma, role: Role) -> str:
+    """The role's cooperative action; the first one where the game has none."""
+    cooperate = game.base.cooperate
+    return game.actions(role)[0 if cooperate is None else cooperate[game.position(role)]]
+
+
+def _cooperate_if(game: SocialDilemma, role: Role, kind: bool) -> MoveData:
+    other = game.actions(role)[game.base.other[game.position(role)]]
+    return _act(game, role, _cooperative(game, role) if kind else other)
+
+
+def _act(game: SocialDilemma, role: Role, choice: str) -> MoveData:
+    """This choice for certain, in the form that the study asks for."""
+    if game.config.answer_with == "percentages":
+        return {"percentages": {name: 100 if name == choice else 0 for name in game.choices(role)}}
+    return {"action": choice}
+
+
+def _toss(game: SocialDilemma, role: Role, rng: Random) -> MoveData:
+    """Either of two actions with the same chance."""
+    if game.config.answer_with == "action":
+        return {"action": rng.choice(game.actions(role))}
+    return {"percentages": {**dict.fromkeys(game.choices(role), 0), **dict.fromkeys(game.actions(role), 50)}}
+
+
+def _votes(game: SocialDilemma, approved: Collection[int]) -> MoveData:
+    letter = "M" if game.mechanism == "mediation" else "C"
+    return {"approve": {f"{letter}{number}": number in approved for number in range(1, game.base.seats + 1)}}
+
+
+def _named_mediator(game: SocialDilemma, role: Role, mediator: Mediator) -> dict[str, str]:
+    return {str(number): game.actions(role)[action] for number, action in mediator.items()}
+
+
+def _named_contract(game: SocialDilemma, contract: Contract) -> dict[str, int]:
+    return {name: int(contract[number]) for number, name in enumerate(game.all_actions)}
+
+
+def _of(group: tuple[Role, ...], role: Role) -> tuple[Role, ...]:
+    return tuple(other for other in group if other != role)
+
+
+def _others(state: Dilemma, role: Role) -> tuple[Role, ...]:
+    """The role's present co-players."""
+    return _of(state.group(role), role)
+
+
+def _all_cooperated(game: SocialDilemma, played: Round, roles: tuple[Role, ...]) -> bool:
+    return all(game.actions(role)[played.actions[role]] == _cooperative(game, role) for role in roles)
+
+
+SCRIPTS: Mapping[str, Script] = {
+    "always_cooperate": always_cooperate,
+    "always_defect": always_defect,
+    "tit_for_tat": tit_for_tat,
+    "grim": grim,
+    "nash": nash,
+    "random": random,
+}

@@ -1,0 +1,115 @@
+"""What can be set in a social dilemma: the base game, the mechanism, and each mechanism's own parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import Config, Role
+from games.seats import numbered
+from games.social_dilemma.base_games import PUBLISHED, BaseGame, CustomGame, Name
+
+Mechanism = Literal["none", "repetition", "reputation_first_order", "reputation_higher_order", "mediation", "contract"]
+REPEATED = ("repetition", "reputation_first_order", "reputation_higher_order")
+REPUTATION = ("reputation_first_order", "reputation_higher_order")
+Group = Annotated[tuple[Role, ...], Field(min_length=2, max_length=6)]
+ActionName = Annotated[str, Field(min_length=1, max_length=30, pattern=r"^[^\s{}<>]+( [^\s{}<>]+)*$")]
+Matching = tuple[Group, ...]
+"""The groups of one round, each in order of position."""
+
+
+class DilemmaConfig(Config):
+    """One treatment. Keys of other mechanisms have no effect."""
+
+    base_game: Name = Field("prisoners_dilemma", title="Base game")
+    custom_game: CustomGame | None = Field(
+        None, title="Custom game", description="Where the base game is a custom one."
+    )
+    action_names: Annotated[tuple[ActionName, ...], Field(min_length=2, max_length=10)] | None = Field(
+        None,
+        title="Names of the actions",
+        description="What players read in place of A0, A1, …, in this order. Moves and data keep A0, A1, …",
+    )
+    mechanism: Mechanism = Field("none", title="Mechanism", description="What is to make cooperation hold.")
+    answer_with: Literal["either", "percentages", "action"] = Field(
+        "either", title="Answers", description="One action, percentages for a random draw among the actions, or either."
+    )
+    rounds: int = Field(15, ge=1, le=100, title="Rounds", description="Of repetition and reputation.")
+    continuation: float = Field(
+        0.8, gt=0, lt=1, title="Continuation", description="δ: how much each round weighs compared with the one before."
+    )
+    stopping: Literal["weighted", "published", "drawn"] = Field(
+        "weighted",
+        title="Stopping",
+        description=(
+            "Weighted: all rounds are played and players are told their weights. Published: the same, but players are "
+            "told of a chance δ that another round follows; never for people. Drawn: that chance really decides."
+        ),
+    )
+    stop_after: Annotated[int, Field(ge=1)] | None = Field(
+        None, title="Stop after", description="Where stopping is drawn: the round after which it stops. Empty: drawn."
+    )
+    history_depth: int = Field(3, ge=0, le=100, title="Rounds remembered", description="Earlier rounds that are shown.")
+    population: int = Field(3, ge=2, le=12, title="Population", description="Groups that play side by side.")
+    matching: Literal["random", "rotation"] = Field("random", title="Matching", description="Who meets whom.")
+    schedule: tuple[Matching, ...] | None = Field(
+        None, title="Schedule", description="Who meets whom in every round. Empty: by the matching."
+    )
+    contract_bound: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        None, title="Largest payment", description="Of a contract. Empty: the base game's largest payoff."
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> DilemmaConfig:
+        if (self.base_game == "custom") != (self.custom_game is not None):
+            raise PydanticCustomError(
+                "custom_game", "A custom game is needed where the base game is “custom”, and only there."
+            )
+        if self.stop_after is not None and self.stop_after > self.rounds:
+            raise PydanticCustomError("stop_after", "Stop after: at most the number of rounds.")
+        base = self.base()
+        self._check_names(max(base.actions))
+        if self.mechanism == "mediation" and len(set(base.actions)) > 1:
+            raise PydanticCustomError("mediation", "Mediation needs a base game with equally many actions per seat.")
+        if self.mechanism in REPUTATION and self.schedule is not None:
+            self._check_schedule(base.seats)
+        return self
+
+    def _check_names(self, actions: int) -> None:
+        names = self.action_names
+        if names is None:
+            return
+        if len(names) != actions:
+            raise PydanticCustomError(
+                "action_names", "The base game has {actions} actions and needs as many names.", {"actions": actions}
+            )
+        if len({name.strip().casefold() for name in names}) < actions:
+            raise PydanticCustomError("action_names", "Two actions have the same name.")
+
+    def _check_schedule(self, seats: int) -> None:
+        assert self.schedule is not None
+        if len(self.schedule) != self.rounds:
+            raise PydanticCustomError(
+                "schedule",
+                "The schedule needs one list of groups for each of the {rounds} rounds.",
+                {"rounds": self.rounds},
+            )
+        roles = numbered(seats * self.population)
+        for number, groups in enumerate(self.schedule, start=1):
+            everybody = sorted(role for group in groups for role in group)
+            in_place = all(
+                len(group) == seats and all(role in roles[place::seats] for place, role in enumerate(group))
+                for group in groups
+            )
+            if everybody != sorted(roles) or not in_place:
+                raise PydanticCustomError(
+                    "schedule",
+                    "Round {round} of the schedule must name every seat once, {seats} a group, in order of position.",
+                    {"round": number, "seats": seats},
+                )
+
+    def base(self) -> BaseGame:
+        """The base game in normal form."""
+        return PUBLISHED[self.base_game] if self.custom_game is None else self.custom_game.game()

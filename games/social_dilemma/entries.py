@@ -1,0 +1,331 @@
+"""A custom game, entered in a grid: a table of points per combination of actions, and what follows from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import isfinite
+from typing import Any
+
+from games.entries import BadEntry, Entry, Typed
+from games.interface import Json
+from games.social_dilemma.base_games import MOST_POINTS, TOLERANCE, BaseGame, CustomGame, Profile, profile_key
+from games.words import gettext as _
+from games.words import number
+
+SEATS = (2, 3)
+SIZES = range(2, 11)
+"""Players, and actions per player, for which there is a grid; larger games come from files, and are kept."""
+KEPT = "kept"
+MOST_LISTED = 4
+
+
+@dataclass
+class Read:
+    """What is typed so far: every part that can be read, and a sentence for every control that cannot."""
+
+    actions: tuple[int, ...]
+    names: tuple[str, ...]
+    points: dict[Profile, list[float | None]] = field(default_factory=dict)
+    cooperate: list[int | None] = field(default_factory=list)
+    other: list[int | None] = field(default_factory=list)
+    reference: dict[str, float | None] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def label(self, action: int) -> str:
+        """What the action is called."""
+        return self.names[action] if action < len(self.names) and self.names[action] else f"A{action}"
+
+    def shown(self, profile: Sequence[int]) -> str:
+        """A combination of actions in words."""
+        return ", ".join(self.label(action) for action in profile)
+
+    def game(self) -> BaseGame | None:
+        """The game, where all its points can be read."""
+        if self.missing or self.problems:
+            return None
+        chosen = [action for action in self.cooperate if action is not None]
+        cooperate = tuple(chosen) if len(chosen) == len(self.actions) else None
+        points = {profile: tuple(own for own in row if own is not None) for profile, row in self.points.items()}
+        return BaseGame(self.actions, points, cooperate, (0,) * len(self.actions), None)
+
+
+def read(typed: Typed) -> Json:
+    """The custom game that was typed, as its configuration has it; None where no point was given.
+
+    Raises:
+        BadEntry: naming every combination whose points are missing or no numbers.
+    """
+    if typed.get(KEPT):
+        return _kept(typed[KEPT])
+    found = _read(typed)
+    if not any(points is not None for row in found.points.values() for points in row) and not found.problems:
+        return None
+    problems = {**found.problems, **found.missing, **_faults(found)}
+    if problems:
+        raise BadEntry(problems)
+    value: dict[str, Any] = {
+        "actions": list(found.actions),
+        "payoffs": {profile_key(profile): row for profile, row in found.points.items()},
+    }
+    for key, chosen in (("cooperate", found.cooperate), ("other", found.other)):
+        if None not in chosen:
+            value[key] = chosen
+    if None not in found.reference.values():
+        value["reference"] = found.reference
+    return value
+
+
+def _kept(text: str) -> Json:
+    try:
+        kept = json.loads(text)
+        CustomGame.model_validate_json(text)
+    except ValueError:
+        raise BadEntry(
+            {KEPT: _("The custom game cannot be read any more. Choose another base game, and save.")}
+        ) from None
+    value: Json = kept
+    return value
+
+
+def _read(typed: Typed) -> Read:
+    seats = _one_of(typed.get("seats", ""), SEATS)
+    actions = tuple(_one_of(typed.get(f"actions{seat}", ""), SIZES) for seat in range(1, seats + 1))
+    names = tuple(name.strip() for name in typed.get("action_names", "").splitlines() if name.strip())
+    found = Read(actions, names)
+    for profile in product(*map(range, actions)):
+        found.points[profile] = [_points(found, profile, seat, typed) for seat in range(1, seats + 1)]
+    for seat, most in enumerate(actions, start=1):
+        found.cooperate.append(_action(typed.get(f"cooperate{seat}", ""), most))
+        found.other.append(_action(typed.get(f"other{seat}", ""), most))
+    for key in ("nash", "cooperative"):
+        text = typed.get(key, "").strip()
+        found.reference[key] = _number(text)
+        if text and found.reference[key] is None:
+            found.problems[key] = _("“{text}” is no number of points for comparison.").format(text=text)
+    return found
+
+
+def _one_of(text: str, allowed: Sequence[int]) -> int:
+    return next((one for one in allowed if str(one) == text), allowed[0])
+
+
+def _action(text: str, most: int) -> int | None:
+    return next((action for action in range(most) if str(action) == text), None)
+
+
+def _number(text: str) -> float | None:
+    """The points that somebody typed; None where they are no number in the bounds."""
+    try:
+        points = float(text.replace("−", "-"))
+    except ValueError:
+        return None
+    if not isfinite(points) or abs(points) > MOST_POINTS:
+        return None
+    return int(points) if points.is_integer() else points
+
+
+def control(profile: Sequence[int], seat: int) -> str:
+    """The name of the control with the points of a seat, from 1, in a combination of actions."""
+    return f"{profile_key(profile)}/{seat}"
+
+
+def _points(found: Read, profile: Profile, seat: int, typed: Typed) -> float | None:
+    name = control(profile, seat)
+    text = typed.get(name, "").strip()
+    points = _number(text)
+    where = {"profile": found.shown(profile), "seat": seat, "text": text, "most": f"{MOST_POINTS:,}"}
+    if not text:
+        found.missing[name] = _("{profile}: the points of player {seat} are missing.").format(**where)
+    elif points is None:
+        says = _("{profile}: “{text}” is no number from -{most} to {most} for player {seat}.")
+        found.problems[name] = says.format(**where)
+    return points
+
+
+def _faults(found: Read) -> dict[str, str]:
+    """What is wrong with the actions and points that the measures compare with."""
+    faults = {}
+    for key, chosen, title in (
+        ("cooperate1", found.cooperate, _("cooperative")),
+        ("other1", found.other, _("uncooperative")),
+    ):
+        if None in chosen and any(action is not None for action in chosen):
+            faults[key] = _("Choose the {kind} action of every player, or of none.").format(kind=title)
+    if "other1" not in faults and found.other[0] is not None and found.cooperate[0] is None:
+        faults["other1"] = _("An uncooperative action needs a cooperative one beside it.")
+    same = [one is not None and one == other for one, other in zip(found.cooperate, found.other, strict=True)]
+    if any(same):
+        seat = same.index(True) + 1
+        faults[f"other{seat}"] = _("Player {seat}: the cooperative and the uncooperative action are the same.").format(
+            seat=seat
+        )
+    given = list(found.reference.values())
+    if None in given and any(points is not None for points in given):
+        faults["nash"] = _("Give both points for comparison, or none.")
+    elif given[0] is not None and given[0] == given[1]:
+        faults["nash"] = _("The two points for comparison must differ.")
+    return faults
+
+
+def filled(value: Json) -> Typed:
+    """What stands in the controls for a custom game."""
+    if not isinstance(value, Mapping):
+        return {"seats": str(SEATS[0])}
+    actions = value["actions"]
+    if len(actions) not in SEATS:
+        return {KEPT: json.dumps(value)}
+    typed = {"seats": str(len(actions))}
+    for seat, most in enumerate(actions, start=1):
+        typed[f"actions{seat}"] = str(most)
+    for key, row in value["payoffs"].items():
+        typed |= {f"{key}/{seat}": _written(points) for seat, points in enumerate(row, start=1)}
+    for name in ("cooperate", "other"):
+        typed |= {f"{name}{seat}": str(action) for seat, action in enumerate(value.get(name) or (), start=1)}
+    typed |= {key: _written(points) for key, points in (value.get("reference") or {}).items()}
+    return typed
+
+
+def _written(points: float) -> str:
+    return str(int(points)) if float(points).is_integer() else repr(points)
+
+
+# ---- what the template reads ---------------------------------------------------------------------------
+
+
+def shows(typed: Typed) -> Mapping[str, Any]:
+    """The grid and what follows from it; of a larger game only its size."""
+    if typed.get(KEPT):
+        try:
+            actions = json.loads(typed[KEPT])["actions"]
+        except (ValueError, KeyError, TypeError):
+            actions = []
+        return {"kept": typed[KEPT], "seats": len(actions), "actions": " × ".join(map(str, actions))}
+    found = _read(typed)
+    seats = len(found.actions)
+    return {
+        "seats": seats,
+        "shape": f"{found.actions} {found.names}",
+        "size_options": [str(size) for size in SIZES],
+        "seat_options": [str(size) for size in SEATS],
+        "sizes": [(seat, str(most)) for seat, most in enumerate(found.actions, start=1)],
+        "columns": [found.label(action) for action in range(found.actions[1])],
+        "layers": list(_layers(found, typed)),
+        "measures": [
+            {
+                "control": f"{name}{seat}",
+                "label": words.format(seat=seat),
+                "value": typed.get(f"{name}{seat}", ""),
+                "options": [(str(action), found.label(action)) for action in range(most)],
+            }
+            for name, words in (
+                ("cooperate", _("Player {seat} cooperates by")),
+                ("other", _("Player {seat} does not, by")),
+            )
+            for seat, most in enumerate(found.actions, start=1)
+        ],
+        "nash": typed.get("nash", ""),
+        "cooperative": typed.get("cooperative", ""),
+        "missing": len(found.missing),
+        "says": list(_says(found)),
+    }
+
+
+def _layers(found: Read, typed: Typed) -> Iterator[dict[str, Any]]:
+    """A table per action of the third player: player 1 in rows, player 2 in columns."""
+    rows, columns, *third = found.actions
+    for beyond in product(*map(range, third)):
+        yield {
+            "title": _("Player 3 plays {action}").format(action=found.label(beyond[0])) if beyond else "",
+            "rows": [
+                {
+                    "label": found.label(row),
+                    "cells": [
+                        [_box(found, (row, column, *beyond), seat, typed) for seat in range(1, len(found.actions) + 1)]
+                        for column in range(columns)
+                    ],
+                }
+                for row in range(rows)
+            ],
+        }
+
+
+def _box(found: Read, profile: Profile, seat: int, typed: Typed) -> dict[str, Any]:
+    name = control(profile, seat)
+    plays = ", ".join(
+        _("player {seat} plays {action}").format(seat=at, action=found.label(action))
+        for at, action in enumerate(profile, start=1)
+    )
+    return {
+        "control": name,
+        "seat": seat,
+        "value": typed.get(name, ""),
+        "wrong": name in found.problems,
+        "label": _("Points of player {seat} where {plays}").format(seat=seat, plays=plays),
+    }
+
+
+def _says(found: Read) -> Iterator[str]:
+    """Equilibria and the cooperative outcome, in sentences."""
+    game = found.game()
+    if game is None:
+        return
+    at_rest = game.equilibria()
+    shown = [_outcome(found, game, profile) for profile in at_rest[:MOST_LISTED]]
+    if not at_rest:
+        yield _("No equilibrium in pure strategies: in every combination somebody gains by playing something else.")
+    elif len(at_rest) == 1:
+        yield _("The one equilibrium in pure strategies: {outcome}.").format(outcome=shown[0])
+    else:
+        more = _(", and {number} more").format(number=len(at_rest) - MOST_LISTED) if at_rest[MOST_LISTED:] else ""
+        says = _("{number} equilibria in pure strategies: {outcomes}{more}.")
+        yield says.format(number=len(at_rest), outcomes="; ".join(shown), more=more)
+    if game.cooperate is None:
+        best = max(game.payoffs, key=lambda profile: sum(game.payoffs[profile]))
+        yield _(
+            "The largest total is at {outcome}. Name each player's cooperative action to have cooperation measured."
+        ).format(outcome=_outcome(found, game, best))
+        return
+    yield _("All cooperate: {outcome}.").format(outcome=_outcome(found, game, game.cooperate))
+    yield _temptation(found, game, game.cooperate)
+    others = [profile for profile in at_rest if profile != game.cooperate]
+    worse = [profile for profile in others if _all_gain(game.payoffs[profile], game.payoffs[game.cooperate])]
+    if others and len(worse) == len(others):
+        yield _("Everybody gets more there than in any other equilibrium.")
+    elif others:
+        yield _("Not everybody gets more there than in the other equilibria.")
+
+
+def _temptation(found: Read, game: BaseGame, cooperate: Profile) -> str:
+    """What leaving cooperation alone would gain, for whom it gains most."""
+    gains = [(gain, seat, action) for seat, action, gain in game.deviations(cooperate)]
+    gain, seat, action = max(gains, key=lambda one: one[0])
+    if gain <= TOLERANCE:
+        return _("Nobody gains by leaving cooperation alone: it is an equilibrium.")
+    return _("Player {seat} alone would gain {gain} there by playing {action}: a dilemma.").format(
+        seat=seat + 1, gain=number(gain), action=found.label(action)
+    )
+
+
+def _all_gain(before: Sequence[float], after: Sequence[float]) -> bool:
+    return all(later > earlier + TOLERANCE for earlier, later in zip(before, after, strict=True))
+
+
+def _outcome(found: Read, game: BaseGame, profile: Profile) -> str:
+    points = ", ".join(map(number, game.payoffs[profile]))
+    return _("{profile} ({points})").format(profile=found.shown(profile), points=points)
+
+
+ENTRIES: Mapping[str, Entry] = {
+    "custom_game": Entry(
+        template="social_dilemma/entry_custom_game.html",
+        read=read,
+        filled=filled,
+        shows=shows,
+        when=("base_game", "custom"),
+        beside=("action_names",),
+    )
+}

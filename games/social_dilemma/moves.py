@@ -1,0 +1,173 @@
+"""The moves of each turn, as models made for one base game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictBool, create_model
+
+from games.interface import Form, Move
+from games.words import gettext as _
+
+DELEGATE = "delegate"
+Percentage = Annotated[int, Field(ge=0, le=100)]
+
+
+class Act(Move):
+    """One action for certain."""
+
+    action: str
+
+
+class Mix(Move):
+    """Whole percentages, one per action, that sum to 100."""
+
+    percentages: Any
+
+    def shares(self) -> dict[str, int]:
+        """Percentage by action."""
+        return dict(self.percentages.model_dump())
+
+
+class ProposeMediator(Move):
+    """For every number of delegators the action that all of them play."""
+
+    mediator: Any
+
+    def design(self) -> dict[str, str | int]:
+        return dict(self.mediator.model_dump())
+
+
+class ProposeContract(Move):
+    """One whole number per action: what playing it earns from the others."""
+
+    contract: Any
+
+    def design(self) -> dict[str, str | int]:
+        return dict(self.contract.model_dump())
+
+
+class Approve(Move):
+    """Yes or no to every proposal."""
+
+    approve: Any
+
+    def votes(self) -> tuple[int, ...]:
+        """The numbers of the proposals that are approved."""
+        return tuple(int(name[1:]) for name, yes in self.approve.model_dump().items() if yes)
+
+
+class Sign(Move):
+    """Whether the chosen contract is signed."""
+
+    sign: bool = Field(title="Do you sign?")
+
+
+def _model(name: str, base: type[Move], **fields: Any) -> type[Move]:
+    made: type[Move] = create_model(name, __base__=base, **fields)
+    return made
+
+
+def _named(title: str, actions: tuple[str, ...], labels: tuple[str, ...]) -> Any:
+    """A choice among actions; where they have names of their own, which is which."""
+    renamed = [f"{name}: {label}" for name, label in zip(actions, labels, strict=True) if name != label]
+    return Field(title=title, description="; ".join(renamed) if labels != actions else None)
+
+
+@lru_cache(maxsize=256)
+def acting(actions: tuple[str, ...], answer_with: str, labels: tuple[str, ...]) -> tuple[Form, ...]:
+    """Choosing an action, or percentages, or either."""
+    one = Form(
+        "act",
+        _("Choose your action"),
+        _model("ActNow", Act, action=(Literal[actions], _named(_("Your action"), actions, labels))),
+    )
+    shares = _model(
+        "Percentages",
+        Move,
+        **{
+            name: (Percentage, Field(title=_("Chance of {action}, in percent").format(action=label)))
+            for name, label in zip(actions, labels, strict=True)
+        },
+    )
+    mixed = Form(
+        "mix",
+        _("Let chance choose"),
+        _model("MixNow", Mix, percentages=(shares, Field(title=_("Percentages")))),
+        help=_("Give every action a whole percentage. They must sum to 100; one action is then drawn at random."),
+    )
+    return {"action": (one,), "percentages": (mixed,), "either": (one, mixed)}[answer_with]
+
+
+@lru_cache(maxsize=256)
+def proposing_mediator(actions: tuple[str, ...], seats: int, labels: tuple[str, ...]) -> tuple[Form, ...]:
+    """Proposing a mediator."""
+    rules = _model(
+        "Mediator",
+        Move,
+        **{
+            str(number): (
+                Literal[actions],
+                _named(
+                    _("If {number} of {seats} delegate, it plays").format(number=number, seats=seats), actions, labels
+                ),
+            )
+            for number in range(1, seats + 1)
+        },
+    )
+    model = _model("ProposeMediatorNow", ProposeMediator, mediator=(rules, Field(title=_("Your mediator"))))
+    words = _("A mediator plays for all who delegate to it. Say which action it plays, by how many delegate.")
+    return (Form("propose", _("Propose a mediator"), model, help=words),)
+
+
+@lru_cache(maxsize=256)
+def proposing_contract(actions: tuple[str, ...], bound: int, labels: tuple[str, ...]) -> tuple[Form, ...]:
+    """Proposing a contract."""
+    limits = Annotated[int, Field(ge=-bound, le=bound)]
+    payments = _model(
+        "Contract",
+        Move,
+        **{
+            name: (limits, Field(title=_("Points that playing {action} earns from the others").format(action=label)))
+            for name, label in zip(actions, labels, strict=True)
+        },
+    )
+    model = _model("ProposeContractNow", ProposeContract, contract=(payments, Field(title=_("Your contract"))))
+    words = _(
+        "A contract pays for actions: a positive number is paid by the others to whoever plays the action, "
+        "a negative one by whoever plays it to the others. Whole numbers from -{bound} to {bound}."
+    ).format(bound=bound)
+    return (Form("propose", _("Propose a contract"), model, help=words),)
+
+
+@lru_cache(maxsize=256)
+def approving(letter: str, seats: int) -> tuple[Form, ...]:
+    """Voting on all proposals."""
+    votes = _model(
+        "Votes",
+        Move,
+        **{
+            f"{letter}{number}": (StrictBool, Field(title=_("{name}").format(name=f"{letter}{number}")))
+            for number in range(1, seats + 1)
+        },
+    )
+    model = _model("ApproveNow", Approve, approve=(votes, Field(title=_("Proposals that you approve"))))
+    words = _("Approve as many as you like. The one with the most approvals is chosen; ties are drawn at random.")
+    return (Form("approve", _("Approve proposals"), model, help=words),)
+
+
+SIGNING = (
+    Form(
+        "sign",
+        _("Sign the contract"),
+        Sign,
+        help=_("It counts only if everybody signs. If anybody refuses, there are no payments."),
+    ),
+)
+
+
+def certain(shares: Mapping[str, int]) -> str | None:
+    """The action with all of the percentage; None where chance decides."""
+    return next((name for name, share in shares.items() if share == 100), None)

@@ -1,0 +1,79 @@
+"""What a player should have understood: an outcome of the game, and one rule of the mechanism."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from games.interface import Question, Role
+from games.words import gettext as _
+from games.words import number
+
+if TYPE_CHECKING:
+    from games.social_dilemma.rules import SocialDilemma
+
+MOST_OPTIONS = 4
+
+
+def questions(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
+    """Two questions at most, made from the public payoffs and the mechanism alone."""
+    return (*_outcome(game, role), *_mechanism(game))
+
+
+def _outcome(game: SocialDilemma, role: Role) -> tuple[Question, ...]:
+    """What the role gets in a profile with unequal payoffs; nothing where all are equal."""
+    base, position = game.base, game.position(role)
+    profile = next((p for p in base.profiles() if len(set(base.payoffs[p])) > 1), None)
+    if profile is None:
+        return ()
+    own = base.payoffs[profile][position]
+    others = dict.fromkeys(points[position] for points in base.payoffs.values())
+    options = sorted([own, *[points for points in others if points != own][: MOST_OPTIONS - 1]])
+    if len(options) < 2:
+        return ()
+    mine = game.label(base.names(position)[profile[position]])
+    theirs = ", ".join(game.label(base.names(seat)[profile[seat]]) for seat in range(base.seats) if seat != position)
+    prompt = (
+        _("You play {mine} and the other plays {theirs}. How many points do you get?")
+        if base.seats == 2
+        else _("You play {mine} and the others play {theirs}. How many points do you get?")
+    )
+    return (
+        Question(
+            key="outcome",
+            prompt=prompt.format(mine=mine, theirs=theirs),
+            options=tuple(number(points) for points in options),
+            answer=number(own),
+        ),
+    )
+
+
+def _mechanism(game: SocialDilemma) -> tuple[Question, ...]:
+    """One question about what is special here."""
+    match game.mechanism:
+        case "repetition":
+            same, anew = _("The same in every round"), _("Others in every round")
+            return (Question("partners", _("With whom did you play?"), (same, anew), same),)
+        case "reputation_first_order" | "reputation_higher_order":
+            same, anew = _("The same in every round"), _("They may change from round to round")
+            return (Question("partners", _("With whom did you play?"), (same, anew), anew),)
+        case "mediation":
+            plays = _("The mediator plays for you, as it does when exactly one player delegates")
+            return (
+                Question(
+                    "delegating",
+                    _("What happens if you alone delegate to the mediator?"),
+                    (plays, _("Nothing: you choose again"), _("The others must delegate too")),
+                    plays,
+                ),
+            )
+        case "contract":
+            everybody = _("Only if everybody signs")
+            return (
+                Question(
+                    "signing",
+                    _("When does the chosen contract count?"),
+                    (everybody, _("If most players sign"), _("For those who sign"), _("Always")),
+                    everybody,
+                ),
+            )
+    return ()

@@ -1,0 +1,510 @@
+"""Social dilemma: a base game played under one of five mechanisms that may make cooperation hold.
+
+Source: CoopEval. Each mechanism is a sequence of turns in which all seats move at once and nobody sees another's
+move before all are in. Repetition and reputation play many rounds; reputation pairs the seats of a population
+anew each round. Mediation and contract let players design, choose and enter an arrangement before they act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from math import floor
+from random import Random
+from statistics import fmean
+from typing import Any, ClassVar
+
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+    Turn,
+    View,
+)
+from games.seats import EqualSeats, number_of
+from games.social_dilemma import baselines, moves, quiz, views
+from games.social_dilemma.base_games import BaseGame, action_names
+from games.social_dilemma.config import REPEATED, REPUTATION, DilemmaConfig
+from games.social_dilemma.designs import (
+    UNSOUND,
+    Contract,
+    Mediator,
+    Quality,
+    quality_of_contract,
+    quality_of_mediator,
+    resolved,
+    with_payments,
+)
+from games.social_dilemma.state import Design, Dilemma, Groups, Round, Stage
+from games.words import gettext as _
+from games.words import points
+
+
+class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
+    """Each does better alone by not cooperating, and all do better together by cooperating."""
+
+    key: ClassVar[str] = "social_dilemma"
+    title: ClassVar[str] = _("Social dilemma")
+    summary: ClassVar[str] = _(
+        "A dilemma between own and common good, under mechanisms that may make cooperation hold."
+    )
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = DilemmaConfig
+    State: ClassVar[type] = Dilemma
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "tit_for_tat"
+    starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5}
+    own_words: ClassVar[tuple[str, ...]] = tuple(
+        "action points round agent player mediator contract delegate sign approve proposal group".split()
+    )
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "rounds_played": "Rounds in which everybody acted.",
+        "mean_payoff": "Mean payoff over seats, in points.",
+        "normalised_score": "(mean payoff - equilibrium) / (cooperation - equilibrium); empty without references.",
+        "cooperation_rate": "Share of cooperative actions over seats and rounds, after mediation.",
+        "coop_after_coop": "Share of cooperation where the co-player had cooperated in the round before.",
+        "coop_after_other": "Share of cooperation where the co-player had not cooperated in the round before.",
+        "winner": "Number of the seat whose proposal was chosen.",
+        "winner_approvals": "Approvals of the chosen proposal.",
+        "approval_rate": "Approvals given, as a share of all that could be given.",
+        "design_nash": "Whether cooperating is an equilibrium under the chosen proposal.",
+        "design_dominant": "Whether cooperating is weakly dominant for everybody under the chosen proposal.",
+        "delegation_rate": "Share of seats that delegated to the mediator.",
+        "signatures": "Seats that signed the contract.",
+        "contract_active": "Whether everybody signed.",
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        "round": "Number of the round, from 1.",
+        "role": "The seat whose row it is.",
+        "group": "Number of the group it played in, from 1.",
+        "action": "The action that was played, after chance and mediation.",
+        "cooperated": "Whether it was the cooperative one; empty where the game has none.",
+        "delegated": "Whether the mediator acted for the seat; empty without a mediator.",
+        "points": "Points of the round, payments included.",
+        "weight": "How much the round counts in the payoff.",
+        "payoff": "Points times weight.",
+    }
+
+    # ---- parameters --------------------------------------------------------------------------------
+
+    @cached_property
+    def base(self) -> BaseGame:
+        """The base game in normal form."""
+        return self.config.base()
+
+    @property
+    def mechanism(self) -> str:
+        return self.config.mechanism
+
+    @property
+    def repeated(self) -> bool:
+        return self.mechanism in REPEATED
+
+    @property
+    def in_population(self) -> bool:
+        """Whether seats meet others in every round."""
+        return self.mechanism in REPUTATION
+
+    def seats(self) -> int:
+        return self.base.seats * (self.config.population if self.in_population else 1)
+
+    def people(self) -> tuple[Role, ...]:
+        """Nobody where players are told of a chance that does not decide: people are never deceived."""
+        deceived = self.repeated and self.config.stopping == "published"
+        return () if deceived else self.roles()
+
+    def kind(self, role: Role) -> str:
+        """Seats with the same position in the base game are interchangeable."""
+        return str(self.position(role) + 1)
+
+    def role_title(self, role: Role) -> str:
+        words = _("Agent {number}") if self.in_population else _("Player {number}")
+        return words.format(number=number_of(role))
+
+    def position(self, role: Role) -> int:
+        """The role's place in the base game, from 0."""
+        return (number_of(role) - 1) % self.base.seats
+
+    def actions(self, role: Role) -> tuple[str, ...]:
+        """The names of the role's actions."""
+        return self.base.names(self.position(role))
+
+    @property
+    def all_actions(self) -> tuple[str, ...]:
+        """The names of all actions that anybody has."""
+        return action_names(max(self.base.actions))
+
+    def label(self, action: str) -> str:
+        """What players read for an action or for delegating; moves keep its own name."""
+        if action == moves.DELEGATE:
+            return _("delegate")
+        names = self.config.action_names
+        return action if names is None else names[int(action[1:])]
+
+    def _button(self, choice: str) -> str:
+        return _("Delegate to the mediator") if choice == moves.DELEGATE else self.label(choice)
+
+    def labels(self, actions: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(self.label, actions))
+
+    @property
+    def contract_bound(self) -> int:
+        """The largest payment that a contract may name."""
+        if self.config.contract_bound is not None:
+            return self.config.contract_bound
+        return max(1, floor(self.base.largest()))
+
+    def last_round(self) -> int:
+        """The most rounds that are played."""
+        return self.config.rounds if self.repeated else 1
+
+    def weights(self, rounds: int) -> list[float]:
+        """How much each of the rounds counts: (1-δ)δ^t and δ^(T-1) at the last; the last alone where drawn."""
+        if self.repeated and self.config.stopping == "drawn":
+            return [*[0.0] * (rounds - 1), 1.0]
+        delta = self.config.continuation
+        return [(1 - delta) * delta**t for t in range(rounds - 1)] + [delta ** (rounds - 1)]
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """When the match ends, as far as players are not told.
+
+        A schedule shows in every round whom a seat meets, and no more; tests compare schedules that begin alike.
+        """
+        hidden = {"stop_after"}
+        if self.config.stopping == "published":
+            hidden.add("rounds")
+        return frozenset(hidden)
+
+    def remembers(self, role: Role) -> bool:
+        """Every decision is asked for from the rules and the present view alone."""
+        return False
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> Dilemma:
+        stage: Stage = "propose" if self.mechanism in ("mediation", "contract") else "act"
+        return Dilemma(stage, self._groups(0, chance))
+
+    def _groups(self, t: int, chance: Chance) -> Groups:
+        """Who meets whom in round t (from 0)."""
+        roles, seats = self.roles(), self.base.seats
+        if not self.in_population:
+            return (roles,)
+        if self.config.schedule is not None:
+            return self.config.schedule[t]
+        by_position = [roles[place::seats] for place in range(seats)]
+        groups = self.config.population
+        if self.config.matching == "rotation":
+            drawn = [[by_position[j][(g + j * t) % groups] for g in range(groups)] for j in range(seats)]
+        else:
+            drawn = [list(by_position[0])]
+            for j in range(1, seats):
+                drawn.append(chance.draw(f"matching/{j + 1}", _shuffled(by_position[j])))
+        return tuple(zip(*drawn, strict=True))
+
+    def turn(self, state: Dilemma) -> Turn | None:
+        if state.stage == "over":
+            return None
+        return Turn({role: self._forms(state.stage, role) for role in self.roles()})
+
+    def _forms(self, stage: Stage, role: Role) -> tuple[Form, ...]:
+        mediated = self.mechanism == "mediation"
+        match stage:
+            case "propose" if mediated:
+                return moves.proposing_mediator(self.actions(role), self.base.seats, self.labels(self.actions(role)))
+            case "propose":
+                return moves.proposing_contract(self.all_actions, self.contract_bound, self.labels(self.all_actions))
+            case "approve":
+                return moves.approving("M" if mediated else "C", self.base.seats)
+            case "sign":
+                return moves.SIGNING
+        return moves.acting(self.choices(role), self.config.answer_with, self.labels(self.choices(role)))
+
+    def choices(self, role: Role) -> tuple[str, ...]:
+        """What a seat may choose when it acts."""
+        return (*self.actions(role), moves.DELEGATE) if self.mechanism == "mediation" else self.actions(role)
+
+    def refuse(self, state: Dilemma, role: Role, move: Any) -> str | None:
+        if not isinstance(move, moves.Mix):
+            return None
+        total = sum(move.shares().values())
+        return None if total == 100 else _("The percentages sum to {total}; they must sum to 100.").format(total=total)
+
+    def apply(self, state: Dilemma, moves: Mapping[Role, Any], chance: Chance) -> Dilemma:
+        match state.stage:
+            case "propose":
+                return replace(state, stage="approve", proposals={role: moves[role].design() for role in self.roles()})
+            case "approve":
+                return self._chosen(state, {role: moves[role].votes() for role in self.roles()}, chance)
+            case "sign":
+                return replace(state, stage="act", signed={role: moves[role].sign for role in self.roles()})
+        return self._acted(state, moves, chance)
+
+    def _chosen(self, state: Dilemma, votes: Mapping[Role, tuple[int, ...]], chance: Chance) -> Dilemma:
+        """The proposal with the most approvals wins, even with none."""
+        counts = {number: sum(number in given for given in votes.values()) for number in range(1, self.base.seats + 1)}
+        best = [number for number, count in counts.items() if count == max(counts.values())]
+        winner = best[0] if len(best) == 1 else chance.draw("winner", lambda rng: rng.choice(best))
+        stage: Stage = "sign" if self.mechanism == "contract" else "act"
+        return replace(state, stage=stage, votes=votes, winner=winner)
+
+    def _acted(self, state: Dilemma, made: Mapping[Role, Any], chance: Chance) -> Dilemma:
+        chosen = {role: self._realised(role, made[role], chance) for role in self.roles()}
+        actions: dict[Role, int] = {}
+        points: dict[Role, float] = {}
+        delegated: list[Role] = []
+        for group in state.groups:
+            profile = tuple(self.choices(role).index(chosen[role]) for role in group)
+            if self.mechanism == "mediation":
+                delegated += [role for role in group if chosen[role] == moves.DELEGATE]
+                profile = resolved(self.base, self.mediator(state), profile)
+            actions |= dict(zip(group, profile, strict=True))
+            points |= dict(zip(group, self._points(state, profile), strict=True))
+        played = Round(state.groups, actions, points, tuple(delegated))
+        rounds = (*state.rounds, played)
+        if self._stops(len(rounds), chance):
+            return replace(state, stage="over", rounds=rounds)
+        return replace(state, rounds=rounds, groups=self._groups(len(rounds), chance))
+
+    def _realised(self, role: Role, move: Any, chance: Chance) -> str:
+        """The action that a move comes to: the one named, or one drawn by the percentages."""
+        if isinstance(move, moves.Act):
+            return move.action
+        shares = move.shares()
+        if (name := moves.certain(shares)) is not None:
+            return name
+        drawn: str = chance.draw(f"action/{role}", lambda rng: rng.choices(list(shares), list(shares.values()))[0])
+        return drawn
+
+    def _points(self, state: Dilemma, profile: tuple[int, ...]) -> tuple[float, ...]:
+        if self.contract_active(state):
+            return with_payments(self.base, self.contract(state), profile)
+        return self.base.payoffs[profile]
+
+    def _stops(self, played: int, chance: Chance) -> bool:
+        """Whether the match is over after so many rounds."""
+        if played >= self.last_round():
+            return True
+        if self.config.stopping != "drawn":
+            return False
+        if self.config.stop_after is not None:
+            return played >= self.config.stop_after
+        return not chance.draw("goes_on", lambda rng: rng.random() < self.config.continuation)
+
+    def design_of(self, state: Dilemma, number: int) -> Design:
+        """The proposal of seat `number`."""
+        return state.proposals[f"p{number}"]
+
+    def mediator(self, state: Dilemma) -> Mediator:
+        """The chosen mediator."""
+        assert state.winner is not None
+        return as_mediator(self.design_of(state, state.winner))
+
+    def contract(self, state: Dilemma) -> Contract:
+        """The chosen contract."""
+        assert state.winner is not None
+        return as_contract(self.design_of(state, state.winner))
+
+    def contract_active(self, state: Dilemma) -> bool:
+        """Whether everybody signed the chosen contract."""
+        return bool(state.signed) and all(state.signed.values())
+
+    def quality(self, design: Design) -> Quality:
+        """Whether cooperation holds under a proposal."""
+        if self.mechanism == "mediation":
+            return quality_of_mediator(self.base, as_mediator(design))
+        if self.mechanism == "contract":
+            return quality_of_contract(self.base, as_contract(design))
+        return UNSOUND
+
+    def default(self, state: Dilemma, role: Role) -> MoveData:
+        """Do not cooperate, propose nothing that helps, approve and sign nothing."""
+        return baselines.always_defect(self, state, role, Random(0))
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def payoffs(self, state: Dilemma) -> Payoffs:
+        weights = self.weights(len(state.rounds))
+        return {
+            role: sum(weight * played.points[role] for weight, played in zip(weights, state.rounds, strict=True))
+            for role in self.roles()
+        }
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """Where the payoff lies between the base game's smallest and largest of the seat's position."""
+        low, high = self.base.range(self.position(role))
+        if low == high:
+            return 0.5
+        return min(max((payoff - low) / (high - low), 0.0), 1.0)
+
+    def cooperated(self, role: Role, action: int) -> bool | None:
+        """Whether the action is the seat's cooperative one; None where the game has none."""
+        return None if self.base.cooperate is None else action == self.base.cooperate[self.position(role)]
+
+    def metrics(self, state: Dilemma) -> Metrics:
+        mean_payoff = fmean(self.payoffs(state).values())
+        reference = self.base.reference
+        return {
+            "rounds_played": len(state.rounds),
+            "mean_payoff": mean_payoff,
+            "normalised_score": None
+            if reference is None
+            else (mean_payoff - reference.nash) / (reference.cooperative - reference.nash),
+            "cooperation_rate": _share(
+                [self.cooperated(role, action) for played in state.rounds for role, action in played.actions.items()]
+            ),
+            "coop_after_coop": _share([own for own, before in self._reactions(state) if before]),
+            "coop_after_other": _share([own for own, before in self._reactions(state) if not before]),
+            **self._design_metrics(state),
+        }
+
+    def _reactions(self, state: Dilemma) -> Iterator[tuple[bool, bool]]:
+        """(a seat cooperated, its co-player had cooperated the round before), for every ordered pair that met."""
+        if self.base.cooperate is None:
+            return
+        for before, now in pairwise(state.rounds):
+            for group in now.groups:
+                for role in group:
+                    for other in group:
+                        if other != role:
+                            reaction = self.cooperated(role, now.actions[role])
+                            yield bool(reaction), bool(self.cooperated(other, before.actions[other]))
+
+    def _design_metrics(self, state: Dilemma) -> Metrics:
+        if state.winner is None:
+            return dict.fromkeys(
+                "winner winner_approvals approval_rate design_nash design_dominant delegation_rate signatures "
+                "contract_active".split()
+            )
+        seats = self.base.seats
+        quality = self.quality(self.design_of(state, state.winner)) if self.base.cooperate is not None else None
+        mediated = self.mechanism == "mediation"
+        return {
+            "winner": state.winner,
+            "winner_approvals": sum(state.winner in given for given in state.votes.values()),
+            "approval_rate": sum(len(given) for given in state.votes.values()) / seats**2,
+            "design_nash": quality and quality.nash,
+            "design_dominant": quality and quality.dominant,
+            "delegation_rate": len(state.rounds[-1].delegated) / seats if mediated else None,
+            "signatures": None if mediated else sum(state.signed.values()),
+            "contract_active": None if mediated else self.contract_active(state),
+        }
+
+    def records(self, state: Dilemma) -> Sequence[Mapping[str, Json]]:
+        """One row per round and seat."""
+        weights = self.weights(len(state.rounds))
+        return [
+            {
+                "round": number,
+                "role": role,
+                "group": next(g for g, group in enumerate(played.groups, start=1) if role in group),
+                "action": self.actions(role)[played.actions[role]],
+                "cooperated": self.cooperated(role, played.actions[role]),
+                "delegated": role in played.delegated if self.mechanism == "mediation" else None,
+                "points": played.points[role],
+                "weight": weight,
+                "payoff": weight * played.points[role],
+            }
+            for number, (played, weight) in enumerate(zip(state.rounds, weights, strict=True), start=1)
+            for role in self.roles()
+        ]
+
+    def length(self) -> str:
+        if not self.repeated or (self.config.stopping != "published" and self.last_round() == 1):
+            return _("one round")
+        if self.config.stopping == "published":
+            return _("a number of rounds that nobody is told")
+        words = _("up to {rounds} rounds") if self.config.stopping == "drawn" else _("{rounds} rounds")
+        return words.format(rounds=self.last_round())
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        """The smallest and the largest payoff of the base game."""
+        low, high = self.base.range(self.position(role))
+        words = _("if your result is {amount}")
+        return tuple(
+            Prospect(words.format(amount=points(amount)), amount, self.bonus_share(role, amount))
+            for amount in sorted({low, high})
+        )
+
+    def stage(self, state: Dilemma) -> tuple[int | None, str | None]:
+        return (None, None) if state.stage == "over" else (len(state.rounds) + 1, state.stage)
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
+        """Every turn asks all seats once: the turns of a match follow from how many moves went before."""
+        before = {"mediation": ("propose", "approve"), "contract": ("propose", "approve", "sign")}
+        phases = (*before.get(self.mechanism, ()), "act")
+        turns = (at // self.seats() for at in range(len(moves)))
+        return [(turn // len(phases) + 1, phases[turn % len(phases)]) for turn in turns]
+
+    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str | None:
+        """Where chance may stop a match, whether it did."""
+        if not self.repeated or self.config.stopping != "drawn":
+            return None
+        return "last round" if len(moves) >= self.seats() * self.last_round() else "stopped by chance"
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention to this role."""
+        told = self.config.stopping
+        return {
+            "you": self.role_title(role),
+            "players": self.base.seats,
+            "seats": self.seats(),
+            "actions": list(self.labels(self.actions(role))),
+            "renamed": [
+                f"{action}: {self.label(action)}" for action in self.actions(role) if self.label(action) != action
+            ],
+            "choices": {name: self._button(name) for name in self.choices(role)},
+            "position": self.position(role),
+            "outcomes": views.outcomes(self, role),
+            "mechanism": self.mechanism,
+            "rounds": None if told == "published" else self.last_round(),
+            "continuation": self.config.continuation,
+            "weights": None if told != "weighted" else self.weights(self.last_round()),
+            "stopping": told,
+            "history_depth": self.config.history_depth,
+            "contract_bound": self.contract_bound,
+            "mixing": self.config.answer_with,
+        }
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self, role)
+
+    def view(self, state: Dilemma, role: Role) -> View:
+        return views.view(self, state, role)
+
+    def notices(self, before: Dilemma, moves: Mapping[Role, Any], after: Dilemma, role: Role) -> View:
+        return views.notices(self, before, after, role)
+
+
+def as_mediator(design: Design) -> Mediator:
+    """A proposed mediator: action number by number of delegators."""
+    return {int(number): int(str(action)[1:]) for number, action in design.items()}
+
+
+def as_contract(design: Design) -> Contract:
+    """A proposed contract: payment by action number."""
+    return {int(action[1:]): int(payment) for action, payment in design.items()}
+
+
+def _share(cases: Sequence[bool | None]) -> float | None:
+    """The share of true cases; None where there are none, or nothing to be true."""
+    return None if not cases or None in cases else fmean(bool(case) for case in cases)
+
+
+def _shuffled(roles: Sequence[Role]) -> Any:
+    def sample(rng: Random) -> list[Role]:
+        return rng.sample(list(roles), len(roles))
+
+    return sample

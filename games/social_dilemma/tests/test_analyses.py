@@ -1,0 +1,111 @@
+"""Tournaments: the meta-game of the matches played, and what the toolbox finds in it."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from statistics import fmean
+
+import numpy as np
+import pytest
+
+from analysis import toolbox
+from analysis.toolbox.evolution import meta_game
+from games import play
+from games.social_dilemma.analyses import results, tournament
+from games.social_dilemma.published import PRESETS
+from games.social_dilemma.rules import SocialDilemma
+
+
+def test_the_meta_game_averages_repetitions_and_seat_orders():
+    outcomes = [
+        (("a", "a"), (2, 2)),
+        (("a", "b"), (0, 3)),
+        (("a", "b"), (2, 5)),
+        (("b", "a"), (6, 3)),
+        (("b", "b"), (1, 3)),
+    ]
+    found = meta_game(outcomes, ("a", "b"))
+    assert found is not None
+    # a against b: (0 + 2)/2 in the first seat, 3 in the second.
+    assert found == pytest.approx(np.array([[2, 2], [5, 2]]))
+
+
+def test_types_that_have_not_met_make_no_meta_game():
+    assert meta_game([(("a", "a"), (2, 2)), (("a", "b"), (0, 3))], ("a", "b")) is None
+
+
+def test_a_tournament_of_scripts_says_who_cooperates_and_who_spreads():
+    game = play.configure(SocialDilemma, {})
+    assert isinstance(game, SocialDilemma)
+    cooperates = {"kind": True, "mean": False}
+    matches = []
+    for first, second in product(cooperates, repeat=2):
+        profile = tuple(0 if cooperates[label] else 1 for label in (first, second))
+        matches.append(
+            {
+                "agents": {"p1": first, "p2": second},
+                "payoffs": dict(zip(("p1", "p2"), game.base.payoffs[profile], strict=True)),
+                "records": [
+                    {"role": role, "cooperated": cooperates[label]} for role, label in (("p1", first), ("p2", second))
+                ],
+            }
+        )
+    found = tournament(game, matches)
+    assert found.cooperation == {"kind": 1, "mean": 0}
+    assert found.mean_payoff == {"kind": 1, "mean": 2}
+    assert found.meta == pytest.approx(np.array([[2, 0], [3, 1]]))
+    assert found.score == pytest.approx(0, abs=1e-4)
+    assert found.ratings == pytest.approx({"kind": -1, "mean": 0}, abs=1e-6)
+
+
+def test_a_tournament_of_three_seats_equals_the_toolbox_on_its_matrix():
+    game = play.configure(SocialDilemma, {"base_game": "public_goods"})
+    assert isinstance(game, SocialDilemma)
+    chance = Random(17)
+    matches = [
+        {
+            "agents": dict(zip(game.roles(), labels, strict=True)),
+            "payoffs": {role: chance.uniform(0, 2) for role in game.roles()},
+            "records": [],
+        }
+        for labels in product("abc", repeat=3)
+        for _repetition in range(2)
+    ]
+    found = tournament(game, matches)
+    assert found.meta is not None and found.path is not None
+    dynamics = toolbox.replicator(found.meta)
+    assert found.path[-1] == pytest.approx(dynamics["population"], abs=1e-12)
+    assert len(found.path) == dynamics["steps"] + 1
+    assert found.score == pytest.approx((dynamics["average"] - 1) / 0.5)
+    assert list(found.ratings.values()) == pytest.approx(toolbox.deviation_ratings(found.meta))
+    points = [match["payoffs"][role] for match in matches for role in game.roles() if match["agents"][role] == "a"]
+    assert found.mean_payoff["a"] == pytest.approx(fmean(points))
+
+
+def test_a_collections_page_shows_a_tournament_per_base_game():
+    config = {"base_game": "prisoners_dilemma"}
+    records = [{"role": role, "cooperated": True} for role in ("p1", "p2")]
+    match = {"config": config, "agents": {"p1": "a", "p2": "a"}, "payoffs": {"p1": 2, "p2": 2}, "records": records}
+    other = {**match, "config": {"base_game": "stag_hunt"}}
+    blocks = results(SocialDilemma, [match, match, other])
+    assert [block.key for block in blocks if block.key.startswith("matrix")] == ["matrix_1", "matrix_2"]
+    (agents,) = next(block for block in blocks if block.key == "agents_1").rows
+    assert agents == ("a", "2", "100%", "0", "100%")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_play_the_first_four_games_three_times(name):
+    agents = [f"script:{script}" for script in SocialDilemma.scripts]
+    (environment,) = PRESETS[name].made(agents, seed=1)
+    games = [play.configure(SocialDilemma, config) for config in environment.configurations]
+    sizes = [environment.lineups.count(game.roles()) for game in games]
+    if "reputation" in name:
+        assert sizes == [1, 1, 1, 1]
+        seated = environment.lineups.at(0, games[0].roles())
+        positions = [sorted(seated[f"p{k}"] for k in range(first, 13, 2)) for first in (1, 2)]
+        assert positions == [sorted(agents)] * 2
+    else:
+        assert sizes == [36, 216, 36, 36]
+    assert environment.repetitions == 3
+    assert all(game.people() == () or not game.repeated for game in games)

@@ -1,0 +1,64 @@
+"""What the scripted players do."""
+
+from __future__ import annotations
+
+import pytest
+
+from games.play import configure, script_move, start, submit
+from games.social_dilemma.rules import SocialDilemma
+
+
+def match(scripts: list[str], seed: int = 1, **config):
+    game = configure(SocialDilemma, config)
+    play, _events = start(game, seed)
+    by_role = dict(zip(game.roles(), scripts, strict=True))
+    while not play.over:
+        role = play.waiting_for()[0]
+        play, _events = submit(play, role, script_move(play, role, by_role[role]))
+    return play
+
+
+def actions(play, role: str) -> str:
+    return "".join("C" if play.game.cooperated(role, r.actions[role]) else "D" for r in play.state.rounds)
+
+
+@pytest.mark.parametrize("base", ["prisoners_dilemma", "public_goods", "travelers_dilemma", "trust"])
+@pytest.mark.parametrize("mechanism", ["mediation", "contract"])
+def test_cooperators_make_the_standard_design_hold(base, mechanism):
+    seats = 3 if base == "public_goods" else 2
+    play = match(["always_cooperate"] * seats, base_game=base, mechanism=mechanism)
+    metrics = play.metrics()
+    assert metrics["cooperation_rate"] == 1
+    assert metrics["design_nash"] is True
+    assert match(["nash"] * seats, base_game=base, mechanism=mechanism).metrics()["cooperation_rate"] == 1
+
+
+def test_tit_for_tat_answers_the_last_round():
+    play = match(["tit_for_tat", "always_defect"], mechanism="repetition", rounds=4)
+    assert actions(play, "p1") == "CDDD"
+    play = match(["tit_for_tat", "tit_for_tat"], mechanism="repetition", rounds=4)
+    assert play.metrics()["cooperation_rate"] == 1
+
+
+def test_grim_never_forgives_within_what_it_was_shown():
+    game = configure(SocialDilemma, {"mechanism": "repetition", "rounds": 5, "history_depth": 1})
+    play, _events = start(game, 1)
+    for other in ("A0", "A1", "A0", "A0", "A0"):
+        play, _events = submit(play, "p1", script_move(play, "p1", "grim"))
+        play, _events = submit(play, "p2", {"action": other})
+    assert actions(play, "p1") == "CCDDD"
+
+
+def test_nash_mixes_where_only_mixing_is_an_equilibrium():
+    play, _events = start(configure(SocialDilemma, {"base_game": "matching_pennies"}), 1)
+    assert script_move(play, "p1", "nash") == {"percentages": {"A0": 50, "A1": 50}}
+
+
+def test_the_default_move_does_not_cooperate():
+    game = configure(SocialDilemma, {"mechanism": "contract"})
+    play, _events = start(game, 1)
+    while not play.over:
+        for role in play.waiting_for():
+            play, _events = submit(play, role, game.default(play.state, role))
+    metrics = play.metrics()
+    assert (metrics["cooperation_rate"], metrics["signatures"], metrics["approval_rate"]) == (0, 0, 0)

@@ -1,0 +1,356 @@
+"""The rules against the specification's worked cases, and what holds of every dilemma."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.errors import BadConfig, Refused
+from games.play import configure, start, submit
+from games.social_dilemma.base_games import PUBLISHED
+from games.social_dilemma.designs import quality_of_contract, resolved, standard_contract, with_payments
+from games.social_dilemma.rules import SocialDilemma
+
+
+def dilemma(**config) -> SocialDilemma:
+    return configure(SocialDilemma, config)
+
+
+def played(game: SocialDilemma, *turns: tuple, seed: int = 1):
+    """The play after turns, each one move per seat; a text is an action."""
+    play, _events = start(game, seed)
+    for turn in turns:
+        for role, move in zip(game.roles(), turn, strict=True):
+            play, _events = submit(play, role, {"action": move} if isinstance(move, str) else move)
+    return play
+
+
+def test_travelers_pay_the_lower_claim_and_reward_who_made_it():
+    play = played(dilemma(base_game="travelers_dilemma"), ("A2", "A1"))
+    assert play.payoffs() == {"p1": 1, "p2": 5}
+
+
+def test_a_contribution_is_shared_by_all():
+    play = played(dilemma(base_game="public_goods"), ("A0", "A1", "A1"))
+    assert play.payoffs() == {"p1": 0.5, "p2": 1.5, "p3": 1.5}
+    assert play.metrics()["normalised_score"] == pytest.approx(1 / 3)
+
+
+def test_later_rounds_weigh_less():
+    game = dilemma(mechanism="repetition", rounds=4, continuation=0.5)
+    play = played(game, ("A0", "A0"), ("A0", "A1"), ("A1", "A0"), ("A1", "A1"))
+    assert play.payoffs() == {"p1": 1.5, "p2": 1.875}
+    metrics = play.metrics()
+    assert metrics["normalised_score"] == 0.6875
+    assert (metrics["coop_after_coop"], metrics["coop_after_other"]) == (0.5, 0)
+
+
+def test_a_population_is_matched_anew_in_every_round():
+    game = dilemma(mechanism="reputation_first_order", population=2, matching="rotation", rounds=2, continuation=0.8)
+    play = played(game, ("A0", "A1", "A0", "A0"), ("A1", "A0", "A0", "A1"))
+    assert play.state.rounds[1].groups == (("p1", "p4"), ("p3", "p2"))
+    assert play.payoffs() == pytest.approx({"p1": 0.8, "p2": 2.2, "p3": 2, "p4": 1.2})
+    metrics = play.metrics()
+    assert metrics["cooperation_rate"] == 0.625
+    assert metrics["coop_after_coop"] == pytest.approx(1 / 3)
+    assert metrics["coop_after_other"] == 1
+
+
+def test_delegators_all_play_the_mediators_action():
+    game = dilemma(base_game="public_goods", mechanism="mediation")
+    mediator = {"mediator": {"1": "A1", "2": "A0", "3": "A0"}}
+    all_yes = {"approve": {"M1": True, "M2": False, "M3": False}}
+    play = played(game, (mediator,) * 3, (all_yes,) * 3, ("delegate", "delegate", "A1"))
+    assert play.payoffs() == {"p1": 1, "p2": 1, "p3": 2}
+    metrics = play.metrics()
+    assert metrics["design_nash"] is False
+    assert metrics["delegation_rate"] == pytest.approx(2 / 3)
+    assert (metrics["winner"], metrics["winner_approvals"], metrics["approval_rate"]) == (1, 3, 1 / 3)
+
+
+def test_a_contract_that_all_sign_pays_for_actions():
+    game = dilemma(base_game="stag_hunt", mechanism="contract")
+    contract, votes = {"contract": {"A0": 1, "A1": -1}}, {"approve": {"C1": True, "C2": False}}
+    play = played(game, (contract,) * 2, (votes,) * 2, ({"sign": True},) * 2, ("A0", "A1"))
+    assert play.payoffs() == {"p1": 2, "p2": 1}
+    metrics = play.metrics()
+    assert (metrics["design_nash"], metrics["design_dominant"]) == (True, False)
+    assert (metrics["signatures"], metrics["contract_active"]) == (2, True)
+
+
+def test_a_contract_that_one_refuses_is_void():
+    game = dilemma(base_game="stag_hunt", mechanism="contract")
+    contract, votes = {"contract": {"A0": 1, "A1": -1}}, {"approve": {"C1": True, "C2": False}}
+    play = played(game, (contract,) * 2, (votes,) * 2, ({"sign": True}, {"sign": False}), ("A0", "A1"))
+    assert play.payoffs() == {"p1": 0, "p2": 3}
+    assert play.metrics()["contract_active"] is False
+
+
+def test_a_drawn_match_pays_its_last_round():
+    game = dilemma(mechanism="repetition", rounds=5, stopping="drawn", stop_after=2)
+    play = played(game, ("A0", "A0"), ("A1", "A0"))
+    assert play.over
+    assert play.payoffs() == {"p1": 3, "p2": 0}
+
+
+def test_percentages_come_to_one_action():
+    game = dilemma()
+    play = played(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
+    assert play.payoffs() in ({"p1": 2, "p2": 2}, {"p1": 0, "p2": 3})
+    again = played(game, ({"percentages": {"A0": 100, "A1": 0}}, {"percentages": {"A0": 50, "A1": 50}}))
+    assert again.payoffs() == play.payoffs()
+
+
+def test_nobody_is_told_of_a_chance_that_does_not_decide():
+    assert dilemma(mechanism="repetition", stopping="published").people() == ()
+    assert dilemma(mechanism="repetition", stopping="weighted").people() == ("p1", "p2")
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        {"percentages": {"A0": 60, "A1": 60}},
+        {"percentages": {"A0": 100}},
+        {"percentages": {"A0": 50.5, "A1": 49.5}},
+        {"percentages": {"A0": True, "A1": 99}},
+        {"percentages": {"A0": 50, "A1": 50, "A2": 0}},
+        {"action": "A0", "percentages": {"A0": 50, "A1": 50}},
+        {"action": "A7"},
+        {"action": "delegate"},
+        {"sign": True},
+        {},
+    ],
+)
+def test_a_move_that_does_not_fit_is_refused(move):
+    play, _events = start(dilemma(), 1)
+    with pytest.raises(Refused):
+        submit(play, "p1", move)
+
+
+@pytest.mark.parametrize("contract", [{"A0": 6, "A1": 0}, {"A0": 1}, {"A0": 0.5, "A1": 0}, {"A0": True, "A1": 0}])
+def test_a_contract_beyond_the_bound_is_refused(contract):
+    play, _events = start(dilemma(base_game="stag_hunt", mechanism="contract"), 1)
+    with pytest.raises(Refused):
+        submit(play, "p1", {"contract": contract})
+
+
+GOOD = {
+    "actions": [2, 2],
+    "payoffs": {"0,0": [4, 4], "0,1": [0, 5], "1,0": [5, 0], "1,1": [1, 1]},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"payoffs": {"0,0": [4, 4], "0,1": [0, 5], "1,0": [5, 0]}}, "“1,1”"),
+        ({"payoffs": {**GOOD["payoffs"], "2,0": [1, 1]}}, "“2,0”"),
+        ({"payoffs": {**GOOD["payoffs"], "1,1": [1]}}, "“1,1”"),
+        ({"actions": [10] * 6}, "10000"),
+        ({"actions": [11, 2]}, "at most 10"),
+        ({"cooperate": [0, 2]}, "cooperate"),
+        ({"reference": {"nash": 1, "cooperative": 1}}, "differ"),
+    ],
+)
+def test_a_custom_game_with_a_fault_is_refused_by_name(change, says):
+    with pytest.raises(BadConfig, match=says):
+        dilemma(base_game="custom", custom_game={**GOOD, **change})
+
+
+POPULATION = {"mechanism": "reputation_first_order", "population": 2}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"base_game": "custom"},
+        {"custom_game": GOOD},
+        {"rounds": 3, "stop_after": 4},
+        {
+            "mechanism": "reputation_first_order",
+            "population": 2,
+            "rounds": 1,
+            "schedule": [[["p1", "p3"], ["p2", "p4"]]],
+        },
+        {
+            "mechanism": "reputation_first_order",
+            "population": 2,
+            "rounds": 2,
+            "schedule": [[["p1", "p2"], ["p3", "p4"]]],
+        },
+    ],
+)
+def test_a_configuration_that_contradicts_itself_is_refused(config):
+    with pytest.raises(BadConfig):
+        dilemma(**config)
+
+
+def test_the_smallest_payment_that_makes_cooperation_dominant_is_standard():
+    base = PUBLISHED["prisoners_dilemma"]
+    contract = standard_contract(base, 0, 3)
+    assert quality_of_contract(base, contract).dominant
+    assert not quality_of_contract(base, {**contract, 0: contract[0] - 1}).dominant
+
+
+@given(st.sampled_from(sorted(PUBLISHED)), st.lists(st.integers(-9, 9), min_size=4, max_size=4))
+def test_payments_only_pass_between_players(name, payments):
+    base = PUBLISHED[name]
+    contract = dict(enumerate(payments))
+    for profile, points in base.payoffs.items():
+        assert sum(with_payments(base, contract, profile)) == pytest.approx(sum(points))
+
+
+@given(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.lists(st.integers(0, 2), min_size=3, max_size=3))
+def test_delegating_plays_the_mediators_action_for_the_number_of_delegators(one, two, three, choices):
+    base, mediator = PUBLISHED["public_goods"], {1: one, 2: two, 3: three}
+    came_to = resolved(base, mediator, tuple(choices))
+    delegators = choices.count(2)
+    for choice, action in zip(choices, came_to, strict=True):
+        assert action == (mediator[delegators] if choice == 2 else choice)
+
+
+@given(st.integers(1, 100), st.floats(0.01, 0.99))
+def test_weights_sum_to_one(rounds, delta):
+    game = dilemma(mechanism="repetition", rounds=rounds, continuation=delta)
+    assert sum(game.weights(rounds)) == pytest.approx(1)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(["random", "rotation"]), st.integers(2, 5))
+def test_every_round_seats_everybody_once_by_position(seed, matching, population):
+    game = dilemma(
+        base_game="public_goods",
+        mechanism="reputation_higher_order",
+        population=population,
+        matching=matching,
+        rounds=4,
+    )
+    play, _events = start(game, seed)
+    rng = Random(seed)
+    while not play.over:
+        groups = play.state.groups
+        assert sorted(role for group in groups for role in group) == sorted(game.roles())
+        assert all([game.position(role) for role in group] == [0, 1, 2] for group in groups)
+        for role in play.waiting_for():
+            play, _events = submit(play, role, {"action": rng.choice(["A0", "A1"])})
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["repetition", "reputation_first_order", "mediation", "contract"]),
+    st.randoms(use_true_random=False),
+)
+def test_the_same_seed_draws_the_same_whoever_moves_first(seed, mechanism, order):
+    game = dilemma(mechanism=mechanism, rounds=3, population=2, stopping="drawn")
+    found = []
+    for shuffled in (False, True):
+        play, _events = start(game, seed)
+        while not play.over:
+            chance, roles = Random(len(play.state.rounds)), list(play.waiting_for())
+            moves = {role: game.scripts["random"](game, play.state, role, chance) for role in roles}
+            for role in order.sample(roles, len(roles)) if shuffled else roles:
+                play, _events = submit(play, role, moves[role])
+        found.append((play.state, play.payoffs()))
+    assert found[0] == found[1]
+
+
+def test_a_drawn_match_goes_on_as_often_as_it_says():
+    game = dilemma(mechanism="repetition", rounds=3, stopping="drawn", continuation=0.7)
+    lengths = []
+    for seed in range(400):
+        play, _events = start(game, seed)
+        while not play.over:
+            for role in play.waiting_for():
+                play, _events = submit(play, role, {"action": "A0"})
+        lengths.append(len(play.state.rounds))
+        assert play.payoffs() == {"p1": 2, "p2": 2}
+    assert max(lengths) == 3
+    assert sum(length > 1 for length in lengths) / 400 == pytest.approx(0.7, abs=0.08)
+    assert sum(length > 2 for length in lengths) / 400 == pytest.approx(0.49, abs=0.08)
+
+
+@pytest.mark.parametrize("points", [["x", 5], [True, 5], [float("nan"), 5], [1e7, 5], [None, 5], 5])
+def test_points_that_are_no_numbers_are_refused_by_their_profile(points):
+    with pytest.raises(BadConfig, match=r"0,1"):
+        dilemma(base_game="custom", custom_game={**GOOD, "payoffs": {**GOOD["payoffs"], "0,1": points}})
+
+
+def test_pure_equilibria_are_where_nobody_gains_alone():
+    found = {name: base.equilibria() for name, base in PUBLISHED.items()}
+    assert found["prisoners_dilemma"] == [(1, 1)]
+    assert found["public_goods"] == [(1, 1, 1)]
+    assert found["travelers_dilemma"] == [(0, 0)]
+    assert found["stag_hunt"] == [(0, 0), (1, 1)]
+    assert found["matching_pennies"] == []
+
+
+# ---- designs: what is refused, chosen and counted --------------------------------------------------------
+
+ZEROS = {"contract": {"A0": 0, "A1": 0}}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "before", "move"),
+    [
+        ("contract", (), {"contract": {"A0": 1, "A1": 0, "A2": 0}}),
+        ("contract", (), {"approve": {"C1": True, "C2": True}}),
+        ("contract", (ZEROS,), {"approve": {"C1": True}}),
+        ("contract", (ZEROS,), {"approve": {"C1": True, "C2": True, "C3": True}}),
+        ("contract", (ZEROS,), {"approve": {"C1": 1, "C2": 0}}),
+        ("contract", (ZEROS,), {"approve": {"M1": True, "M2": False}}),
+        ("contract", (ZEROS, {"approve": {"C1": True, "C2": False}}), {"sign": 1}),
+        ("contract", (ZEROS, {"approve": {"C1": True, "C2": False}}), {"action": "A0"}),
+        ("mediation", (), {"mediator": {"1": "A0"}}),
+        ("mediation", (), {"mediator": {"1": "A0", "2": "A0", "3": "A0"}}),
+        ("mediation", (), {"mediator": {"1": "A0", "2": "delegate"}}),
+        ("mediation", (), {"mediator": {"1": 0, "2": "A0"}}),
+    ],
+)
+def test_a_move_that_does_not_fit_its_step_is_refused(mechanism, before, move):
+    game = dilemma(mechanism=mechanism)
+    play = played(game, *((one, one) for one in before))
+    with pytest.raises(Refused):
+        submit(play, "p1", move)
+
+
+def test_a_second_move_of_one_turn_is_refused():
+    play, _events = submit(start(dilemma(), 1)[0], "p1", {"action": "A0"})
+    with pytest.raises(Refused):
+        submit(play, "p1", {"action": "A1"})
+
+
+@pytest.mark.parametrize("votes", [{"C1": False, "C2": False}, {"C1": True, "C2": True}])
+def test_ties_of_approvals_are_drawn_even_where_nobody_approves(votes):
+    game = dilemma(mechanism="contract")
+    winners = [played(game, (ZEROS,) * 2, ({"approve": votes},) * 2, seed=seed).state.winner for seed in range(60)]
+    assert 15 < winners.count(1) < 45
+    assert set(winners) == {1, 2}
+
+
+def test_a_contracts_bound_is_the_largest_payoff_rounded_down_and_at_least_one():
+    assert dilemma(mechanism="contract", base_game="public_goods").contract_bound == 2
+    assert dilemma(mechanism="contract", base_game="trust").contract_bound == 20
+    small = {"actions": [2, 2], "payoffs": {key: [0.5, -0.25] for key in GOOD["payoffs"]}}
+    assert dilemma(mechanism="contract", base_game="custom", custom_game=small).contract_bound == 1
+    assert dilemma(mechanism="contract", contract_bound=0).contract_bound == 0
+
+
+def test_pay_follows_the_payoff_within_the_base_games_range():
+    game = dilemma(base_game="trust")
+    assert [game.bonus_share("p1", points) for points in (-5, 0, 5, 10, 30)] == [0, 0, 0.5, 1, 1]
+    assert [game.bonus_share("p2", points) for points in (2, 11, 20, 99)] == [0, 0.5, 1, 1]
+    flat = {"actions": [2, 2], "payoffs": {key: [1, 2] for key in GOOD["payoffs"]}}
+    assert dilemma(base_game="custom", custom_game=flat).bonus_share("p1", 1) == 0.5
+
+
+def test_a_custom_game_without_cooperation_or_references_leaves_their_measures_empty():
+    play = played(dilemma(base_game="custom", custom_game=GOOD, mechanism="contract"), *[(ZEROS,) * 2])
+    for move in ({"approve": {"C1": True, "C2": False}}, {"sign": True}, {"action": "A1"}):
+        for role in ("p1", "p2"):
+            play, _events = submit(play, role, move)
+    metrics = play.metrics()
+    empty = "normalised_score cooperation_rate coop_after_coop coop_after_other design_nash design_dominant".split()
+    assert all(metrics[key] is None for key in empty)
+    assert metrics["contract_active"] is True

@@ -1,0 +1,149 @@
+"""What is shown of earlier rounds: the window, the matches of co-players, and in higher order what led to them."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from games.contract import seen
+from games.play import configure, start, submit
+from games.social_dilemma.rules import SocialDilemma
+from games.social_dilemma.views import histories
+
+SCHEDULE = [
+    [["p1", "p2"], ["p3", "p4"]],
+    [["p1", "p4"], ["p3", "p2"]],
+    [["p1", "p2"], ["p3", "p4"]],
+]
+
+
+def after_rounds(rounds, **config):
+    """The play after rounds of actions, each one letter per seat ("C" or "D")."""
+    schedule = config.get("schedule", SCHEDULE)
+    game = configure(SocialDilemma, {"population": 2, "rounds": len(schedule), **config, "schedule": schedule})
+    play, _events = start(game, 1)
+    for actions in rounds:
+        for role, letter in zip(game.roles(), actions, strict=True):
+            play, _events = submit(play, role, {"action": "A0" if letter == "C" else "A1"})
+    return play
+
+
+def test_first_order_shows_a_co_players_matches_and_no_further():
+    play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_first_order")
+    other = after_rounds(["CDCD", "CCCC"], mechanism="reputation_first_order")
+    shown = dict(histories(play.game, play.state, "p1"))
+    assert [meeting.round for meeting in shown["p2"]] == [2, 1]
+    assert {seat for seat, _action, _points in shown["p2"][0].players} == {"p3", "p2"}
+    # p4's choice of round 1 was made against p3: neither p1 nor p2 was there.
+    assert seen(play, "p1").count("p4") == seen(other, "p1").count("p4")
+
+
+def test_higher_order_shows_what_co_players_partners_had_done_before():
+    one = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
+    two = after_rounds(["CDCD", "CCCC"], mechanism="reputation_higher_order")
+    assert seen(one, "p1") != seen(two, "p1")
+    shown = dict(histories(one.game, one.state, "p1"))
+    ((partner, before),) = shown["p2"][0].earlier
+    assert partner == "p3"
+    assert [meeting.round for meeting in before] == [1]
+
+
+def test_rounds_outside_the_window_are_not_shown():
+    one = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
+    two = after_rounds(["CCCC", "CCCC"], mechanism="reputation_higher_order", history_depth=1)
+    assert seen(one, "p1") == seen(two, "p1")
+
+
+def test_at_depth_zero_nothing_is_shown():
+    for mechanism in ("repetition", "reputation_first_order", "reputation_higher_order"):
+        config = {"mechanism": mechanism, "history_depth": 0}
+        rounds = ("CDCC", "DDDD") if mechanism != "repetition" else ("CD", "DD")
+        one, two = after_rounds([rounds[0]], **config), after_rounds([rounds[1]], **config)
+        assert seen(one, "p1") == seen(two, "p1")
+
+
+def test_the_schedule_is_not_readable_beforehand():
+    other = [SCHEDULE[0], SCHEDULE[0], SCHEDULE[1]]
+    one = after_rounds([], mechanism="reputation_first_order")
+    two = after_rounds([], mechanism="reputation_first_order", schedule=other)
+    assert all(seen(one, role) == seen(two, role) for role in one.game.roles())
+
+
+MATCHINGS = [[["p1", a], ["p3", b], ["p5", c]] for a, b, c in permutations(("p2", "p4", "p6"))]
+BITS = list(product("CD", repeat=6))
+
+
+@settings(max_examples=40)
+@given(
+    schedule=st.lists(st.sampled_from(MATCHINGS), min_size=3, max_size=3),
+    rounds=st.lists(st.sampled_from(BITS), min_size=2, max_size=2),
+    changed=st.tuples(st.integers(0, 1), st.integers(0, 5)),
+    depth=st.integers(0, 3),
+    role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
+)
+def test_first_order_sight_depends_on_no_match_of_strangers(schedule, rounds, changed, depth, role):
+    number, seat = changed
+    other = [list(actions) for actions in rounds]
+    other[number][seat] = "D" if other[number][seat] == "C" else "C"
+    config = {"population": 3, "schedule": schedule, "history_depth": depth}
+    first, higher = "reputation_first_order", "reputation_higher_order"
+    one, two = (after_rounds(played, mechanism=first, **config) for played in (rounds, other))
+    deep_one, deep_two = (after_rounds(played, mechanism=higher, **config) for played in (rounds, other))
+    there = next(group for group in schedule[number] if f"p{seat + 1}" in group)
+    if not set(there) & set(one.state.group(role)):
+        assert seen(one, role) == seen(two, role)
+    # Whatever first order shows is shown by higher order too.
+    if seen(one, role) != seen(two, role):
+        assert seen(deep_one, role) != seen(deep_two, role)
+
+
+@settings(max_examples=30)
+@given(
+    before=st.lists(st.sampled_from(MATCHINGS), min_size=1, max_size=2),
+    after=st.tuples(*[st.sampled_from(MATCHINGS)] * 2, *[st.sampled_from(MATCHINGS)] * 2),
+    mechanism=st.sampled_from(["reputation_first_order", "reputation_higher_order"]),
+    role=st.sampled_from([f"p{number}" for number in range(1, 7)]),
+)
+def test_what_is_seen_does_not_depend_on_who_meets_later(before, after, mechanism, role):
+    config = {"population": 3, "mechanism": mechanism}
+    played = ["CDCDCC"] * (len(before) - 1)
+    one = after_rounds(played, **config, schedule=[*before, *after[:2]])
+    two = after_rounds(played, **config, schedule=[*before, *after[2:]])
+    assert seen(one, role) == seen(two, role)
+
+
+def test_published_stopping_hides_the_number_of_rounds():
+    for role in ("p1", "p2"):
+        plays = [
+            start(configure(SocialDilemma, {"mechanism": "repetition", "stopping": "published", "rounds": t}), 1)[0]
+            for t in (3, 9)
+        ]
+        assert seen(plays[0], role) == seen(plays[1], role)
+
+
+def test_points_of_alike_co_players_make_a_short_table():
+    def points(**config):
+        game = configure(SocialDilemma, config)
+        play, _events = start(game, 1)
+        return next(block for block in play.view("p2") if block.key == "points")
+
+    short = points(base_game="public_goods")
+    assert short.columns[1:] == tuple(f"Others: {actions}" for actions in ("A0, A0", "A0, A1", "A1, A1"))
+    assert short.rows[1] == ("A1", "you 2, others 1, 1", "you 1.5, others 0.5, 1.5", "you 1, others 1, 1")
+    payoffs = {f"{a},{b},{c}": [a, b, c] for a, b, c in product((0, 1), repeat=3)}
+    alike = points(base_game="custom", custom_game={"actions": [2, 2, 2], "payoffs": payoffs})
+    assert len(alike.rows) == 2
+    unlike = {**payoffs, "0,0,1": [9, 0, 1]}
+    assert len(points(base_game="custom", custom_game={"actions": [2, 2, 2], "payoffs": unlike}).rows) == 8
+
+
+def test_cards_say_in_words_what_those_who_were_met_had_done_before():
+    play = after_rounds(["CDCC", "CCCC"], mechanism="reputation_higher_order")
+    (block,) = (block for block in play.view("p1") if block.key == "history_p2")
+    assert [row[4] for row in block.rows] == ["Earlier rounds of Agent 2"] * 4 + [
+        "What Agent 3 had done before round 2",
+        "What Agent 3 had done before round 2",
+    ]
+    assert block.rows[4:] == ((1, "Agent 3", "A0", "2", block.rows[4][4]), (1, "Agent 4", "A0", "2", block.rows[4][4]))

@@ -1,0 +1,436 @@
+"""What each seat may know, as blocks: the points at stake, designs, and what is shown of earlier rounds.
+
+The history is cut here: only rounds inside the window, only matches that the mechanism shows, and never who
+meets whom before it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from games.interface import Block, Cell, Fact, Facts, Role, Table, Text, View
+from games.social_dilemma.designs import with_payments
+from games.social_dilemma.state import Dilemma, Round
+from games.words import gettext as _
+from games.words import number, percent
+
+if TYPE_CHECKING:
+    from games.social_dilemma.rules import SocialDilemma
+
+MOST_COLUMNS, MOST_SHORT = 4, 100
+"""Columns, and outcomes, of a table of points that is short enough to stay in view."""
+DEPTH = 3
+"""How many matches deep a co-player's history goes in higher-order reputation (CoopEval, section 3)."""
+
+
+def view(game: SocialDilemma, state: Dilemma, role: Role) -> View:
+    """Everything that `role` may know now."""
+    blocks: list[Block] = [_status(game, state, role)]
+    if state.stage == "over":
+        blocks.append(_result(game, state, role))
+    blocks.append(_situation(game, state, role))
+    blocks.append(payoff_table(game, state, role))
+    blocks += _designs(game, state, role)
+    if game.repeated:
+        blocks += _history(game, state, role)
+    return tuple(blocks)
+
+
+def notices(game: SocialDilemma, before: Dilemma, after: Dilemma, role: Role) -> View:
+    """What `role` has just learnt; of a round only where rounds are shown at all."""
+    told: list[Block] = []
+    if after.stage != before.stage or after.winner != before.winner:
+        told.append(_status(game, after, role))
+        told += _designs(game, after, role)
+    if len(after.rounds) > len(before.rounds) and (game.config.history_depth or after.stage == "over"):
+        told.append(_last_round(game, after, role))
+    if after.stage == "over":
+        told.append(_result(game, after, role))
+    return tuple({block.key: block for block in told}.values())
+
+
+# ---- the game and where it stands ------------------------------------------------------------------
+
+
+def _status(game: SocialDilemma, state: Dilemma, role: Role) -> Text:
+    """One sentence on what is to be done now."""
+    mediated = game.mechanism == "mediation"
+    match state.stage:
+        case "over":
+            return Text("status", _("The game is over."), tone="good")
+        case "propose" if mediated:
+            return Text("status", _("Propose a mediator. All proposals are then put to the vote."))
+        case "propose":
+            return Text("status", _("Propose a contract. All proposals are then put to the vote."))
+        case "approve" if mediated:
+            return Text("status", _("Here are all proposed mediators. Approve as many as you like."))
+        case "approve":
+            return Text("status", _("Here are all proposed contracts. Approve as many as you like."))
+        case "sign":
+            return Text("status", _("A contract was chosen. It counts only if everybody signs."))
+    if mediated:
+        return Text("status", _("A mediator was chosen. Choose an action, or delegate to the mediator."))
+    if game.mechanism == "contract":
+        active = game.contract_active(state)
+        words = _("Everybody signed: the contract counts.") if active else _("The contract is void: not all signed.")
+        return Text("status", words + " " + _("Choose your action."), tone="good" if active else "notice")
+    others = _listed([game.role_title(other) for other in state.group(role) if other != role])
+    return Text("status", _("Choose your action. You play with {others}.").format(others=others))
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return _("{first} and {last}").format(first=", ".join(names[:-1]), last=names[-1])
+
+
+def _situation(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
+    """Which round it is, who plays, how much the round counts."""
+    facts = [Fact("you", _("You are"), role, game.role_title(role))]
+    if state.stage != "over":
+        others = [game.role_title(other) for other in state.group(role) if other != role]
+        facts.append(Fact("others", _("You play with"), ", ".join(others), _listed(others)))
+    if game.repeated and state.stage != "over":
+        played, told = len(state.rounds) + 1, game.config.stopping
+        if told == "published":
+            shown = str(played)
+        elif told == "drawn":
+            shown = _("{round} of at most {rounds}").format(round=played, rounds=game.last_round())
+        else:
+            shown = _("{round} of {rounds}").format(round=played, rounds=game.last_round())
+        facts.append(Fact("round", _("Round"), played, shown))
+        if told == "weighted":
+            weight = game.weights(game.last_round())[played - 1]
+            facts.append(Fact("weight", _("This round counts"), weight, percent(weight)))
+        else:
+            chance = game.config.continuation
+            facts.append(Fact("goes_on", _("Chance of another round"), chance, percent(chance)))
+    return Facts("situation", _("Where you stand"), tuple(facts))
+
+
+def outcomes(game: SocialDilemma, role: Role) -> list[dict[str, Any]]:
+    """Every combination of actions with the role's points and the others': for instruction texts."""
+    position = game.position(role)
+    return [
+        {
+            "own": _action(game, position, profile),
+            "others": [_action(game, seat, profile) for seat in range(game.base.seats) if seat != position],
+            "played": list(profile),
+            "points": points[position],
+            "others_points": [points[seat] for seat in range(game.base.seats) if seat != position],
+        }
+        for profile, points in _by_own_action(game, position)
+    ]
+
+
+def _action(game: SocialDilemma, seat: int, profile: tuple[int, ...]) -> str:
+    """What the seat (from 0) of the base game plays in a profile, as players read it."""
+    return game.label(game.base.names(seat)[profile[seat]])
+
+
+def _by_own_action(game: SocialDilemma, position: int) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
+    """Profiles with their points, those of one's own first action first."""
+    return sorted(game.base.payoffs.items(), key=lambda item: (item[0][position], item[0]))
+
+
+def payoff_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
+    """The points of every combination, one's own actions in rows; with payments where a contract counts."""
+    position, base = game.position(role), game.base
+    contract = game.contract(state) if game.contract_active(state) else None
+    title = _("Points with the contract") if contract is not None else _("Points")
+
+    def points(profile: tuple[int, ...]) -> tuple[float, ...]:
+        return base.payoffs[profile] if contract is None else with_payments(base, contract, profile)
+
+    if base.seats == 2:
+        other = 1 - position
+        columns = (
+            _("You play"),
+            *(_("The other plays {action}").format(action=game.label(name)) for name in base.names(other)),
+        )
+        rows = []
+        for own, name in enumerate(base.names(position)):
+            cells = []
+            for theirs in range(base.actions[other]):
+                gained = points((own, theirs) if position == 0 else (theirs, own))
+                cells.append(
+                    _("you {own}, the other {theirs}").format(
+                        own=number(gained[position]), theirs=number(gained[other])
+                    )
+                )
+            rows.append((game.label(name), *cells))
+        return Table("points", title, columns, tuple(rows))
+    if (alike := _by_others(game, position, points)) is not None:
+        return Table("points", title, *alike)
+    columns = (
+        _("You play"),
+        *(_("Player {number} plays").format(number=seat + 1) for seat in range(base.seats) if seat != position),
+        _("You get"),
+        _("The others get"),
+    )
+    table = []
+    for profile, _base_points in _by_own_action(game, position):
+        gained = points(profile)
+        others = [seat for seat in range(base.seats) if seat != position]
+        table.append(
+            (
+                _action(game, position, profile),
+                *(_action(game, seat, profile) for seat in others),
+                number(gained[position]),
+                ", ".join(number(gained[seat]) for seat in others),
+            )
+        )
+    return Table("points", title, columns, tuple(table))
+
+
+def _by_others(
+    game: SocialDilemma, position: int, points: Callable[[tuple[int, ...]], tuple[float, ...]]
+) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]] | None:
+    """Columns and rows of a short table, one's own actions by what the others play, whoever of them plays it.
+
+    None where it matters who plays what, or where the others can play too many things for a table to be short.
+    """
+    base = game.base
+    others = [seat for seat in range(base.seats) if seat != position]
+    if len({base.actions[seat] for seat in others}) > 1 or prod(base.actions) > MOST_SHORT:
+        return None
+    played = list(combinations_with_replacement(range(base.actions[others[0]]), len(others)))
+    if len(played) > MOST_COLUMNS:
+        return None
+
+    def gained(own: int, theirs: Sequence[int]) -> tuple[float, tuple[tuple[int, float], ...]]:
+        """One's own points, and each other's action with its points."""
+        by_seat = dict(zip(others, theirs, strict=True)) | {position: own}
+        all_points = points(tuple(by_seat[seat] for seat in range(base.seats)))
+        return round(all_points[position], 9), tuple((by_seat[seat], round(all_points[seat], 9)) for seat in others)
+
+    rows = []
+    for own, name in enumerate(base.names(position)):
+        cells = []
+        for theirs in played:
+            mine, each = gained(own, theirs)
+            for order in permutations(theirs):
+                again, each_again = gained(own, order)
+                if again != mine or sorted(each_again) != sorted(each):
+                    return None
+            shown = ", ".join(number(one) for _action_of, one in each)
+            cells.append(_("you {own}, others {theirs}").format(own=number(mine), theirs=shown))
+        rows.append((game.label(name), *cells))
+    names = base.names(others[0])
+    heads = (", ".join(game.label(names[action]) for action in theirs) for theirs in played)
+    return (_("You play"), *(_("Others: {actions}").format(actions=head) for head in heads)), tuple(rows)
+
+
+# ---- designs -----------------------------------------------------------------------------------
+
+
+def _designs(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
+    """Proposals from the vote on; then the chosen one, the votes and the signatures."""
+    if not state.proposals:
+        return []
+    mediated = game.mechanism == "mediation"
+    letter = "M" if mediated else "C"
+    if state.winner is None:
+        keys = [str(d) for d in range(1, game.base.seats + 1)] if mediated else list(game.all_actions)
+        heads = [
+            _("{number} delegate").format(number=key)
+            if mediated
+            else _("Playing {action} earns").format(action=game.label(key))
+            for key in keys
+        ]
+        rows = tuple(
+            (
+                f"{letter}{by}",
+                _who(game, f"p{by}", role),
+                *(_clause(game, game.design_of(state, by)[key]) for key in keys),
+            )
+            for by in range(1, game.base.seats + 1)
+        )
+        title = _("Proposed mediators") if mediated else _("Proposed contracts")
+        return [Table("proposals", title, (_("Proposal"), _("By"), *heads), rows)]
+    name = f"{letter}{state.winner}"
+    design = game.design_of(state, state.winner)
+    facts = [
+        Fact(
+            "winner",
+            _("Chosen"),
+            name,
+            _("{name}, by {who}").format(name=name, who=_who(game, f"p{state.winner}", role)),
+        )
+    ]
+    facts += [_clause_fact(game, key, clause, mediated) for key, clause in design.items()]
+    approvals = sum(state.winner in given for given in state.votes.values())
+    facts.append(
+        Fact("approvals", _("Approvals"), approvals, _("{given} of {all}").format(given=approvals, all=game.base.seats))
+    )
+    if state.signed:
+        refused = [_who(game, seat, role) for seat, yes in state.signed.items() if not yes]
+        shown = _("everybody signed") if not refused else _("refused by {names}").format(names=_listed(refused))
+        facts.append(Fact("signatures", _("Signatures"), not refused, shown))
+    title = _("The mediator") if mediated else _("The contract")
+    votes = tuple(
+        (_who(game, seat, role), ", ".join(f"{letter}{number}" for number in given) or _("none"))
+        for seat, given in state.votes.items()
+    )
+    return [
+        Facts("design", title, tuple(facts)),
+        Table("votes", _("Votes"), (_("Player"), _("Approved")), votes),
+    ]
+
+
+def _clause(game: SocialDilemma, clause: str | int) -> Cell:
+    return game.label(clause) if isinstance(clause, str) else number(clause)
+
+
+def _clause_fact(game: SocialDilemma, key: str, clause: str | int, mediated: bool) -> Fact:
+    """One clause of the chosen design in words."""
+    if mediated:
+        words = _("If {number} of {seats} delegate").format(number=key, seats=game.base.seats)
+        return Fact(f"clause_{key}", words, clause, _("it plays {action}").format(action=game.label(str(clause))))
+    paid = int(clause)
+    if paid == 0:
+        shown = _("no payment")
+    elif paid > 0:
+        shown = _("gets {points} from the others").format(points=number(paid))
+    else:
+        shown = _("pays {points} to the others").format(points=number(-paid))
+    return Fact(f"clause_{key}", _("Whoever plays {action}").format(action=game.label(key)), clause, shown)
+
+
+def _played(game: SocialDilemma, played: Round, seat: Role) -> str:
+    """What a seat played in a round, as players read it."""
+    return game.label(game.actions(seat)[played.actions[seat]])
+
+
+def _who(game: SocialDilemma, of: Role, role: Role) -> str:
+    return _("you") if of == role else game.role_title(of)
+
+
+# ---- earlier rounds ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A match that is shown: its round (from 1), who played what for how many points, and what led to it.
+
+    `earlier` holds, in higher-order reputation, the other players' earlier matches inside the window.
+    """
+
+    round: int
+    players: tuple[tuple[Role, str, float], ...]
+    earlier: tuple[tuple[Role, tuple[Meeting, ...]], ...] = ()
+
+
+def shown_rounds(game: SocialDilemma, state: Dilemma) -> range:
+    """Indices of the rounds inside the window."""
+    played = len(state.rounds)
+    return range(max(0, played - game.config.history_depth), played)
+
+
+def histories(game: SocialDilemma, state: Dilemma, role: Role) -> tuple[tuple[Role, tuple[Meeting, ...]], ...]:
+    """For the role and each present co-player: their matches inside the window, newest first."""
+    window = shown_rounds(game, state)
+    group = (role, *(other for other in state.group(role) if other != role)) if state.stage != "over" else (role,)
+    deep = DEPTH if game.mechanism == "reputation_higher_order" else 1
+    return tuple((member, _meetings(game, state.rounds, member, window, deep)) for member in group)
+
+
+def _meetings(game: SocialDilemma, rounds: Sequence[Round], of: Role, window: range, deep: int) -> tuple[Meeting, ...]:
+    """A seat's matches in these rounds; under each, its other players' earlier ones, `deep` matches deep."""
+    found = []
+    for index in reversed(window):
+        played = rounds[index]
+        group = played.group(of)
+        players = tuple((seat, _played(game, played, seat), played.points[seat]) for seat in group)
+        before = range(window.start, index)
+        earlier = tuple(
+            (other, _meetings(game, rounds, other, before, deep - 1)) for other in group if other != of and before
+        )
+        found.append(Meeting(index + 1, players, earlier if deep > 1 else ()))
+    return tuple(found)
+
+
+def _history(game: SocialDilemma, state: Dilemma, role: Role) -> list[Block]:
+    """Earlier rounds as the mechanism shows them."""
+    if not game.in_population:
+        return [_rounds_table(game, state, role)]
+    blocks: list[Block] = []
+    for member, meetings in histories(game, state, role):
+        own = member == role
+        title = _("Your earlier rounds") if own else _("Earlier rounds of {name}").format(name=game.role_title(member))
+        columns = (_("Round"), _("Who"), _("Played"), _("Points"), _("Part"))
+        blocks.append(Table(f"history_{member}", title, columns, tuple(_rows(game, meetings, role, title))))
+    return blocks
+
+
+def _rows(game: SocialDilemma, meetings: Sequence[Meeting], role: Role, title: str) -> list[tuple[Cell, ...]]:
+    """A row per player of each match, in parts: somebody's matches, then what those they met had done before.
+
+    What somebody had done before a round is told once, where it is reached first and therefore goes deepest.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    told: set[tuple[Role, int]] = set()
+    parts = [(title, meetings)]
+    for part, of_part in parts:
+        for meeting in of_part:
+            rows += [
+                (meeting.round, _who(game, seat, role), action, number(points), part)
+                for seat, action, points in meeting.players
+            ]
+            for other, before in meeting.earlier:
+                if (other, meeting.round) not in told and before:
+                    told.add((other, meeting.round))
+                    words = _("What {name} had done before round {round}")
+                    parts.append((words.format(name=_who(game, other, role), round=meeting.round), before))
+    return rows
+
+
+def _rounds_table(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
+    """Repetition: actions and points of all in the rounds that are shown."""
+    titles = [_who(game, seat, role) for seat in game.roles()]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            index + 1,
+            *(
+                _("{action} ({points})").format(
+                    action=_played(game, state.rounds[index], seat),
+                    points=number(state.rounds[index].points[seat]),
+                )
+                for seat in game.roles()
+            ),
+        )
+        for index in shown_rounds(game, state)
+    )
+    return Table("history", _("Earlier rounds: action (points)"), (_("Round"), *titles), rows)
+
+
+def _last_round(game: SocialDilemma, state: Dilemma, role: Role) -> Table:
+    """What came of the round that has just been played, for the role's own group."""
+    played = state.rounds[-1]
+    rows = tuple(
+        (_who(game, seat, role), _played(game, played, seat), number(played.points[seat]))
+        for seat in played.group(role)
+    )
+    title = _("Round {number}").format(number=len(state.rounds)) if game.repeated else _("What was played")
+    return Table("last_round", title, (_("Player"), _("Played"), _("Points")), rows)
+
+
+def _result(game: SocialDilemma, state: Dilemma, role: Role) -> Facts:
+    """How it ended for this role."""
+    payoff = game.payoffs(state)[role]
+    facts = []
+    if not game.repeated:
+        played = state.rounds[-1]
+        for seat in played.group(role):
+            action, points = _played(game, played, seat), number(played.points[seat])
+            by = _(" (by the mediator)") if seat in played.delegated else ""
+            shown = _("{action}{by}: {points} points").format(action=action, by=by, points=points)
+            facts.append(Fact(f"played_{seat}", _who(game, seat, role).capitalize(), action, shown))
+    else:
+        facts.append(Fact("rounds", _("Rounds played"), len(state.rounds), str(len(state.rounds))))
+    facts.append(Fact("payoff", _("Your result"), payoff, _("{points} points").format(points=number(payoff))))
+    return Facts("result", _("The result"), tuple(facts))
