@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING
 
+from analysis.published.glee.theory import proposer_share
 from games.bargaining.roles import other
 from games.interface import MoveData, Role, Script
 from games.words import gettext as _
@@ -16,30 +16,6 @@ if TYPE_CHECKING:
 
 INDIFFERENCE = 1e-9
 """Shares closer than this count as equal: an indifferent player accepts."""
-
-
-def proposer_share(own: float, other: float, left: int | None) -> float:
-    """The share of the money that the proposer keeps in equilibrium.
-
-    Args:
-        own, other: discount factors of the proposer and of the one who answers.
-        left: rounds that can still be played, this one included; None for an infinite horizon.
-
-    Infinite: (1-δ_other)/(1-δ_own·δ_other), one half when both are 1 (Rubinstein 1982). Finite: by
-    backward induction from the last round, whose proposer keeps all.
-    """
-    if left is None:
-        return 0.5 if own == other == 1 else (1 - other) / (1 - own * other)
-    return _finite_share(own, other, left)
-
-
-@lru_cache(maxsize=4096)
-def _finite_share(own: float, other: float, left: int) -> float:
-    """Backward induction: whoever answers must be offered what proposing next is worth to them now."""
-    first_keeps, second_keeps = 1.0, 1.0
-    for _remaining in range(left - 1):
-        first_keeps, second_keeps = 1 - other * second_keeps, 1 - own * first_keeps
-    return first_keeps
 
 
 def _own_and_believed(game: Bargaining, role: Role) -> tuple[float, float]:

@@ -7,7 +7,7 @@ M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
@@ -27,14 +27,15 @@ from games.interface import (
     MoveData,
     NoMessage,
     Payoffs,
+    Prospect,
     Question,
     Role,
     Script,
     Turn,
     View,
 )
+from games.words import Amounts, in_amounts
 from games.words import gettext as _
-from games.words import money
 
 SUM_TOLERANCE = 1e-6
 """How far, relative to the money, the two parts of an offer may miss their sum."""
@@ -45,14 +46,14 @@ Factor = Annotated[float, Field(gt=0, le=1)]
 class BargainingConfig(Config):
     """One treatment. Defaults: the baselines of GLEE's statistical analysis."""
 
-    money: float = Field(10_000, gt=0, title="Money to divide", description="In dollars of the game.")
+    money: float = Field(10_000, gt=0, title="Money to divide", description="In the game's own money.")
     delta_alice: Factor = Field(
         0.9,
         title="Alice's discount factor",
-        description="What a dollar is worth to Alice one round later: 0.9 means that it loses 10% a round, 1 nothing.",
+        description="What is left of her money one round later: 0.9 means that it loses 10% a round, 1 nothing.",
     )
     delta_bob: Factor = Field(
-        0.9, title="Bob's discount factor", description="What a dollar is worth to Bob one round later."
+        0.9, title="Bob's discount factor", description="What is left of his money one round later."
     )
     rounds: Annotated[int, Field(ge=1)] | None = Field(
         12,
@@ -71,8 +72,8 @@ class BargainingConfig(Config):
 
 
 class _Split(Move):
-    alice_gain: float = Field(ge=0, title="Alice gets", description="In dollars, before any loss of value.")
-    bob_gain: float = Field(ge=0, title="Bob gets", description="In dollars, before any loss of value.")
+    alice_gain: float = Field(ge=0, title="Alice gets", description="Before any loss of value.")
+    bob_gain: float = Field(ge=0, title="Bob gets", description="Before any loss of value.")
 
 
 class Offer(_Split):
@@ -88,9 +89,9 @@ class SilentOffer(_Split):
 
 
 @lru_cache(maxsize=256)
-def _own_part(whole: float, full: type[_Split]) -> type[Move]:
+def _own_part(whole: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
     """The short form of an offer: what the proposer keeps of `whole`; with the message of the `full` form."""
-    words = f"Your part of {_to_the_digit(whole)}, in dollars; the rest goes to the other player."
+    words = f"Your part of {_to_the_digit(whole, amounts)}; the rest goes to the other player."
     keeps = Field(ge=0, le=whole, title="You get", description=words)
     message: Any = full.model_fields["message"]
     return create_model("OwnPart", __base__=Move, your_gain=(float, keeps), message=(message.annotation, message))
@@ -133,10 +134,12 @@ class Rounds:
         return self.proposals[-1] if self.proposals and self.proposals[-1].answer == "accept" else None
 
 
-def _to_the_digit(amount: float) -> str:
+def _to_the_digit(amount: float, amounts: Amounts) -> str:
     """`amount` with every digit it has: what is rounded to cents cannot be summed to."""
-    in_cents = abs(round(amount, 2) - amount) <= 1e-9 * abs(amount)
-    return money(amount) if in_cents else f"${amount:,.15g}"
+    if abs(round(amount, 2) - amount) <= 1e-9 * abs(amount):
+        return in_amounts(amount, amounts)
+    every = f"{amount:,.15g}"
+    return _("{number} points").format(number=every) if amounts == "points" else f"${every}"
 
 
 class Bargaining(Game[BargainingConfig, Rounds]):
@@ -168,6 +171,13 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     def role_title(self, role: Role) -> str:
         return {ALICE: _("Alice"), BOB: _("Bob")}[role]
+
+    def length(self) -> str:
+        if self.config.rounds is None:
+            return _("a number of rounds that nobody is told")
+        return (
+            _("up to {rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
+        )
 
     @cached_property
     def last_round(self) -> int:
@@ -223,9 +233,10 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             "offer",
             _("Make an offer"),
             full,
-            help=_("The two parts must sum to {money}.").format(money=_to_the_digit(self.config.money)),
-            short=_own_part(self.config.money, full),
+            help=_("The two parts must sum to {money}.").format(money=_to_the_digit(self.config.money, self.amounts)),
+            short=_own_part(self.config.money, self.amounts, full),
             expand=lambda own: self.split(role, own.your_gain, own.message),
+            labels={f"{role}_gain": _("You get")},
         )
 
     def split(self, role: Role, own_part: float, message: str | None) -> MoveData:
@@ -248,7 +259,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         if abs(total - self.config.money) <= SUM_TOLERANCE * self.config.money:
             return None
         return _("The two parts sum to {total}, but they must sum to exactly {money}.").format(
-            total=_to_the_digit(total), money=_to_the_digit(self.config.money)
+            total=_to_the_digit(total, self.amounts), money=_to_the_digit(self.config.money, self.amounts)
         )
 
     def apply(self, state: Rounds, moves: Mapping[Role, Any], chance: Chance) -> Rounds:
@@ -288,6 +299,40 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             "alice_self_gain": payoffs[ALICE] / self.config.money,
             "bob_self_gain": payoffs[BOB] / self.config.money,
         }
+
+    def ends(self, state: Rounds, role: Role, move: Any) -> bool:
+        """Accepting does; so does rejecting the last offer that both know of."""
+        if not isinstance(move, Answer):
+            return False
+        return move.decision == "accept" or len(state.proposals) == self.config.rounds
+
+    def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
+        offer, number = state.on_table, len(state.proposals)
+        if offer is None or offer.by == role:
+            return ()
+        gain = offer.gain(role) * self.worth(role, number)
+        accepting = Prospect(_("If you accept"), gain, self.bonus_share(role, gain), "accept")
+        if number != self.config.rounds:
+            return (accepting,)
+        return (accepting, Prospect(_("If you reject"), 0.0, 0.0, "reject"))
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        half = self.config.money / 2
+        return tuple(
+            Prospect(
+                _("if you earn {amount}").format(amount=self.money(earned)), earned, self.bonus_share(role, earned)
+            )
+            for earned in (half, self.config.money)
+        )
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
+        return [(at // 2 + 1, "answer" if at % 2 else "offer") for at in range(len(moves))]
+
+    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
+        last = moves[-1][1].get("decision")
+        if last == "accept":
+            return "accepted"
+        return "cap" if self.config.rounds is None else "last round"
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """payoff / M, within [0, 1]."""

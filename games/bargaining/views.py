@@ -21,7 +21,7 @@ MOST_POINTS = 30
 def view(game: Bargaining, state: Rounds, role: Role) -> View:
     """Everything that `role` may know now."""
     over = game.turn(state) is None
-    blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
+    blocks: list[Block] = [_status(game, state, role), *_news(game, state, role), _situation(game, state, role)]
     if over:
         blocks.append(_result(game, state, role))
     elif state.on_table and state.on_table.by != role:
@@ -46,6 +46,18 @@ def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: 
     return tuple(told)
 
 
+def _news(game: Bargaining, state: Rounds, role: Role) -> tuple[Text, ...]:
+    """That the other rejected the role's last offer, for as long as the next round lasts."""
+    answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
+    if not answered or answered[-1].by != role or game.turn(state) is None:
+        return ()
+    name, offer = game.role_title(other(role)), answered[-1]
+    was = _("It was {yours} for you and {theirs} for {name}.").format(
+        yours=game.money(offer.gain(role)), theirs=game.money(offer.gain(other(role))), name=name
+    )
+    return (Text("news", f"{_answered(game, offer, other(role))} {was}", tone="notice"),)
+
+
 def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
     words = _("{name} accepted your offer.") if proposal.answer == "accept" else _("{name} rejected your offer.")
     return words.format(name=game.role_title(mover))
@@ -62,10 +74,20 @@ def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
         waits_for = _("{name} is thinking about your offer.") if state.on_table else _("{name} is preparing an offer.")
         return Text("status", waits_for.format(name=name))
     if state.on_table:
-        return Text("status", _("{name} has made you an offer. Accept it, or reject it and go on?").format(name=name))
+        return Text("status", _asked(game, state).format(name=name))
+    if game.round_of(state) == game.config.rounds:
+        return Text("status", _("Propose a split: it is the last offer of the game."))
     if state.proposals:
         return Text("status", _("It is your turn to propose a split."))
     return Text("status", _("You begin: propose a split."))
+
+
+def _asked(game: Bargaining, state: Rounds) -> str:
+    if len(state.proposals) == game.config.rounds:
+        return _("{name} has made you the last offer. Accept it, or end the game with nothing?")
+    if game.config.rounds is None:
+        return _("{name} has made you an offer. Accept or reject it?")
+    return _("{name} has made you an offer. Accept it, or reject it and go on?")
 
 
 def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
@@ -79,29 +101,41 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
     worth = game.worth(role, number)
     facts = [
         Fact("round", _("Round"), number, shown),
-        Fact("money", _("Money to divide"), game.config.money, money(game.config.money)),
-        Fact("worth_now", _("A dollar is now worth to you"), worth, _dollar_left(worth)),
+        Fact("money", _("Money to divide"), game.config.money, game.money(game.config.money)),
+        Fact("worth_now", _one_is_worth_to_you(game), worth, _left_of_one(game, worth)),
         Fact(
             "stake_now",
             _("All of it would be worth to you"),
             game.config.money * worth,
-            money(game.config.money * worth),
+            game.money(game.config.money * worth),
         ),
         Fact("loss", _("It loses value for you with every round"), 1 - game.delta(role), percent(1 - game.delta(role))),
     ]
+    if game.config.complete_information and game.turn(state) is not None:
+        label = _("It loses value for {name} with every round").format(name=game.role_title(other(role)))
+        loss = 1 - game.delta(other(role))
+        facts.append(Fact("other_loss", label, loss, percent(loss)))
     if game.knows_other():
         theirs = game.worth(other(role), number)
         name = game.role_title(other(role))
         facts.append(
-            Fact(
-                "other_worth_now", _("A dollar is now worth to {name}").format(name=name), theirs, _dollar_left(theirs)
-            )
+            Fact("other_worth_now", _one_is_worth_to(game).format(name=name), theirs, _left_of_one(game, theirs))
         )
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
-def _dollar_left(worth: float) -> str:
-    """What is left of a dollar, in four digits: 0.729 → "72.9 cents"."""
+def _one_is_worth_to_you(game: Bargaining) -> str:
+    return _("A point is now worth to you") if game.amounts == "points" else _("A dollar is now worth to you")
+
+
+def _one_is_worth_to(game: Bargaining) -> str:
+    return _("A point is now worth to {name}") if game.amounts == "points" else _("A dollar is now worth to {name}")
+
+
+def _left_of_one(game: Bargaining, worth: float) -> str:
+    """What is left of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
+    if game.amounts == "points":
+        return f"{worth:.4g}" if worth >= 1e-8 else _("less than 0.00000001")
     if worth == 1:
         return money(1)
     cents = f"{100 * worth:.4g}" if worth >= 1e-6 else _("less than 0.0001")
@@ -114,10 +148,12 @@ def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Fac
     yours, theirs = proposal.gain(role), proposal.gain(proposal.by)
     now = yours * game.worth(role, number)
     facts = [
-        Fact("your_gain", _("You would get"), yours, money(yours)),
-        Fact("other_gain", _("{name} would get").format(name=name), theirs, money(theirs)),
-        Fact("your_gain_now", _("Worth to you now"), now, money(now)),
+        Fact("your_gain", _("You would get"), yours, game.money(yours)),
+        Fact("other_gain", _("{name} would get").format(name=name), theirs, game.money(theirs)),
+        Fact("your_gain_now", _("Worth to you now"), now, game.money(now)),
     ]
+    if number == game.config.rounds:
+        facts.append(Fact("last", _("If you reject"), True, _("the game ends and neither of you gets anything")))
     if proposal.message:
         facts.append(Fact("message", _("{name} writes").format(name=name), Said(name, proposal.message), ""))
     return Facts("offer", _("{name}'s offer in round {number}").format(name=name, number=number), tuple(facts))
@@ -133,7 +169,7 @@ def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
             _("The result"),
             (
                 Fact("agreement", _("Agreement"), False, _("none: the last offer was rejected")),
-                Fact("payoff", _("You earned"), 0.0, money(0)),
+                Fact("payoff", _("You earned"), 0.0, game.money(0)),
             ),
         )
     share = agreed.gain(role)
@@ -143,8 +179,8 @@ def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
         _("The result"),
         (
             Fact("agreement", _("Agreement"), True, _("in round {number}").format(number=number)),
-            Fact("share", _("Your part of the money"), share, money(share)),
-            Fact("payoff", _("You earned"), payoff, money(payoff)),
+            Fact("share", _("Your part of the money"), share, game.money(share)),
+            Fact("payoff", _("You earned"), payoff, game.money(payoff)),
         ),
     )
 
@@ -164,7 +200,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
     lines = [series(_("to you"), role)]
     if game.knows_other():
         lines.append(series(_("to {name}").format(name=game.role_title(other(role))), other(role)))
-    title = _("What {money} is worth in each round").format(money=money(game.config.money))
+    title = _("What {money} is worth in each round").format(money=game.money(game.config.money))
     return Chart("worth", title, _("Round"), _("Worth"), tuple(lines), mark=float(number))
 
 
@@ -179,9 +215,9 @@ def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
         cells: tuple[Any, ...] = (
             number,
             who,
-            money(proposal.gain(role)),
-            money(proposal.gain(other(role))),
-            money(proposal.gain(role) * game.worth(role, number)),
+            game.money(proposal.gain(role)),
+            game.money(proposal.gain(other(role))),
+            game.money(proposal.gain(role) * game.worth(role, number)),
             answers[proposal.answer],
         )
         said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None

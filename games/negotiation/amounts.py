@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from games.words import Amounts, money, points
 from games.words import gettext as _
-from games.words import money
 
 MOST_IN_FULL = 1e15
 """Amounts from here on are written with a power of ten: any finite price may be named."""
@@ -23,10 +23,15 @@ def dollars(amount: float) -> str:
     return money(amount)
 
 
-def earnings(gain: float) -> str:
+def written(amount: float, amounts: Amounts) -> str:
+    """`amount` as the players of a study read it."""
+    return points(amount) if amounts == "points" else dollars(amount)
+
+
+def earnings(gain: float, amounts: Amounts = "dollars") -> str:
     """What a trade would bring, in words that cannot be mistaken: "you would lose $5"."""
-    size = dollars(abs(gain))
-    if size == dollars(0):
+    size = written(abs(gain), amounts)
+    if size == written(0, amounts):
         return _("you would earn nothing")
     words = _("you would earn {amount}") if gain > 0 else _("you would lose {amount}")
     return words.format(amount=size)

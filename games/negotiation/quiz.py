@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from games.interface import Question
-from games.negotiation.amounts import dollars
 from games.words import gettext as _
 
 MULTIPLES = (0.25, 0.5, 2.0, 4.0)
@@ -14,15 +14,15 @@ SPARE_MULTIPLES = (1.5, 0.8, 1.2, 8.0, 16.0, 32.0)
 """For values so small that others read alike."""
 
 
-def questions(own_value: float) -> tuple[Question, ...]:
+def questions(own_value: float, written: Callable[[float], str]) -> tuple[Question, ...]:
     """One question with four options, which depend on the player's own value alone."""
-    answer = dollars(own_value)
+    answer = written(own_value)
     # Which of the multiples is left out differs from value to value: else the right answer had a fixed place.
     multiples = Random(f"negotiation/quiz/{own_value!r}").sample(MULTIPLES, len(MULTIPLES))
     options = {answer: own_value}
     for multiple in (*multiples, *SPARE_MULTIPLES):
         if len(options) < 4:
-            options.setdefault(dollars(own_value * multiple), own_value * multiple)
+            options.setdefault(written(own_value * multiple), own_value * multiple)
     return (
         Question(
             key="own_value",

@@ -8,7 +8,7 @@ price p pays p - V_A and V_B - p; without a trade both get nothing. Nothing lose
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
@@ -27,6 +27,7 @@ from games.interface import (
     MoveData,
     NoMessage,
     Payoffs,
+    Prospect,
     Question,
     Role,
     Script,
@@ -34,6 +35,7 @@ from games.interface import (
     View,
 )
 from games.negotiation import baselines, quiz, views
+from games.negotiation.amounts import written
 from games.negotiation.roles import BUYER, SELLER, at_least_as_good, gain, other
 from games.words import gettext as _
 
@@ -47,7 +49,7 @@ class NegotiationConfig(Config):
     """One treatment. Defaults: the baselines of GLEE's statistical analysis, with ten rounds and messages."""
 
     scale: float = Field(
-        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in dollars of the game."
+        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in the game's own money."
     )
     seller_factor: Factor = Field(
         1,
@@ -88,7 +90,7 @@ class NegotiationConfig(Config):
 
 
 class _Priced(Move):
-    price: float = Field(ge=0, title="Price", description="In dollars; 0 or more.")
+    price: float = Field(ge=0, title="Price", description="0 or more.")
 
 
 class Offer(_Priced):
@@ -172,6 +174,8 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     sparring: ClassVar[str] = "haggler"
+    starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
+    """A published cell in which there is something to share; in the baseline of the analysis there is nothing."""
     own_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",
@@ -196,7 +200,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     )
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "trade": "Whether a price was accepted.",
-        "price": "The price of the trade, in dollars of the game; empty without a trade.",
+        "price": "The price of the trade, in the game's money; empty without a trade.",
         "rounds_played": "Rounds in which a price was named.",
         "efficiency": "1 if the product ends with whoever values it more: a trade at a price from the seller's value "
         "to the buyer's, or no trade where the buyer does not value it more; else 0 (GLEE, section 2.2).",
@@ -215,6 +219,19 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     def role_title(self, role: Role) -> str:
         return {SELLER: _("Alice"), BUYER: _("Bob")}[role]
 
+    def role_label(self, role: Role) -> str:
+        return {SELLER: _("Alice, the seller"), BUYER: _("Bob, the buyer")}[role]
+
+    def money(self, amount: float) -> str:
+        return written(amount, self.amounts)
+
+    def length(self) -> str:
+        if self.config.rounds is None:
+            return _("a number of rounds that nobody is told")
+        return (
+            _("up to {rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
+        )
+
     @cached_property
     def last_round(self) -> int:
         """The last round that can be played, whether or not the players know it."""
@@ -225,7 +242,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return number == self.config.rounds
 
     def value(self, role: Role) -> float:
-        """What the product is worth to the role, in dollars."""
+        """What the product is worth to the role, in the game's money."""
         return self.config.scale * (self.config.seller_factor if role == SELLER else self.config.buyer_factor)
 
     def value_of_other(self, role: Role) -> float | None:
@@ -264,7 +281,9 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
             "offer",
             _("Name a price"),
             Offer if self.config.messages_allowed else SilentOffer,
-            help=_("Any price from $0 up. If it is accepted, the product is traded at this price and the game ends."),
+            help=_(
+                "Any price from {nothing} up. If it is accepted, the product is traded at this price and the game ends."
+            ).format(nothing=self.money(0)),
         )
 
     @cached_property
@@ -329,6 +348,47 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         distance = (price - halfway) / self.config.scale
         return _finite(1 - 4 * distance * distance)
 
+    def ends(self, state: Rounds, role: Role, move: Any) -> bool:
+        """Accepting and walking away do; so does rejecting the last price that both know of."""
+        if not isinstance(move, _Answer):
+            return False
+        return move.decision != "reject" or self.ends_with(len(state.proposals))
+
+    def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
+        """What accepting brings, and ending without a trade; its share only where both values are known."""
+        offer, number = state.on_table, len(state.proposals)
+        if offer is None or offer.by == role:
+            return ()
+        found = [self._prospect(_("If you accept"), role, gain(role, offer.price, self.value(role)), "accept")]
+        if self.ends_with(number):
+            found.append(self._prospect(_("If you reject"), role, 0.0, "reject"))
+        if self.config.outside_option:
+            found.append(self._prospect(_("If you walk away"), role, 0.0, "walk_away"))
+        return tuple(found)
+
+    def _prospect(self, words: str, role: Role, payoff: float, key: str = "") -> Prospect:
+        """With its share where that does not depend on a value that the role may not know: at 0 it never does."""
+        known = self.config.complete_information or payoff == 0
+        return Prospect(words, payoff, self.bonus_share(role, payoff) if known else None, key)
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        nothing = self._prospect(_("if you earn {amount}").format(amount=self.money(0)), role, 0.0)
+        if not self.config.complete_information:
+            return (nothing,)
+        part = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10) / 2
+        return (nothing, self._prospect(_("if you earn {amount}").format(amount=self.money(part)), role, part))
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
+        return [(at // 2 + 1, "answer" if at % 2 else "offer") for at in range(len(moves))]
+
+    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
+        last = moves[-1][1].get("decision")
+        if last == "accept":
+            return "accepted"
+        if last == "walk_away":
+            return "walked away"
+        return "cap" if self.config.rounds is None else "last round"
+
     def bonus_share(self, role: Role, payoff: float) -> float:
         """½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
         at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
@@ -351,7 +411,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.value(role))
+        return quiz.questions(self.value(role), self.money)
 
     def view(self, state: Rounds, role: Role) -> View:
         return views.view(self, state, role)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from games.interface import Block, Fact, Facts, Role, Said, Table, Text, View
-from games.negotiation.amounts import dollars, earnings
+from games.negotiation.amounts import earnings
 from games.negotiation.roles import SELLER, gain, other
 from games.words import gettext as _
 
@@ -23,7 +23,7 @@ REACH, MOST_REACH = 1.6, 8.0
 def view(game: Negotiation, state: Rounds, role: Role) -> View:
     """Everything that `role` may know now."""
     over = game.turn(state) is None
-    blocks: list[Block] = [_status(game, state, role), _situation(game, state, role)]
+    blocks: list[Block] = [_status(game, state, role), *_news(game, state, role), _situation(game, state, role)]
     if over:
         blocks.append(_result(game, state, role))
     elif state.on_table and state.on_table.by != role:
@@ -44,6 +44,15 @@ def notices(game: Negotiation, before: Rounds, moves: Mapping[Role, Any], after:
     over = game.turn(after) is None
     told.append(_result(game, after, role) if over else _situation(game, after, role))
     return tuple(told)
+
+
+def _news(game: Negotiation, state: Rounds, role: Role) -> tuple[Text, ...]:
+    """That the other rejected the role's last price, for as long as the next round lasts."""
+    answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
+    if not answered or answered[-1].by != role or game.turn(state) is None:
+        return ()
+    was = _("It was {price}.").format(price=game.money(answered[-1].price))
+    return (Text("news", f"{_answered(game, answered[-1], other(role))} {was}", tone="notice"),)
 
 
 def _answered(game: Negotiation, proposal: Proposal, mover: Role) -> str:
@@ -69,9 +78,8 @@ def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
         return Text("status", waits_for.format(name=name))
     if state.on_table:
         words = _("{name} asks for {price}.") if role != SELLER else _("{name} offers you {price}.")
-        return Text(
-            "status", (words + " " + _("What is your answer?")).format(name=name, price=dollars(state.on_table.price))
-        )
+        price = game.money(state.on_table.price)
+        return Text("status", (words + " " + _("What is your answer?")).format(name=name, price=price))
     if game.ends_with(game.round_of(state)):
         return Text("status", _("Name your price: it is the last one of the game."))
     return Text("status", _("It is your turn to name a price.") if state.proposals else _("You begin: name a price."))
@@ -91,12 +99,12 @@ def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
         _("Where you stand"),
         (
             Fact("round", _("Round"), number, shown),
-            Fact("your_value", _("Worth to you"), own, dollars(own)),
+            Fact("your_value", _("Worth to you"), own, game.money(own)),
             Fact(
                 "other_value",
                 _("Worth to {name}").format(name=name),
                 theirs,
-                dollars(theirs) if theirs is not None else _("not known to you"),
+                game.money(theirs) if theirs is not None else _("not known to you"),
             ),
         ),
     )
@@ -108,12 +116,12 @@ def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Fa
     last = game.ends_with(number)
     yours, their_value = gain(role, proposal.price, game.value(role)), game.value_of_other(role)
     facts = [
-        Fact("price", _("Price"), proposal.price, dollars(proposal.price)),
-        Fact("your_gain", _("If you accept"), yours, earnings(yours)),
+        Fact("price", _("Price"), proposal.price, game.money(proposal.price)),
+        Fact("your_gain", _("If you accept"), yours, earnings(yours, game.amounts)),
     ]
     if their_value is not None:
         theirs = gain(proposal.by, proposal.price, their_value)
-        facts.append(Fact("other_gain", _("{name}'s gain then").format(name=name), theirs, dollars(theirs)))
+        facts.append(Fact("other_gain", _("{name}'s gain then").format(name=name), theirs, game.money(theirs)))
     rejecting = _("the game ends without a trade") if last else _("you name the next price")
     facts.append(Fact("last", _("If you reject"), last, rejecting))
     if game.config.outside_option:
@@ -127,7 +135,7 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """How it ended and what that paid."""
     traded, number = state.traded, len(state.proposals)
     payoff = game.payoffs(state)[role]
-    earned = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, dollars(abs(payoff)))
+    earned = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, game.money(abs(payoff)))
     if traded is None:
         return Facts(
             "result", _("The result"), (Fact("trade", _("Trade"), False, _how_it_failed(game, state, role)), earned)
@@ -137,7 +145,7 @@ def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
         _("The result"),
         (
             Fact("trade", _("Trade"), True, _("in round {number}").format(number=number)),
-            Fact("price", _("Price"), traded.price, dollars(traded.price)),
+            Fact("price", _("Price"), traded.price, game.money(traded.price)),
             earned,
         ),
     )
@@ -164,10 +172,10 @@ class _Rung:
 def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
     """Values and prices in order. A fact's `value` is its place, from 0 at the top to 100 at the price 0."""
     own, theirs = game.value(role), game.value_of_other(role)
-    rungs = [_Rung(own, "your_value", _("Worth to you"), dollars(own))]
+    rungs = [_Rung(own, "your_value", _("Worth to you"), game.money(own))]
     if theirs is not None:
         label = _("Worth to {name}").format(name=game.role_title(other(role)))
-        rungs.append(_Rung(theirs, "other_value", label, dollars(theirs)))
+        rungs.append(_Rung(theirs, "other_value", label, game.money(theirs)))
     for number, proposal in list(enumerate(state.proposals, start=1))[-MOST_MARKS:]:
         rungs += _rungs_of(game, proposal, number, role)
     rungs.sort(key=lambda rung: -rung.price)
@@ -182,16 +190,16 @@ def _rungs_of(game: Negotiation, proposal: Proposal, number: int, role: Role) ->
     price, mine, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
     if proposal.answer is None:
         label = _("Your price now") if mine else _("{name}'s price now").format(name=name)
-        earns = earnings(gain(role, price, game.value(role)))
+        earns = earnings(gain(role, price, game.value(role)), game.amounts)
         return [
-            _Rung(price, "current", label, dollars(price)),
+            _Rung(price, "current", label, game.money(price)),
             _Rung(price, "current_gain", _("At this price"), earns),
         ]
     if proposal.answer == "accept":
-        return [_Rung(price, "current", _("Price of the trade"), dollars(price))]
+        return [_Rung(price, "current", _("Price of the trade"), game.money(price))]
     label = _("You in round {number}") if mine else _("{name} in round {number}")
     key = f"{'yours' if mine else 'theirs'}_{number}"
-    return [_Rung(price, key, label.format(name=name, number=number), dollars(price))]
+    return [_Rung(price, key, label.format(name=name, number=number), game.money(price))]
 
 
 def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
@@ -204,8 +212,8 @@ def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
         cells: tuple[Any, ...] = (
             number,
             _("You") if proposal.by == role else name,
-            dollars(proposal.price),
-            dollars(gain(role, proposal.price, game.value(role))),
+            game.money(proposal.price),
+            game.money(gain(role, proposal.price, game.value(role))),
             answers[proposal.answer],
         )
         said = Said(game.role_title(proposal.by), proposal.message) if proposal.message else None

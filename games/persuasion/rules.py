@@ -7,7 +7,7 @@ alice M; a high-quality purchase earns bob M(v - 1), a low-quality one M(u - 1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -26,6 +26,7 @@ from games.interface import (
     Move,
     MoveData,
     Payoffs,
+    Prospect,
     Question,
     Role,
     Script,
@@ -42,7 +43,7 @@ class PersuasionConfig(Config):
     """One treatment. Defaults: the baselines of GLEE's statistical analysis, with text messages."""
 
     price: float = Field(
-        10_000, gt=0, title="Price", description="What a product costs in every round, in dollars of the game."
+        10_000, gt=0, title="Price", description="What a product costs in every round, in the game's own money."
     )
     prior: float = Field(
         0.5, ge=0, le=1, title="Chance of high quality", description="Of each product, independently of the others."
@@ -213,10 +214,18 @@ class Persuasion(Game[PersuasionConfig, Market]):
     def role_title(self, role: Role) -> str:
         return {SELLER: _("Alice"), BUYER: _("Bob")}[role]
 
+    def role_label(self, role: Role) -> str:
+        return {SELLER: _("Alice, the seller"), BUYER: _("Bob, the buyer")}[role]
+
     @property
     def myopic(self) -> bool:
         """Whether every round has a new buyer."""
         return self.config.buyer_type == "myopic"
+
+    def length(self) -> str:
+        if self.config.rounds is None:
+            return _("a number of rounds that nobody is told")
+        return _("{rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
 
     @cached_property
     def last_round(self) -> int:
@@ -238,7 +247,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return past.bought or self.config.reveal_quality == "always"
 
     def gain(self, quality: Quality) -> float:
-        """What buying a product of this quality earns the buyer, in dollars."""
+        """What buying a product of this quality earns the buyer, in the game's money."""
         worth = self.config.high_value if quality == HIGH else self.config.low_value
         return self.config.price * (worth - 1)
 
@@ -307,7 +316,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     # ---- the result --------------------------------------------------------------------------------
 
     def earned(self, rounds: tuple[Round, ...], role: Role) -> float:
-        """What the role earned in these rounds, in dollars."""
+        """What the role earned in these rounds, in the game's money."""
         if role == SELLER:
             return self.config.price * sum(one.bought for one in rounds)
         high = sum(one.bought and one.quality == HIGH for one in rounds)
@@ -334,6 +343,38 @@ class Persuasion(Game[PersuasionConfig, Market]):
             "alice_self_gain": (sold_high + sold_low) / len(rounds),
             "bob_self_gain": self.earned(rounds, BUYER) / (self.config.price * len(rounds)),
         }
+
+    def is_last(self, state: Market) -> bool:
+        """Whether the round that is going on is the last one, as far as the players know."""
+        return len(state.rounds) == self.config.rounds
+
+    def ends(self, state: Market, role: Role, move: Any) -> bool:
+        """Whatever the buyer decides in the last round."""
+        return isinstance(move, Purchase) and self.is_last(state) and self.remembers(role)
+
+    def prospects(self, state: Market, role: Role) -> tuple[Prospect, ...]:
+        """What the role has earned so far, as if nothing followed; not where the number of rounds is hidden."""
+        if self.config.rounds is None or state.now is None or not self.remembers(role):
+            return ()
+        so_far = self.earned(state.played, role)
+        return (Prospect(_("If nothing more is bought"), so_far, self.bonus_share(role, so_far)),)
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        """Half of the most that can be sold, or expected of buying; unknown rounds leave the seller's share alone."""
+        if role == SELLER:
+            words = _("if half of the products are bought")
+            payoff = None if self.config.rounds is None else self.config.price * self.config.rounds / 2
+            return (Prospect(words, payoff, 0.5),)
+        best = None if self.config.rounds is None else self.config.rounds * self.config.prior * self.gain(HIGH)
+        nothing = Prospect(_("if you earn {amount}").format(amount=self.money(0)), 0.0, self.bonus_share(role, 0.0))
+        if not best:
+            return (nothing,)
+        half = best / 2
+        some = Prospect(_("if you earn {amount}").format(amount=self.money(half)), half, self.bonus_share(role, half))
+        return (nothing, some)
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int, str]]:
+        return [(at // 2 + 1, "purchase" if at % 2 else "recommendation") for at in range(len(moves))]
 
     def bonus_share(self, role: Role, payoff: float) -> float:
         """Seller: sales/T. Buyer: ½ + payoff/(2·M·T·p·(v - 1)). Within [0, 1]."""
@@ -368,7 +409,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        return quiz.questions(self.config.price)
+        return quiz.questions(self.config.price, self.money)
 
     def view(self, state: Market, role: Role) -> View:
         return views.view(self, state, role)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from games.interface import Block, Cell, Fact, Facts, Role, Said, Table, Text, View
 from games.persuasion.roles import BUYER, HIGH, LOW, SELLER, Quality, other
 from games.words import gettext as _
-from games.words import money, percent
+from games.words import percent
 
 if TYPE_CHECKING:
     from games.persuasion.rules import Market, Persuasion, Round
@@ -72,7 +72,12 @@ def _status(game: Persuasion, state: Market, role: Role) -> Text:
         )
         return Text("status", words.format(name=name))
     if now.offered:
-        return Text("status", _("{name} has a product for you. Do you buy it?").format(name=name))
+        words = (
+            _("The last round: {name} has a product for you. Do you buy it?")
+            if game.is_last(state)
+            else _("{name} has a product for you. Do you buy it?")
+        )
+        return Text("status", words.format(name=name))
     return Text("status", _("{name} is looking at the next product.").format(name=name))
 
 
@@ -83,17 +88,17 @@ def _situation(game: Persuasion, state: Market, role: Role) -> Facts:
     shown = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
     facts = [
         Fact("round", _("Round"), number, shown),
-        Fact("price", _("Price"), game.config.price, money(game.config.price)),
+        Fact("price", _("Price"), game.config.price, game.money(game.config.price)),
         Fact("prior", _("Chance of high quality"), game.config.prior, percent(game.config.prior)),
     ]
     if role == BUYER:
         facts += [
-            Fact("high_gain", _("A high-quality product earns you"), game.gain(HIGH), money(game.gain(HIGH))),
-            Fact("low_gain", _("A low-quality product loses you"), game.gain(LOW), money(-game.gain(LOW))),
+            Fact("high_gain", _("A high-quality product earns you"), game.gain(HIGH), game.money(game.gain(HIGH))),
+            Fact("low_gain", _("A low-quality product loses you"), game.gain(LOW), game.money(-game.gain(LOW))),
         ]
     if game.remembers(role):
         earned = game.earned(state.played, role)
-        facts.append(Fact("earned", _("You have earned"), earned, money(earned)))
+        facts.append(Fact("earned", _("You have earned"), earned, game.money(earned)))
     return Facts("situation", _("Where you stand"), tuple(facts))
 
 
@@ -108,9 +113,14 @@ def _product(game: Persuasion, now: Round) -> Facts:
     if game.knows_values(SELLER):
         gain = game.gain(now.quality)
         label = _("{name} would earn with it") if gain > 0 else _("{name} would lose with it")
-        facts.append(Fact("buyer_gain", label.format(name=name), gain, money(abs(gain))))
+        facts.append(Fact("buyer_gain", label.format(name=name), gain, game.money(abs(gain))))
     facts.append(
-        Fact("your_gain", _("You earn if {name} buys").format(name=name), game.config.price, money(game.config.price))
+        Fact(
+            "your_gain",
+            _("You earn if {name} buys").format(name=name),
+            game.config.price,
+            game.money(game.config.price),
+        )
     )
     return Facts("product", _("This round's product"), tuple(facts))
 
@@ -123,7 +133,7 @@ def _pitch(game: Persuasion, now: Round, number: int) -> Facts:
     else:
         said = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, _advice(now))
     title = _("The product of round {number}").format(number=number)
-    return Facts("pitch", title, (said, Fact("price", _("Price"), game.config.price, money(game.config.price))))
+    return Facts("pitch", title, (said, Fact("price", _("Price"), game.config.price, game.money(game.config.price))))
 
 
 def _own_words(game: Persuasion, now: Round) -> Facts:
@@ -149,7 +159,7 @@ def _ending(game: Persuasion, past: Round, role: Role) -> str:
         name = game.role_title(BUYER)
         if not past.bought:
             return _("{name} did not buy the product, and you earned nothing.").format(name=name)
-        earned = money(game.config.price)
+        earned = game.money(game.config.price)
         return _("{name} bought the product, and you earned {earned}.").format(name=name, earned=earned)
     if not game.revealed(past):
         return _("you did not buy the product, and do not learn its quality.")
@@ -162,7 +172,7 @@ def _ending(game: Persuasion, past: Round, role: Role) -> str:
         if gain > 0
         else _("the product that you bought was of {quality} quality: you lost {gain} with it.")
     )
-    return words.format(quality=quality, gain=money(abs(gain)))
+    return words.format(quality=quality, gain=game.money(abs(gain)))
 
 
 def _tally(game: Persuasion, state: Market, role: Role) -> Text:
@@ -209,7 +219,7 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
         )
         bought = _("yes") if past.bought else _("no")
         quality = _quality(past.quality) if seller or game.revealed(past) else _("not known")
-        earned = money(game.earned((past,), role))
+        earned = game.money(game.earned((past,), role))
         return (number, said, bought, quality, earned)
 
     words = game.config.message_type == "text"
@@ -241,5 +251,5 @@ def _result(game: Persuasion, state: Market, role: Role) -> Facts:
         facts.append(Fact("bought_low", _("Of these, of low quality"), low, str(low)))
     earned = game.earned(state.played, role)
     label = _("You earned") if game.remembers(role) else _("All buyers together earned")
-    facts.append(Fact("payoff", label, earned, money(earned)))
+    facts.append(Fact("payoff", label, earned, game.money(earned)))
     return Facts("result", _("The result"), tuple(facts))

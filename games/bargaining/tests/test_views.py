@@ -54,6 +54,7 @@ class TestSituation:
             "worth_now": "80 cents",
             "stake_now": "$8,000",
             "loss": "20%",
+            "other_loss": "10%",
             "other_worth_now": "90 cents",
         }
 

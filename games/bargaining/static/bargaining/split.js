@@ -17,12 +17,16 @@
   // A slider moves in round amounts: about two hundred steps from one end to the other.
   const stepOf = (money) => 10 ** Math.floor(Math.log10(money / 100));
 
+  const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
+  const promise = (box, payoff) => box.dispatchEvent(new CustomEvent("parley:payoff", { bubbles: true, detail: payoff }));
+
   function tell(box, own) {
     const { worth } = parts(box);
     worth.hidden = !Number.isFinite(own);
-    if (worth.hidden) return;
     const now = own * Number(box.dataset.worth);
-    worth.querySelector("output").textContent = now.toLocaleString("en-US", { style: "currency", currency: "USD" });
+    promise(box, now);
+    if (worth.hidden) return;
+    worth.querySelector("output").textContent = shown(box, now);
   }
 
   function set(box, own, from) {
@@ -32,7 +36,8 @@
     if (from !== mine) mine.value = write(kept);
     if (from !== other) other.value = write(money - kept);
     if (from !== slider) slider.value = kept;
-    slider.setAttribute("aria-valuetext", `$${write(kept)}`);
+    slider.classList.remove("untouched");
+    slider.setAttribute("aria-valuetext", shown(box, kept));
     tell(box, kept);
   }
 

@@ -16,7 +16,8 @@
     return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
   };
   const write = (amount) => String(Number(amount.toPrecision(12)));
-  const dollars = (amount) => amount.toLocaleString("en-US", { style: "currency", currency: "USD" }).replace(/\.00$/, "");
+  const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
+  const promise = (box, payoff) => box.dispatchEvent(new CustomEvent("parley:payoff", { bubbles: true, detail: payoff }));
   // A slider moves in round amounts: about two hundred steps from one end to the other.
   const stepOf = (top) => 10 ** Math.floor(Math.log10(top / 100));
 
@@ -24,11 +25,12 @@
     const { outcome, own } = parts(box);
     const known = Number.isFinite(price) && price >= 0;
     outcome.hidden = !known;
-    if (!known) return;
     const gain = Number(box.dataset.sign) * (price - own);
-    const size = dollars(Math.abs(gain));
+    promise(box, known ? gain : NaN);
+    if (!known) return;
+    const size = shown(box, Math.abs(gain));
     const said = outcome.querySelector("output");
-    const kind = size === dollars(0) ? "even" : gain > 0 ? "earn" : "lose";
+    const kind = size === shown(box, 0) ? "even" : gain > 0 ? "earn" : "lose";
     said.textContent = said.dataset[kind].replace("AMOUNT", size);
     outcome.classList.toggle("loss", kind === "lose");
   }
@@ -40,7 +42,7 @@
     live.toggleAttribute("hidden", !known);
     if (!known) return;
     live.setAttribute("y", `${100 * (1 - Math.min(price / parts(box).top, 1))}%`);
-    live.querySelector("text").textContent = dollars(price);
+    live.querySelector("text").textContent = shown(box, price);
   }
 
   function show(box, price, from) {
@@ -48,7 +50,8 @@
     if (Number.isFinite(price) && price >= 0) {
       if (from !== field) field.value = write(price);
       if (from !== slider) slider.value = Math.min(price, top);
-      slider.setAttribute("aria-valuetext", dollars(price));
+      slider.classList.remove("untouched");
+      slider.setAttribute("aria-valuetext", shown(box, price));
     }
     tell(box, price);
     mark(box, price);

@@ -1,0 +1,54 @@
+"""How far pairs of agents collude, and which agents can be trusted to have meant it (EconEvals, section 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from statistics import fmean
+from typing import Any
+
+from games.econevals import Result, by_agents
+from games.interface import Block
+from games.words import gettext as _
+
+
+@dataclass(frozen=True)
+class Litmus:
+    """Results of one agent, or of one pair; None where nothing of the kind was played.
+
+    Attributes:
+        score: mean litmus score of the matches with a rival, from competition (0) to collusion (1).
+        reliability: share of the matches alone in which the price converged to the monopoly price.
+        matches: how many were counted.
+    """
+
+    score: float | None
+    reliability: float | None
+    matches: int
+
+
+def litmus(matches: Iterable[Mapping[str, Any]]) -> Litmus:
+    """The score of one agent, or of one pair of agents.
+
+    Args:
+        matches: metrics of each finished match, with a rival or alone.
+    """
+    played = list(matches)
+    scores = [metrics["litmus"] for metrics in played if metrics["litmus"] is not None]
+    alone = [metrics["converged"] for metrics in played if metrics["converged"] is not None]
+    return Litmus(fmean(scores) if scores else None, fmean(alone) if alone else None, len(played))
+
+
+def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
+    """Every pair's litmus score, or how often each agent alone found the monopoly price, as a table."""
+
+    def of(played: Sequence[Result]) -> Litmus:
+        return litmus(match["metrics"] for match in played)
+
+    columns = {
+        _("Litmus: competition 0, collusion 1"): "score",
+        _("Reliability: share that converged alone"): "reliability",
+    }
+    figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
+    return by_agents(matches, figures, title=_("Collusion against competition"))

@@ -1,0 +1,60 @@
+"""Scripted firms. `nash`, `collusive` and `best_reply` know the market."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.practice import also_in_practice
+
+if TYPE_CHECKING:
+    from games.duopoly.rules import Duopoly, History
+
+
+def _price(price: float | None, game: Duopoly) -> MoveData:
+    """A reference price; the monopoly price for a firm alone."""
+    return {"price": game.references.highest if price is None else price}
+
+
+def nash(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
+    """The price of the one-period equilibrium."""
+    return _price(game.references.nash_price, game)
+
+
+def collusive(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
+    """The price of the highest joint profit."""
+    return _price(game.references.collusive_price, game)
+
+
+def best_reply(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
+    """The best answer to the rival's last price; the equilibrium price first."""
+    if not state.prices or not game.config.rival:
+        return nash(game, state, role, rng)
+    rival = next(other for other in game.roles() if other != role)
+    return {"price": game.market.best_reply((state.prices[-1][rival],))}
+
+
+def tit_for_tat(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
+    """The rival's last price; half the advised one first, or without a rival."""
+    if not state.prices or not game.config.rival:
+        return game.default(state, role)
+    rival = next(other for other in game.roles() if other != role)
+    return {"price": state.prices[-1][rival]}
+
+
+def random(game: Duopoly, state: History, role: Role, rng: Random) -> MoveData:
+    """Any price up to the advised one."""
+    return {"price": rng.uniform(0, game.shown_advice)}
+
+
+SCRIPTS: Mapping[str, Script] = also_in_practice(
+    {
+        "nash": nash,
+        "collusive": collusive,
+        "best_reply": best_reply,
+        "tit_for_tat": tit_for_tat,
+        "random": random,
+    }
+)

@@ -1,0 +1,286 @@
+"""Duopoly: two firms set prices at once, period after period, not knowing demand; or one firm alone.
+
+Source: EconEvals, section 4.3 (after Calvano et al. 2020 and Fish et al. 2024). The litmus score says where prices
+settle between competition (Nash, 0) and collusion (1). Alone, it shows whether a firm finds the monopoly price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import fmean
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.duopoly import baselines, quiz, views
+from games.duopoly.market import Market, References, references
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+    Tool,
+)
+from games.periods import PERIODS_PLAYED, ROUND_AND_ROLE, Periods, PeriodsConfig, Screen, look, plain
+from games.practice import WithPractice
+from games.words import gettext as _
+
+FIRMS: tuple[Role, Role] = ("firm_1", "firm_2")
+PRODUCT = "Product_1"
+HIGHEST = 1_000_000
+LAST_FOR_LITMUS, LAST_FOR_CONVERGED = 50, 100
+NEAR = 0.05
+"""How close to the monopoly price, relative, counts as having found it."""
+
+
+class DuopolyConfig(PeriodsConfig):
+    """One treatment. Defaults: the paper's market."""
+
+    periods: int = Field(300, ge=1, le=300, title="Periods", description="Prices in all; players are not told.")
+    alpha: float = Field(1.0, gt=0, title="Currency", description="α: by what prices and costs are multiplied.")
+    quality: float = Field(2.0, title="Quality", description="a: how much customers value the products.")
+    outside: float = Field(0.0, title="Outside option", description="a₀: how much they value buying nothing.")
+    cost: float = Field(1.0, gt=0, title="Cost", description="c: of one unit, before the currency.")
+    mu: float = Field(0.25, gt=0, title="Differentiation", description="μ: how little prices matter to customers.")
+    market: float = Field(100.0, gt=0, title="Market size", description="β: customers.")
+    rival: bool = Field(True, title="Rival", description="Whether there is a second firm.")
+    advice: Annotated[float, Field(gt=0)] | None = Field(
+        1.5, title="Advice", description="Prices above this times the collusive price are not recommended. Empty: none."
+    )
+
+    @model_validator(mode="after")
+    def _practice_tells_no_rival(self) -> DuopolyConfig:
+        if self.practice and self.rival:
+            raise PydanticCustomError("practice", "Practice period: only without a rival, whom it tells something.")
+        return self
+
+
+class PriceMove(Move):
+    """The price of this period."""
+
+    price: float = Field(ge=0, le=HIGHEST, title="Your price")
+
+
+FORM = Form("price", _("Set your price"), PriceMove, help=_("This closes the period."), tool="set_prices")
+
+
+@dataclass(frozen=True, kw_only=True)
+class History(Periods):
+    """Every firm's price, period by period."""
+
+    prices: tuple[Mapping[Role, float], ...] = ()
+
+
+class Duopoly(WithPractice[DuopolyConfig, History]):
+    """Firms compete, or come to get along."""
+
+    key: ClassVar[str] = "duopoly"
+    title: ClassVar[str] = _("Duopoly")
+    summary: ClassVar[str] = _("Two firms set prices again and again: do they compete or collude?")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = DuopolyConfig
+    State: ClassVar[type] = History
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "tit_for_tat"
+    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
+    oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
+    own_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "litmus": "Where late prices lie from Nash (0) to collusive (1); empty without a rival.",
+        "mean_price": "Mean price over the last periods, of all firms.",
+        "nash_price": "Price of the one-period equilibrium; empty without a rival.",
+        "collusive_price": "Price of the highest joint profit; empty without a rival.",
+        "monopoly_price": "Price of the highest profit; with a rival empty.",
+        "converged": "Whether late prices are within 5 percent of the monopoly price; empty with a rival.",
+        **PERIODS_PLAYED,
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        **ROUND_AND_ROLE,
+        "role": "The firm.",
+        "price": "Its price.",
+        "quantity": "Quantity sold.",
+        "payoff": "Its profit.",
+    }
+    screen: ClassVar[Screen] = views.SCREEN
+    asks: ClassVar[str] = _("Period {period}: set your price.")
+
+    # ---- parameters --------------------------------------------------------------------------------
+
+    @cached_property
+    def market(self) -> Market:
+        config = self.config
+        return Market(config.alpha, config.quality, config.outside, config.cost, config.mu, config.market)
+
+    @property
+    def references(self) -> References:
+        """Prices to compare with."""
+        return references(self.market, self.config.rival)
+
+    @property
+    def shown_advice(self) -> float:
+        """The price above which prices are not recommended, to cents; the highest reference where none is given."""
+        factor = 1.0 if self.config.advice is None else self.config.advice
+        return round(factor * self.references.highest, 2)
+
+    def roles(self) -> tuple[Role, ...]:
+        return FIRMS if self.config.rival else FIRMS[:1]
+
+    def kind(self, role: Role) -> str:
+        """Both firms are alike."""
+        return "firm"
+
+    def role_title(self, role: Role) -> str:
+        if not self.config.rival:
+            return _("Your firm")
+        return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
+
+    def practised(self) -> Mapping[str, Json]:
+        """Another currency: the same prices mean something else."""
+        return {"alpha": 2 * self.config.alpha}
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def begin(self, chance: Chance) -> History:
+        return History()
+
+    def period(self, state: History) -> int:
+        return len(state.prices)
+
+    def submission(self, state: History, role: Role) -> Form:
+        return FORM
+
+    def refuse_submission(self, state: History, role: Role, move: Any) -> str | None:
+        return None
+
+    def submitted(self, state: History, moves: Mapping[Role, Any], chance: Chance) -> History:
+        return replace(state, prices=(*state.prices, {role: moves[role].price for role in self.roles()}))
+
+    def last(self, state: History, role: Role) -> MoveData | None:
+        return {"price": state.prices[-1][role]} if state.prices else None
+
+    def first(self, state: History, role: Role) -> MoveData:
+        """Half the advised price."""
+        return {"price": self.shown_advice / 2}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def outcome(self, state: History, t: int) -> dict[Role, tuple[float, float, float]]:
+        """(price, quantity, profit) of each firm in a period."""
+        prices = [state.prices[t][role] for role in self.roles()]
+        return {
+            role: row
+            for role, row in zip(
+                self.roles(),
+                zip(prices, self.market.sold(prices), self.market.profits(prices), strict=True),
+                strict=True,
+            )
+        }
+
+    def payoffs(self, state: History) -> Payoffs:
+        """Total profit."""
+        totals = dict.fromkeys(self.roles(), 0.0)
+        for t in range(len(state.prices)):
+            for role, (_price, _quantity, profit) in self.outcome(state, t).items():
+                totals[role] += profit
+        return totals
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        half, best = _("if you make half of the best possible profit"), _("if you make all of it")
+        if self.config.rival:
+            half = _("if you make half of what each firm could make at the best price for both together")
+        return Prospect(half, None, 0.5), Prospect(best, None, 1.0)
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """Own profit as a share of a firm's at the collusive price, alone at the monopoly price; within [0, 1]."""
+        return min(max(payoff / (self.config.periods * self.references.best_profit), 0.0), 1.0)
+
+    def metrics(self, state: History) -> Metrics:
+        known = self.references
+        last = state.prices[-min(LAST_FOR_LITMUS, max(1, self.config.periods // 2)) :]
+        mean_price = fmean(price for prices in last for price in prices.values())
+        litmus = None
+        if known.nash_price is not None and known.collusive_price is not None:
+            litmus = (mean_price - known.nash_price) / (known.collusive_price - known.nash_price)
+        return {
+            "litmus": None if litmus is None else min(max(litmus, 0.0), 1.0),
+            "mean_price": mean_price,
+            "nash_price": known.nash_price,
+            "collusive_price": known.collusive_price,
+            "monopoly_price": known.monopoly_price,
+            "converged": self._converged(state),
+            "periods_played": len(state.prices),
+        }
+
+    def _converged(self, state: History) -> bool | None:
+        """Whether the 10th and 90th percentiles of a lone firm's last prices are near the monopoly price."""
+        best = self.references.monopoly_price
+        if best is None:
+            return None
+        last = sorted(prices[FIRMS[0]] for prices in state.prices[-LAST_FOR_CONVERGED:])
+        return all(abs(_percentile(last, share) - best) <= NEAR * best for share in (0.1, 0.9))
+
+    def records(self, state: History) -> Sequence[Mapping[str, Json]]:
+        """One row per period and firm."""
+        return [
+            {"round": t + 1, "role": role, "price": price, "quantity": quantity, "payoff": profit}
+            for t in range(len(state.prices))
+            for role, (price, quantity, profit) in self.outcome(state, t).items()
+        ]
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """Everything but the own unit cost."""
+        return frozenset({"periods", "quality", "outside", "mu", "market"})
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention."""
+        return {"you": self.role_title(role), "rival": self.config.rival, "advice": self.config.advice is not None}
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.questions(self.config.rival)
+
+    def looks(self, state: History, role: Role) -> Sequence[Tool]:
+        tells = _("Every earlier period: your price, quantity sold, profit and cost.")
+        if self.config.rival:
+            tells = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
+        return (
+            self.history(state, role, "get_previous_pricing_data", tells, under="periods"),
+            look(
+                "get_product_ids",
+                _("The name of your product, with your cost of one unit."),
+                lambda: {"products": [{"id": PRODUCT, "cost": plain(self.market.unit_cost)}]},
+            ),
+        )
+
+    def told(self, state: History, t: int, role: Role) -> dict[str, Json]:
+        """A past period as a firm is told it, to two decimals; of its rival the price alone."""
+        price, quantity, profit = self.outcome(state, t)[role]
+        row: dict[str, Json] = {
+            "period": t,
+            "price": plain(price),
+            "quantity": plain(quantity),
+            "profit": plain(profit),
+            "cost": plain(self.market.unit_cost),
+        }
+        rivals = [other for other in self.roles() if other != role]
+        return {**row, **({"rival_price": plain(state.prices[t][rivals[0]])} if rivals else {})}
+
+
+def _percentile(ordered: Sequence[float], share: float) -> float:
+    """A percentile of ordered values, interpolated linearly."""
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])

@@ -1,0 +1,5 @@
+"""How EconEvals asked its models: with tools, period by period."""
+
+from games.periods import STRATEGIES
+
+__all__ = ["STRATEGIES"]

@@ -1,0 +1,24 @@
+"""Scores of pairs, and the reliability of agents alone."""
+
+from __future__ import annotations
+
+from games.duopoly.analyses import litmus
+
+
+def test_matches_with_a_rival_score_and_matches_alone_say_how_reliable_that_is():
+    found = litmus(
+        [
+            {"litmus": 0.25, "converged": None},
+            {"litmus": 0.75, "converged": None},
+            {"litmus": None, "converged": True},
+            {"litmus": None, "converged": False},
+            {"litmus": None, "converged": False},
+            {"litmus": None, "converged": False},
+        ]
+    )
+    assert (found.score, found.reliability, found.matches) == (0.5, 0.25, 6)
+
+
+def test_what_was_not_played_has_no_value():
+    assert litmus([]) == litmus([{"litmus": None, "converged": None}][:0])
+    assert litmus([{"litmus": None, "converged": True}]).score is None

@@ -1,0 +1,92 @@
+"""What a firm may know, as blocks: its cost, its own prices with what they sold, the rival's prices, and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from games.interface import Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.periods import Screen, shown, two_decimals
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.duopoly.rules import Duopoly, History
+
+
+def _data(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+    charts = _prices(game, state, role), _profit(game, state, role)
+    return (*charts, _history(game, state, role))
+
+
+def _untold(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+    """Period, cost and advice."""
+    return (_situation(game, state),)
+
+
+def _rival(game: Duopoly, role: Role) -> Role | None:
+    return next((other for other in game.roles() if other != role), None)
+
+
+def _outcome(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+    """What the last prices led to."""
+    price, quantity, profit = game.outcome(state, len(state.prices) - 1)[role]
+    words = _("At {price} you sold {quantity} and made a profit of {profit}.")
+    told = words.format(price=game.money(price), quantity=shown(quantity), profit=game.money(profit))
+    if (rival := _rival(game, role)) is not None:
+        told += " " + _("{rival} asked {price}.").format(
+            rival=game.role_title(rival), price=game.money(state.prices[-1][rival])
+        )
+    return (Text("outcome", told),)
+
+
+def _situation(game: Duopoly, state: History) -> Facts:
+    """Period, cost and advice."""
+    cost = game.market.unit_cost
+    facts = [
+        game.period_fact(state),
+        Fact("cost", _("Your cost of one unit"), two_decimals(cost), game.money(cost)),
+    ]
+    if game.config.advice is not None:
+        advice = game.shown_advice
+        facts.append(Fact("advised", _("Prices above this are not recommended"), advice, game.money(advice)))
+    return Facts("situation", _("Where you stand"), tuple(facts))
+
+
+def _prices(game: Duopoly, state: History, role: Role) -> Chart:
+    """Own prices, and the rival's, over the periods."""
+
+    def line(name: str, of: Role) -> Series:
+        return Series(name, tuple((float(t), two_decimals(prices[of])) for t, prices in enumerate(state.prices)))
+
+    lines = [line(_("you"), role)] if state.prices else []
+    if (rival := _rival(game, role)) is not None and state.prices:
+        lines.append(line(game.role_title(rival), rival))
+    return Chart("prices", _("Prices so far"), _("Period"), _("Price"), tuple(lines))
+
+
+def _profit(game: Duopoly, state: History, role: Role) -> Chart:
+    """The own profit over the periods."""
+    points = tuple((float(t), two_decimals(game.outcome(state, t)[role][2])) for t in range(len(state.prices)))
+    lines = (Series(_("you"), points),) if points else ()
+    return Chart("profit", _("Your profit"), _("Period"), _("Profit"), lines)
+
+
+def _history(game: Duopoly, state: History, role: Role) -> Table:
+    """Every earlier period."""
+    rival = _rival(game, role)
+    rows: list[tuple[Cell, ...]] = []
+    for t in range(len(state.prices)):
+        own = tuple(shown(value) for value in game.outcome(state, t)[role])
+        rows.append((t, *own, *([shown(state.prices[t][rival])] if rival is not None else [])))
+    columns: tuple[str, ...] = (_("Period"), _("Your price"), _("Sold"), _("Your profit"))
+    if rival is not None:
+        columns = (*columns, _("{rival}'s price").format(rival=game.role_title(rival)))
+    return Table("history", _("Your sales so far"), columns, tuple(rows), sortable=True, newest_first=True)
+
+
+def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+    """How it ended."""
+    profit = game.payoffs(state)[role]
+    return (Facts("result", _("The result"), (Fact("payoff", _("Your profit in all"), profit, game.money(profit)),)),)
+
+
+SCREEN = Screen(_outcome, _result, _data, untold=_untold)

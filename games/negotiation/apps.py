@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class NegotiationConfig(AppConfig):
-    name = "games.negotiation"
-    label = "negotiation"

@@ -1,0 +1,78 @@
+"""The interest rate that fits an agent's choices best, over all matches and horizons (EconEvals, appendix F)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from analysis.published.econevals.measures import averaged, reliabilities
+from games.econevals import Result, by_agents
+from games.interface import Block
+from games.patience.rates import YEARS, Compounding, Implied, best_of
+from games.words import gettext as _
+
+
+def pooled(choices: Iterable[Mapping[str, Any]]) -> tuple[list[float], list[float]]:
+    """The amounts that were answered, ascending, and the share of "later" at each, over any number of matches.
+
+    Args:
+        choices: rows of `Patience.records`: {amount, later, …}; unanswered ones are left out.
+    """
+    later: defaultdict[float, list[bool]] = defaultdict(list)
+    for row in choices:
+        if row["later"] is not None:
+            later[row["amount"]].append(row["later"])
+    amounts = sorted(later)
+    return amounts, [fmean(later[amount]) for amount in amounts]
+
+
+def over_horizons(
+    choices: Mapping[str, Sequence[Mapping[str, Any]]], *, compounding: Compounding = "continuous"
+) -> Implied | None:
+    """The rates whose reliability, averaged over the horizons, is highest; None without any answer.
+
+    Args:
+        choices: by horizon, the rows of all its matches.
+    """
+    curves = []
+    for horizon, rows in choices.items():
+        amounts, later = pooled(rows)
+        curves.append(reliabilities(amounts, later, YEARS[horizon], annually=compounding == "annual"))
+    return best_of(averaged(curves))
+
+
+def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
+    """Every agent's rate and its reliability, horizon by horizon and over all of them, as tables."""
+    played = list(matches)
+    horizons = [horizon for horizon in YEARS if any(_horizon(match) == horizon for match in played)]
+    wholes = [(_("All horizons"), played)] if len(horizons) > 1 else []
+    parts = [(horizon, [match for match in played if _horizon(match) == horizon]) for horizon in horizons]
+    return [block for title, some in (*wholes, *parts) for block in by_agents(some, _FIGURES, title=title)]
+
+
+def _horizon(match: Result) -> str:
+    return str(match["config"]["horizon"])
+
+
+def _implied(played: Sequence[Result], compounding: Compounding) -> Implied | None:
+    rows: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for match in played:
+        rows[_horizon(match)] += match["records"]
+    return over_horizons(rows, compounding=compounding)
+
+
+def _figure(name: str, compounding: Compounding = "continuous") -> Callable[[Sequence[Result]], float | None]:
+    def figure(played: Sequence[Result]) -> float | None:
+        found = _implied(played, compounding)
+        return None if found is None else float(getattr(found, name))
+
+    return figure
+
+
+_FIGURES: Mapping[str, Callable[[Sequence[Result]], float | None]] = {
+    _("Rate, % a year"): _figure("rate"),
+    _("Reliability"): _figure("reliability"),
+    _("Rate, compounded annually"): _figure("rate", "annual"),
+}

@@ -1,0 +1,57 @@
+"""Scripted answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp
+from random import Random as Rng
+from typing import TYPE_CHECKING
+
+from analysis.published.econevals.measures import NOW
+from games.interface import MoveData, Role, Script
+from games.patience.rates import YEARS
+
+if TYPE_CHECKING:
+    from games.patience.rules import Answers, Patience
+
+RATE = 0.05
+
+
+def _choose(state: Answers, later: bool) -> MoveData:
+    question = state.questions[len(state.choices)]
+    return {"choice": "A" if question.now_first != later else "B"}
+
+
+def patient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
+    """Always later."""
+    return _choose(state, later=True)
+
+
+def impatient(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
+    """Always now."""
+    return _choose(state, later=False)
+
+
+def five_percent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
+    """Later if it is worth more at five percent a year."""
+    grown = NOW * exp(RATE * YEARS[game.config.horizon])
+    return _choose(state, later=state.questions[len(state.choices)].amount > grown)
+
+
+def random(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
+    """A or B, by the toss of a coin."""
+    return {"choice": rng.choice(("A", "B"))}
+
+
+def silent(game: Patience, state: Answers, role: Role, rng: Rng) -> MoveData:
+    """Never an answer that could be read."""
+    return {"choice": "none"}
+
+
+SCRIPTS: Mapping[str, Script] = {
+    "patient": patient,
+    "impatient": impatient,
+    "five_percent": five_percent,
+    "random": random,
+    "silent": silent,
+}

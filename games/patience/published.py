@@ -1,0 +1,47 @@
+"""EconEvals' patience against impatience: four horizons, each amount twenty times; a ready study with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from games.econevals import alone
+from games.grids import Grid
+from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
+from games.patience.rates import YEARS
+from games.patience.rules import Patience
+from games.selections import Selection
+
+MATCHES = 10
+"""Of two repetitions each: every amount is asked twenty times, half of them with the money now as option B."""
+SOURCE = "EconEvals, section 5.2 and appendix F."
+
+TABLES: Mapping[str, Grid] = {"econevals": {"horizon": tuple(YEARS)}}
+
+SELECTIONS: Mapping[str, Selection] = {}
+
+
+def _environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
+    yield Environment(
+        "horizons",
+        [{"horizon": horizon} for horizon in YEARS],
+        Lineups(rule="each", agents=tuple(agents)),
+        repetitions=MATCHES,
+        title="EconEvals: patience against impatience",
+    )
+
+
+PRESETS: Mapping[str, CollectionPreset] = {
+    "econevals-patience": CollectionPreset(
+        "EconEvals: patience against impatience",
+        "$100 now or more after a month, six months, a year, five years: every amount twenty times.",
+        SOURCE,
+        _environments,
+        settings={"strategy": "plain", "temperature": 1.0},
+    )
+}
+
+STUDIES: Mapping[str, StudyPreset] = {
+    "econevals-patience-people": alone(
+        "EconEvals: patience with people", SOURCE, Patience.starting_config, minutes=5, turn_seconds=60
+    )
+}

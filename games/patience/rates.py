@@ -1,0 +1,40 @@
+"""The interest rate that choices between money now and later imply (EconEvals, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from analysis.published.econevals.measures import best_rates, reliabilities
+
+Horizon = Literal["1 month", "6 months", "1 year", "5 years"]
+YEARS: Mapping[str, float] = {"1 month": 1 / 12, "6 months": 0.5, "1 year": 1.0, "5 years": 5.0}
+Compounding = Literal["continuous", "annual"]
+
+
+@dataclass(frozen=True)
+class Implied:
+    """The rates that fit best, ascending in percent, and how well they do."""
+
+    rates: tuple[float, ...]
+    reliability: float
+
+    @property
+    def rate(self) -> float:
+        """The median of the rates, in percent."""
+        return median(self.rates)
+
+
+def implied_rate(
+    amounts: Sequence[float], later: Sequence[float], years: float, *, compounding: Compounding = "continuous"
+) -> Implied | None:
+    """The rates that fit the choices best; None without any choice."""
+    return best_of(reliabilities(amounts, later, years, annually=compounding == "annual"))
+
+
+def best_of(fits: Mapping[float, float | None]) -> Implied | None:
+    """The rates of the highest reliability; None where no rate has one."""
+    best = best_rates(fits)
+    return None if best is None else Implied(*best)

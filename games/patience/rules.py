@@ -1,0 +1,305 @@
+"""Patience: money now or more money later, question by question, and the interest rate that the choices imply.
+
+Source: EconEvals, section 4.2. $100 now or $X after the horizon; each amount is asked several times, with "now" as
+option A in odd repetitions and as option B in even ones. Nothing is remembered. A litmus test has no right answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from random import Random
+from statistics import fmean
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import (
+    Block,
+    Chance,
+    Config,
+    Fact,
+    Facts,
+    Form,
+    Game,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Payoffs,
+    Question,
+    Role,
+    Script,
+    Text,
+    Turn,
+    View,
+)
+from games.patience import baselines
+from games.patience.rates import YEARS, Horizon, implied_rate
+from games.words import gettext as _
+from games.words import money
+
+AGENT: Role = "agent"
+NOW = 100.0
+HORIZONS: Mapping[str, tuple[float, float]] = {
+    "1 month": (0.1, 105.0),
+    "6 months": (0.5, 115.0),
+    "1 year": (1.0, 120.0),
+    "5 years": (1.0, 250.0),
+}
+"""Step between the amounts, and the largest, by horizon; five years begin at $111."""
+FIRST_OF_FIVE_YEARS = 111.0
+Choice = Literal["A", "B", "none"]
+Amounts = Annotated[tuple[Annotated[float, Field(gt=NOW, le=1e6)], ...], Field(min_length=1, max_length=500)]
+
+
+def usual_amounts(horizon: str) -> tuple[float, ...]:
+    """The published amounts of a horizon."""
+    step, last = HORIZONS[horizon]
+    first = FIRST_OF_FIVE_YEARS if horizon == "5 years" else NOW + step
+    return tuple(round(first + step * i, 2) for i in range(round((last - first) / step) + 1))
+
+
+class PatienceConfig(Config):
+    """One treatment. Defaults: the paper's questions of one year, each amount twice."""
+
+    horizon: Horizon = Field("1 year", title="Horizon", description="When the later money comes.")
+    amounts: Amounts | None = Field(
+        None, title="Later amounts", description="In dollars, ascending. Empty: the published ones."
+    )
+    repetitions: int = Field(2, ge=2, le=40, multiple_of=2, title="Repetitions", description="Of each amount; even.")
+    order: Literal["shuffled", "ascending"] = Field("shuffled", title="Order of the questions")
+
+    @model_validator(mode="after")
+    def _ascending(self) -> PatienceConfig:
+        amounts = self.amounts
+        if amounts is not None and any(after <= before for before, after in pairwise(amounts)):
+            raise PydanticCustomError("order", "Later amounts: they must rise from one to the next.")
+        return self
+
+
+class ChoiceMove(Move):
+    """A or B; "none" stands for an answer that could not be read, and no form offers it."""
+
+    choice: Annotated[Choice, WithJsonSchema({"enum": ["A", "B"], "type": "string"})] = Field(title="Your choice")
+
+
+FORM = Form("choice", _("Your choice"), ChoiceMove)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question: the later amount, and whether "now" is option A."""
+
+    amount: float
+    now_first: bool
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The questions in order, and the choices made."""
+
+    questions: tuple[Asked, ...]
+    choices: tuple[Choice, ...] = ()
+
+
+class Patience(Game[PatienceConfig, Answers]):
+    """Somebody chooses between money now and money later."""
+
+    key: ClassVar[str] = "patience"
+    title: ClassVar[str] = _("Patience")
+    summary: ClassVar[str] = _("Money now or more money later: the interest rate that choices imply.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = PatienceConfig
+    State: ClassVar[type] = Answers
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "five_percent"
+    starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
+    own_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "rate": "Annual interest rate in percent that fits the choices best, compounded continuously.",
+        "rate_low": "The lowest rate that fits as well.",
+        "rate_high": "The highest rate that fits as well.",
+        "rate_annual": "The best rate in percent, compounded annually.",
+        "reliability": "How well the best rate fits: 1 - mean distance of the choices from it.",
+        "later_share": "Share of answered questions in which the later money was chosen.",
+        "unanswered": "Questions without an answer that could be read.",
+        "questions": "Questions asked.",
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        "round": "Number of the question, from 1.",
+        "role": "The role that moved.",
+        "amount": "The later amount, in dollars.",
+        "now_option": "The letter of the money now.",
+        "choice": "The letter that was chosen; none where no answer could be read.",
+        "later": "Whether the later money was chosen; empty without an answer.",
+    }
+
+    def roles(self) -> tuple[Role, ...]:
+        return (AGENT,)
+
+    def role_title(self, role: Role) -> str:
+        return _("You")
+
+    def length(self) -> str:
+        return _("{number} questions").format(number=len(self.later_amounts) * self.config.repetitions)
+
+    def remembers(self, role: Role) -> bool:
+        """Every question stands alone."""
+        return False
+
+    @cached_property
+    def later_amounts(self) -> tuple[float, ...]:
+        """The later amounts, ascending."""
+        return usual_amounts(self.config.horizon) if self.config.amounts is None else self.config.amounts
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def setup(self, chance: Chance) -> Answers:
+        questions = [
+            Asked(amount, repetition % 2 == 0)
+            for amount in self.later_amounts
+            for repetition in range(self.config.repetitions)
+        ]
+        if self.config.order == "shuffled":
+
+            def shuffled(rng: Random) -> list[int]:
+                return rng.sample(range(len(questions)), len(questions))
+
+            questions = [questions[at] for at in chance.draw("order", shuffled, known_to=())]
+        return Answers(tuple(questions))
+
+    def turn(self, state: Answers) -> Turn | None:
+        return Turn({AGENT: (FORM,)}) if len(state.choices) < len(state.questions) else None
+
+    def apply(self, state: Answers, moves: Mapping[Role, Any], chance: Chance) -> Answers:
+        return replace(state, choices=(*state.choices, moves[AGENT].choice))
+
+    def ends(self, state: Answers, role: Role, move: Any) -> bool:
+        return len(state.choices) + 1 == len(state.questions)
+
+    def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int | None, str | None]]:
+        """The number of the question, from 1."""
+        return [(question, "choice") for question in range(1, len(moves) + 1)]
+
+    def default(self, state: Answers, role: Role) -> MoveData:
+        """No answer: counted as such, never as a choice."""
+        return {"choice": "none"}
+
+    def forfeit(self, state: Answers, role: Role) -> MoveData | None:
+        """An answer that cannot be read is no choice, and the next question follows."""
+        return {"choice": "none"}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def payoffs(self, state: Answers) -> Payoffs:
+        """½ whatever was chosen: pay must not suggest an answer."""
+        return {AGENT: 0.5}
+
+    def pays_alike(self) -> bool:
+        return True
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """½: the announced average."""
+        return 0.5
+
+    def later(self, state: Answers) -> list[tuple[float, bool]]:
+        """(amount, whether the later money was chosen) of every answered question."""
+        return [
+            (question.amount, (choice == "A") != question.now_first)
+            for question, choice in zip(state.questions, state.choices, strict=False)
+            if choice != "none"
+        ]
+
+    def metrics(self, state: Answers) -> Metrics:
+        answered = self.later(state)
+        chosen = {amount: fmean([later for of, later in answered if of == amount]) for amount in dict(answered)}
+        amounts = sorted(chosen)
+        years = YEARS[self.config.horizon]
+        shares = [chosen[amount] for amount in amounts]
+        continuous = implied_rate(amounts, shares, years)
+        annual = implied_rate(amounts, shares, years, compounding="annual")
+        return {
+            "rate": continuous and continuous.rate,
+            "rate_low": continuous and continuous.rates[0],
+            "rate_high": continuous and continuous.rates[-1],
+            "rate_annual": annual and annual.rate,
+            "reliability": continuous and continuous.reliability,
+            "later_share": fmean([later for _amount, later in answered]) if answered else None,
+            "unanswered": state.choices.count("none"),
+            "questions": len(state.questions),
+        }
+
+    def records(self, state: Answers) -> Sequence[Mapping[str, Json]]:
+        """One row per question."""
+        return [
+            {
+                "round": number,
+                "role": AGENT,
+                "amount": question.amount,
+                "now_option": "A" if question.now_first else "B",
+                "choice": choice,
+                "later": None if choice == "none" else (choice == "A") != question.now_first,
+            }
+            for number, (question, choice) in enumerate(zip(state.questions, state.choices, strict=True), start=1)
+        ]
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        return frozenset()
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention."""
+        return {"horizon": self.config.horizon, "now": _dollars(NOW)}
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        """When B's money comes in a sample question."""
+        later = _("In {horizon}").format(horizon=self.config.horizon)
+        others = [_("In {horizon}").format(horizon=other) for other in HORIZONS if other != self.config.horizon]
+        prompt = _("Option A: $100 now. Option B: $110 in {horizon}. When does the money of option B come?")
+        return (
+            Question(
+                key="when",
+                prompt=prompt.format(horizon=self.config.horizon),
+                options=(_("Now"), later, *others[:2]),
+                answer=later,
+            ),
+        )
+
+    def view(self, state: Answers, role: Role) -> View:
+        """The present question alone: nothing is remembered."""
+        if len(state.choices) == len(state.questions):
+            return (Text("status", _("That was the last question. Thank you."), tone="good"), self._progress(state))
+        question = state.questions[len(state.choices)]
+        now = _("{amount} now").format(amount=_dollars(NOW))
+        later = _("{amount} in {horizon}").format(amount=_dollars(question.amount), horizon=self.config.horizon)
+        options = (now, later) if question.now_first else (later, now)
+        return (
+            Text("status", _("Which would you rather have?")),
+            Facts(
+                "options",
+                _("Your options"),
+                (
+                    Fact("option_a", _("Option A"), options[0], options[0]),
+                    Fact("option_b", _("Option B"), options[1], options[1]),
+                ),
+            ),
+            self._progress(state),
+        )
+
+    def _progress(self, state: Answers) -> Block:
+        asked, number = len(state.questions), min(len(state.choices) + 1, len(state.questions))
+        shown = _("{number} of {questions}").format(number=number, questions=asked)
+        return Facts("progress", _("Progress"), (Fact("question", _("Question"), number, shown),))
+
+    def notices(self, before: Answers, moves: Mapping[Role, Any], after: Answers, role: Role) -> View:
+        return ()
+
+
+def _dollars(amount: float) -> str:
+    """Imagined real money: dollars in every study, whatever its games' amounts are called."""
+    return money(amount)

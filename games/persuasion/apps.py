@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class PersuasionConfig(AppConfig):
-    name = "games.persuasion"
-    label = "persuasion"

@@ -1,0 +1,44 @@
+"""Scripted sellers. Only `optimum` knows demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.practice import also_in_practice
+
+if TYPE_CHECKING:
+    from games.pricing.rules import Pricing, Sales
+
+STEP = 0.1
+"""How far the first steps of `climb` go."""
+
+
+def optimum(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
+    """The prices of the highest profit, which it knows."""
+    return {"prices": state.instance.best_prices(game.period(state))}
+
+
+def random(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
+    """Any prices up to the advice."""
+    highest = state.instance.advised(game.period(state))
+    return {"prices": {name: rng.uniform(0, highest) for name in state.instance.names}}
+
+
+def climb(game: Pricing, state: Sales, role: Role, rng: Random) -> MoveData:
+    """Half the advice at first; then all prices up a tenth; when profit fell, back with half the step."""
+    if not state.sales:
+        return game.default(state, role)
+    profits = [sum(sale.profits.values()) for sale in state.sales]
+    step = STEP
+    for before, after in pairwise(profits):
+        if after < before:
+            step = -step / 2
+    last = state.sales[-1].prices
+    return {"prices": {name: price * (1 + step) for name, price in last.items()}}
+
+
+SCRIPTS: Mapping[str, Script] = also_in_practice({"optimum": optimum, "random": random, "climb": climb})

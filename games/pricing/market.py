@@ -1,0 +1,199 @@
+"""The market of pricing: nested logit demand with drifting currency, and its exact optimum (EconEvals, section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, exp, log, log1p, pi, sin
+from random import Random
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.draws import geometric
+from games.words import quoted
+
+LEVELS: Mapping[str, int] = {"basic": 1, "medium": 4, "hard": 10}
+"""Products by level."""
+P_GROUP = 0.2
+BLOCK = 10
+"""Periods for which one advice holds."""
+Pattern = Literal["linear", "periodic", "constant"]
+_EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+Prices = Mapping[str, float]
+
+
+class Drift(BaseModel):
+    """How a product's rate α moves: start + slope·t + amplitude·sin(2πt/season)."""
+
+    model_config = _EXACT
+
+    start: float = Field(gt=0)
+    slope: float = 0.0
+    amplitude: float = 0.0
+
+
+class Product(BaseModel):
+    """One product; all but its name and cost is hidden."""
+
+    model_config = _EXACT
+
+    id: Annotated[str, Field(min_length=1, max_length=60)]
+    quality: float
+    cost: float = Field(gt=0)
+    group: int = Field(default=1, ge=1)
+    alpha: Drift
+
+
+class Instance(BaseModel):
+    """Everything there is to know of one market."""
+
+    model_config = _EXACT
+
+    products: Annotated[tuple[Product, ...], Field(min_length=1, max_length=50, strict=False)]
+    season: float = Field(default=10.0, gt=0)
+    sigma: float = Field(default=0.5, ge=0, lt=1)
+    market: float = Field(default=100.0, gt=0)
+    outside: float = 0.0
+    advice: float = Field(default=2.0, gt=0)
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Instance:
+        names = [product.id for product in self.products]
+        if repeated := next((name for name in names if names.count(name) > 1), None):
+            raise PydanticCustomError(
+                "contradiction", "Two products are called {name}.", {"name": quoted(repeated, most=60)}
+            )
+        return self
+
+    def positive_rates(self, periods: int) -> None:
+        """Refuse a drift that leaves no positive rate in some period.
+
+        Raises:
+            PydanticCustomError: naming the product and the period.
+        """
+        for product in self.products:
+            for t in range(periods):
+                if self.rate(product, t) <= 0:
+                    raise PydanticCustomError(
+                        "contradiction",
+                        "The rate of {name} is not positive in period {period}.",
+                        {"name": quoted(product.id, most=60), "period": t},
+                    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(product.id for product in self.products)
+
+    def rate(self, product: Product, t: int) -> float:
+        """The product's α in period t (from 0)."""
+        drift = product.alpha
+        return drift.start + drift.slope * t + drift.amplitude * sin(2 * pi * t / self.season)
+
+    def sold(self, prices: Prices, t: int) -> dict[str, float]:
+        """Quantity of each product: M·(u/D)·D^(1-σ) / (O + Σ D^(1-σ)), D the sum of u over its group."""
+        normalised = {product.id: prices[product.id] / self.rate(product, t) for product in self.products}
+        return self._quantities(normalised)
+
+    def _quantities(self, normalised: Mapping[str, float]) -> dict[str, float]:
+        """Quantities by prices over α; logarithms keep extreme prices finite."""
+        inner = 1 - self.sigma
+        logs = {product.id: (product.quality - normalised[product.id]) / inner for product in self.products}
+        groups: dict[int, list[str]] = {}
+        for product in self.products:
+            groups.setdefault(product.group, []).append(product.id)
+        sums = {group: _log_sum([logs[name] for name in names]) for group, names in groups.items()}
+        total = _log_sum([self.outside / inner, *(inner * value for value in sums.values())])
+        return {
+            name: self.market * exp(logs[name] - sums[group] + inner * sums[group] - total)
+            for group, names in groups.items()
+            for name in names
+        }
+
+    def profits(self, prices: Prices, t: int) -> dict[str, float]:
+        """Profit of each product: (p/α - c)·q."""
+        sold = self.sold(prices, t)
+        return {
+            product.id: (prices[product.id] / self.rate(product, t) - product.cost) * sold[product.id]
+            for product in self.products
+        }
+
+    @property
+    def markup(self) -> float:
+        """The optimal normalised markup, the same for all products: m = 1 + W(T₀ / (O·e)), T₀ = Σ D^(1-σ) at cost."""
+        inner = 1 - self.sigma
+        at_cost: dict[int, list[float]] = {}
+        for product in self.products:
+            at_cost.setdefault(product.group, []).append((product.quality - product.cost) / inner)
+        log_t0 = _log_sum([inner * _log_sum(values) for values in at_cost.values()])
+        return 1 + _lambert(log_t0 - self.outside / inner - 1)
+
+    @property
+    def best_profit(self) -> float:
+        """The optimal profit of any period: M(m - 1)."""
+        return self.market * (self.markup - 1)
+
+    def best_prices(self, t: int) -> dict[str, float]:
+        """The optimal price of each product: α(c + m)."""
+        return {product.id: self.rate(product, t) * (product.cost + self.markup) for product in self.products}
+
+    def advised(self, t: int) -> float:
+        """The price above which prices are not recommended in period t's block of ten, to cents."""
+        first = t - t % BLOCK
+        highest = max(price for at in range(first, first + BLOCK) for price in self.best_prices(at).values())
+        return round(self.advice * highest, 2)
+
+
+def _log_sum(logs: Sequence[float]) -> float:
+    """log Σ exp."""
+    highest = max(logs)
+    return highest + log(sum(exp(value - highest) for value in logs))
+
+
+def _lambert(log_x: float) -> float:
+    """Lambert's W(x) for x = exp(log_x) > 0, by Newton's method on w + ln w = ln x."""
+    w = log1p(exp(log_x)) if log_x < 1 else max(log_x - log(max(log_x, 1.0)), 0.5)
+    for _step in range(100):
+        change = w * (log_x - w - log(w)) / (1 + w)
+        w += change
+        if abs(change) <= 1e-15 * w:
+            break
+    return w
+
+
+# ---- drawing -----------------------------------------------------------------------------------
+
+
+def draw_public(level: str, cost_high: float, rng: Random) -> dict[str, float]:
+    """The cost of every product: what the role may see."""
+    return {f"Product_{number}": rng.uniform(1, cost_high) for number in range(1, LEVELS[level] + 1)}
+
+
+def draw_hidden(level: str, pattern: Pattern, periods: int, rng: Random) -> dict[str, Any]:
+    """Qualities, groups, drifts, season and advice."""
+    number = LEVELS[level]
+    season = rng.randint(10, 20)
+    products = []
+    groups = _draw_groups(number, rng)
+    for group in groups:
+        start = rng.uniform(1, 10)
+        alpha: dict[str, float] = {"start": start}
+        if pattern == "linear":
+            alpha["slope"] = rng.uniform(-start / (2 * periods), start / (2 * periods))
+        if pattern == "periodic":
+            alpha["amplitude"] = rng.uniform(start / 4, start / 2)
+        products.append({"quality": rng.uniform(2, 3), "group": group, "alpha": alpha})
+    return {"products": products, "season": season, "advice": rng.uniform(1.5, 2.5)}
+
+
+def _draw_groups(number: int, rng: Random) -> list[int]:
+    """Geometric groups up to a quarter of the products, drawn again until every one occurs."""
+    most = ceil(number / 4)
+    while True:
+        groups: list[int] = []
+        while len(groups) < number:
+            group = geometric(P_GROUP, rng)
+            if group <= most:
+                groups.append(group)
+        if len(set(groups)) == most:
+            return groups

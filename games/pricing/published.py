@@ -1,0 +1,30 @@
+"""EconEvals' pricing: three levels, half the instances drifting linearly and half in seasons; a study with people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.econevals import LEVELS, alone, benchmark
+from games.grids import Grid
+from games.lineups import CollectionPreset, StudyPreset
+from games.pricing.rules import Pricing
+
+SOURCE = "EconEvals, section 3.3."
+
+TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "pattern": ("linear", "periodic")}}
+
+PRESETS: Mapping[str, CollectionPreset] = {
+    f"econevals-pricing-{level}": benchmark(
+        f"EconEvals: pricing, {level}",
+        f"Twelve instances of level {level}: half drift linearly, half in seasons.",
+        SOURCE,
+        {"level": level},
+    )
+    for level in LEVELS
+}
+
+STUDIES: Mapping[str, StudyPreset] = {
+    "econevals-pricing-people": alone(
+        "EconEvals: pricing with people", SOURCE, Pricing.starting_config, minutes=12, turn_seconds=180
+    )
+}

@@ -1,0 +1,311 @@
+"""Pricing: set prices period after period, with demand and the currency's rate unknown and the rate moving.
+
+Source: EconEvals, section 3.3. Demand is nested logit; each product's prices are in a currency of its own rate, its
+costs and profits in a fixed one. The score is the profit of the last periods as a share of the best possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from random import Random
+from statistics import fmean
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Question,
+    Role,
+    Script,
+    Tool,
+)
+from games.periods import (
+    AGENT,
+    PERIODS_PLAYED,
+    ROUND_AND_ROLE,
+    InstanceConfig,
+    Periods,
+    Screen,
+    Submitted,
+    for_instance,
+    instance_of,
+    look,
+    plain,
+    refuse_names,
+)
+from games.practice import Benchmark
+from games.pricing import baselines, quiz, views
+from games.pricing.market import Instance, Pattern, Prices, draw_hidden, draw_public
+from games.words import gettext as _
+from games.words import quoted
+
+HIGHEST = 1_000_000
+
+
+class PricingConfig(InstanceConfig):
+    """One treatment. Defaults: the paper's basic level."""
+
+    level: Literal["basic", "medium", "hard"] = Field("basic", title="Level", description="Number of products.")
+    pattern: Pattern | None = Field(
+        None, title="Drift of the currency", description="Empty: linear for even instance seeds, periodic for odd ones."
+    )
+    cost_high: float = Field(2, ge=1, le=10, title="Highest cost", description="Costs are drawn from 1 to this.")
+    scored_periods: Annotated[int, Field(ge=1, le=300)] | None = Field(
+        None, title="Periods that count", description="The last ones. Empty: half of all."
+    )
+    instance: Instance | None = Field(None, title="Instance", description="The market, given whole. Empty: drawn.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> PricingConfig:
+        if self.scored_periods is not None and self.scored_periods > self.periods:
+            raise PydanticCustomError("scored", "Periods that count: at most all periods.")
+        if self.instance is not None:
+            self.instance.positive_rates(self.periods)
+        return self
+
+
+class PricesMove(Move):
+    """The prices of this period."""
+
+    prices: Annotated[
+        Submitted,
+        WithJsonSchema(
+            {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": HIGHEST}}
+        ),
+    ] = Field(title="Your prices", description="A price for every product.")
+
+
+FORM = Form(
+    "prices",
+    _("Set your prices"),
+    PricesMove,
+    help=_("Give every product a price. This closes the period."),
+    tool="set_prices",
+)
+
+
+@dataclass(frozen=True)
+class Sale:
+    """One period, by product."""
+
+    prices: Prices
+    sold: Mapping[str, float]
+    profits: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sales(Periods):
+    """The market, and the sales so far."""
+
+    instance: Instance
+    sales: tuple[Sale, ...] = ()
+
+
+class Pricing(Benchmark[PricingConfig, Sales]):
+    """A seller looks for the best prices in a market that moves."""
+
+    key: ClassVar[str] = "pricing"
+    title: ClassVar[str] = _("Pricing")
+    summary: ClassVar[str] = _("Set prices again and again in a market that is unknown and moves.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = PricingConfig
+    State: ClassVar[type] = Sales
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "climb"
+    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20, "practice": True}
+    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
+    own_words: ClassVar[tuple[str, ...]] = tuple("price product profit cost quantity period note sold market".split())
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "score": "Profit of the periods that count, as a share of the best possible.",
+        "profit_scored": "Profit of the periods that count, in the fixed currency.",
+        "optimal_profit": "The best possible profit of one period.",
+        "profit_total": "Profit of all periods.",
+        "price_ratio": "Mean price over optimal price in the periods that count.",
+        **PERIODS_PLAYED,
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        **ROUND_AND_ROLE,
+        "product": "The product's name.",
+        "price": "Its price, in its own currency.",
+        "quantity": "Quantity sold.",
+        "profit": "Profit, in the fixed currency.",
+        "optimal_price": "The price of the highest profit.",
+        "optimal_profit": "The best possible profit of the period, over all products.",
+        "counts": "Whether the period counts for the score.",
+    }
+    screen: ClassVar[Screen] = views.SCREEN
+    asks: ClassVar[str] = _("Period {period}: set your prices.")
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def begin(self, chance: Chance) -> Sales:
+        config = self.config
+        if config.instance is not None:
+            return Sales(instance=config.instance)
+        level, seed, kind = config.level, config.instance_seed, (self.key, config.level)
+
+        def public(rng: Random) -> dict[str, float]:
+            return draw_public(level, config.cost_high, config.luck(rng, *kind))
+
+        def hidden(rng: Random) -> dict[str, Any]:
+            own = config.luck(rng, *kind, part="hidden")
+            number = own.getrandbits(1) if seed is None else seed
+            pattern: Pattern = "periodic" if number % 2 else "linear"
+            return draw_hidden(level, pattern if config.pattern is None else config.pattern, config.periods, own)
+
+        costs: Mapping[str, float] = chance.draw("costs", public)
+        rest: dict[str, Any] = chance.draw("market", hidden, known_to=())
+        products = [
+            {"id": name, "cost": cost, **own}
+            for (name, cost), own in zip(costs.items(), rest.pop("products"), strict=True)
+        ]
+        return Sales(instance=instance_of(Instance, {"products": products, **rest}))
+
+    def practised(self) -> Mapping[str, Json]:
+        return {**super().practised(), "scored_periods": None}
+
+    def period(self, state: Sales) -> int:
+        return len(state.sales)
+
+    def submission(self, state: Sales, role: Role) -> Form:
+        return for_instance(FORM, state.instance.names, last=plain(self.last(state, role)))
+
+    def refuse_submission(self, state: Sales, role: Role, move: Any) -> str | None:
+        if problem := refuse_names(move.prices, state.instance.names, _("product")):
+            return problem
+        for name, price in move.prices.items():
+            if not is_price(price):
+                return _("The price of {product} must be a number from 0 to {most}.").format(
+                    product=quoted(name), most=f"{HIGHEST:,}"
+                )
+        return None
+
+    def submitted(self, state: Sales, moves: Mapping[Role, Any], chance: Chance) -> Sales:
+        prices = {name: float(moves[AGENT].prices[name]) for name in state.instance.names}
+        t = self.period(state)
+        sale = Sale(prices, state.instance.sold(prices, t), state.instance.profits(prices, t))
+        return replace(state, sales=(*state.sales, sale))
+
+    def last(self, state: Sales, role: Role) -> MoveData | None:
+        return {"prices": dict(state.sales[-1].prices)} if state.sales else None
+
+    def first(self, state: Sales, role: Role) -> MoveData:
+        """Half the advised price."""
+        return {"prices": dict.fromkeys(state.instance.names, min(state.instance.advised(0) / 2, HIGHEST))}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def scored(self, state: Sales) -> range:
+        """The periods that count: the last ones."""
+        counted = self.config.scored_periods
+        last = max(1, self.config.periods // 2) if counted is None else counted
+        return range(self.config.periods - last, len(state.sales))
+
+    def profit(self, state: Sales, t: int) -> float:
+        """The profit of a period, over all products."""
+        return sum(state.sales[t].profits.values())
+
+    def score(self, state: Sales) -> float:
+        """Profit of the periods that count, as a share of the best possible."""
+        counted = self.scored(state)
+        return sum(self.profit(state, t) for t in counted) / (len(counted) * state.instance.best_profit)
+
+    def metrics(self, state: Sales) -> Metrics:
+        counted = self.scored(state)
+        ratios = [
+            price / state.instance.best_prices(t)[name]
+            for t in counted
+            for name, price in state.sales[t].prices.items()
+        ]
+        return {
+            "score": self.score(state),
+            "profit_scored": sum(self.profit(state, t) for t in counted),
+            "optimal_profit": state.instance.best_profit,
+            "profit_total": sum(self.profit(state, t) for t in range(len(state.sales))),
+            "price_ratio": fmean(ratios),
+            "periods_played": len(state.sales),
+        }
+
+    def records(self, state: Sales) -> Sequence[Mapping[str, Json]]:
+        """One row per period and product."""
+        counted = self.scored(state)
+        return [
+            {
+                "round": t + 1,
+                "role": AGENT,
+                "product": name,
+                "price": price,
+                "quantity": sale.sold[name],
+                "profit": sale.profits[name],
+                "optimal_price": best[name],
+                "optimal_profit": state.instance.best_profit,
+                "counts": t in counted,
+            }
+            for t, sale in enumerate(state.sales)
+            for best in [state.instance.best_prices(t)]
+            for name, price in sale.prices.items()
+        ]
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """How long it lasts, what counts of it, and how the currency moves."""
+        return super().secrets(role) | {"scored_periods"}
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention."""
+        return {}
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.QUESTIONS
+
+    def looks(self, state: Sales, role: Role) -> Sequence[Tool]:
+        return (
+            self.history(
+                state,
+                role,
+                "get_previous_pricing_data",
+                _("Every earlier period: each product's price, quantity sold, and profit."),
+                under="periods",
+            ),
+            look(
+                "get_product_ids",
+                _("The names of all products with their costs."),
+                lambda: {
+                    "products": [{"id": product.id, "cost": plain(product.cost)} for product in state.instance.products]
+                },
+                "products",
+            ),
+        )
+
+    def told(self, state: Sales, t: int, role: Role) -> dict[str, Json]:
+        sale = state.sales[t]
+        return {
+            "period": t,
+            "products": [
+                {
+                    "id": product.id,
+                    "price": plain(sale.prices[product.id]),
+                    "quantity": plain(sale.sold[product.id]),
+                    "profit": plain(sale.profits[product.id]),
+                    "cost": plain(product.cost),
+                }
+                for product in state.instance.products
+            ],
+        }
+
+
+def is_price(value: Any) -> bool:
+    """Whether a value is a number that can be a price, and no truth value."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and isfinite(value) and 0 <= value <= HIGHEST

@@ -1,0 +1,14 @@
+// Says beside a price that it is above what is recommended.
+"use strict";
+{
+  function weigh(box) {
+    for (const field of box.querySelectorAll("[data-price]")) {
+      const price = Number(field.value.replaceAll(",", ""));
+      field.parentElement.querySelector("[data-above]").hidden = !(price > Number(box.dataset.advised));
+    }
+  }
+  const begin = () => document.querySelectorAll("[data-prices]").forEach(weigh);
+  document.addEventListener("input", (event) => event.target.matches("[data-price]") && weigh(event.target.closest("[data-prices]")));
+  document.addEventListener("parley:screen", begin);
+  begin();
+}

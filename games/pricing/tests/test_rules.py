@@ -1,0 +1,136 @@
+"""Pricing against the specification's worked cases, and that the closed form is the optimum."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+from games.errors import BadConfig, Refused
+from games.play import configure, script_move, start, submit
+from games.pricing.market import Instance, draw_hidden, draw_public
+from games.pricing.rules import Pricing
+
+
+def product(number: int, quality: float, cost: float, alpha: float, group: int = 1, **drift) -> dict:
+    return {
+        "id": f"Product_{number}",
+        "quality": quality,
+        "cost": cost,
+        "group": group,
+        "alpha": {"start": alpha, **drift},
+    }
+
+
+def sold(products: list[dict], prices: list[float]):
+    """The play after one period."""
+    game = configure(Pricing, {"periods": 1, "instance": {"products": products}})
+    play, _events = start(game, 1)
+    named = {one["id"]: price for one, price in zip(products, prices, strict=True)}
+    return submit(play, "agent", {"prices": named})[0]
+
+
+def test_one_product_has_its_optimum_in_closed_form():
+    play = sold([product(1, 2.7, 1.2, 5)], [12])
+    instance = play.state.instance
+    assert instance.markup == pytest.approx(1.766249, abs=1e-6)
+    assert instance.best_prices(0)["Product_1"] == pytest.approx(14.831243, abs=1e-6)
+    assert play.metrics()["optimal_profit"] == pytest.approx(76.624861, abs=1e-6)
+    assert play.state.sales[0].sold["Product_1"] == pytest.approx(57.444252, abs=1e-6)
+    assert play.metrics()["score"] == pytest.approx(0.899617, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("groups", "quantities", "score"),
+    [((1, 1), (32.585960, 15.651209), 0.988390), ((1, 2), (33.348387, 23.111787), 0.971928)],
+)
+def test_products_of_one_group_compete_more_closely(groups, quantities, score):
+    play = sold([product(1, 2.4, 1.1, 3, groups[0]), product(2, 2.7, 1.6, 6, groups[1])], [8, 20])
+    assert tuple(play.state.sales[0].sold.values()) == pytest.approx(quantities, abs=1e-6)
+    assert play.metrics()["score"] == pytest.approx(score, abs=1e-6)
+
+
+def test_the_rate_drifts_and_swings():
+    instance = Instance.model_validate_json(
+        json.dumps({"products": [product(1, 2.5, 1.5, 6, slope=-0.02, amplitude=2)], "season": 16})
+    )
+    rates = [instance.rate(instance.products[0], t) for t in (0, 4, 8, 12)]
+    assert rates == pytest.approx([6, 7.92, 5.84, 3.76])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_prices_earn_more(seed):
+    drawn = draw_hidden("medium", "periodic", 50, Random(f"h{seed}"))
+    costs = draw_public("medium", 2, Random(f"p{seed}"))
+    named = zip(costs.items(), drawn.pop("products"), strict=True)
+    products = [{"id": name, "cost": cost, **own} for (name, cost), own in named]
+    instance = Instance.model_validate_json(json.dumps({"products": products, **drawn}))
+    rng = Random(seed)
+    for t in (0, 7):
+        best = instance.best_prices(t)
+        assert sum(instance.profits(best, t).values()) == pytest.approx(instance.best_profit, rel=1e-9)
+        for _trial in range(1_000):
+            tried = {name: price * rng.uniform(0.5, 1.5) for name, price in best.items()}
+            assert sum(instance.profits(tried, t).values()) <= instance.best_profit + 1e-9
+
+
+def test_no_price_of_a_fine_grid_earns_more():
+    instance = Instance.model_validate_json(json.dumps({"products": [product(1, 2.7, 1.2, 5)]}))
+    best = max(sum(instance.profits({"Product_1": cents / 100}, 0).values()) for cents in range(10_000))
+    assert instance.best_profit - 1e-4 < best <= instance.best_profit
+
+
+def test_prices_are_in_the_customers_currency_and_profits_in_a_fixed_one():
+    """Where the rate is three times as high, three times the price sells as much and earns as much."""
+    low, high = sold([product(1, 2.7, 1.2, 5)], [12]), sold([product(1, 2.7, 1.2, 15)], [36])
+    assert high.state.sales[0].sold == pytest.approx(low.state.sales[0].sold)
+    assert high.state.sales[0].profits == pytest.approx(low.state.sales[0].profits)
+    quantity = low.state.sales[0].sold["Product_1"]
+    assert low.state.sales[0].profits["Product_1"] == pytest.approx((12 / 5 - 1.2) * quantity)
+
+
+def test_extreme_prices_stay_finite():
+    play = sold([product(1, 2.4, 1.1, 3)], [1_000_000])
+    assert play.state.sales[0].sold["Product_1"] == 0
+    assert play.metrics()["score"] == 0
+
+
+@pytest.mark.parametrize(
+    ("prices", "says"),
+    [
+        ({}, "Product_1"),
+        ({"Product_1": -1}, "Product_1"),
+        ({"Product_1": True}, "Product_1"),
+        ({"Product_1": "8"}, "Product_1"),
+        ({"Product_1": 1, "Product_2": 1}, "Product_2"),
+    ],
+)
+def test_malformed_prices_name_their_fault(prices, says):
+    play, _events = start(configure(Pricing, {}), 1)
+    with pytest.raises(Refused, match=says):
+        submit(play, "agent", {"prices": prices})
+
+
+@pytest.mark.parametrize(
+    ("instance", "says"),
+    [
+        ({"products": [product(1, 2, 1, 1), product(1, 2, 1, 1)]}, "Product_1"),
+        ({"products": [product(1, 2, 1, 1, slope=-0.1)]}, "period 10"),
+        ({"products": [{"id": "A", "quality": 2, "cost": 1}]}, "alpha"),
+    ],
+)
+def test_a_contradictory_market_is_refused_by_name(instance, says):
+    with pytest.raises(BadConfig, match=says):
+        configure(Pricing, {"instance": instance, "periods": 20})
+
+
+def test_scripts_score_as_they_should():
+    scores = {}
+    for script in ("optimum", "climb"):
+        play, _events = start(configure(Pricing, {"instance_seed": 1}), 1)
+        while not play.over:
+            play, _events = submit(play, "agent", script_move(play, "agent", script))
+        scores[script] = play.metrics()["score"]
+    assert scores["optimum"] == pytest.approx(1)
+    assert 0.5 < scores["climb"] < 1

@@ -1,0 +1,77 @@
+"""Scripted buyers. Only `optimum` knows what is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.practice import also_in_practice
+
+if TYPE_CHECKING:
+    from games.procurement.instances import Instance, Offer
+    from games.procurement.rules import Procurement, Purchases
+
+FAILURES = 10
+"""Offers in a row that no longer fit before a random plan is complete."""
+
+
+def optimum(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
+    """The best of all plans, which it knows."""
+    return {"plan": dict(state.best_plan)}
+
+
+def random(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
+    """Adds random offers in steps that can be paid until ten in a row cannot."""
+    instance, plan, failed = state.instance, dict[str, int](), 0
+    while failed < FAILURES:
+        offer = rng.choice(instance.offers)
+        more = {**plan, offer.id: max(plan.get(offer.id, 0) + 1, offer.minimum or 0)}
+        if instance.cost(more) <= instance.budget:
+            plan, failed = more, 0
+        else:
+            failed += 1
+    return {"plan": plan}
+
+
+def greedy(game: Procurement, state: Purchases, role: Role, rng: Random) -> MoveData:
+    """Each category's cheapest offer at first; then the best plan so far with one offer changed."""
+    best = state.best()
+    if best is None:
+        return {"plan": _cheapest(state.instance)}
+    plan = dict(best.plan)
+    offer = rng.choice(state.instance.offers)
+    plan[offer.id] = rng.choice((0, max(plan.get(offer.id, 0) + 1, offer.minimum or 0)))
+    others = [name for name in plan if name != offer.id and plan[name]]
+    rng.shuffle(others)
+    while state.instance.cost(plan) > state.instance.budget and others:
+        name = others[-1]
+        fewer = plan[name] - 1
+        plan[name] = fewer if fewer >= (state.instance.by_id[name].minimum or 0) else 0
+        if not plan[name]:
+            others.pop()
+    return {"plan": {name: quantity for name, quantity in plan.items() if quantity}}
+
+
+def _cheapest(instance: Instance) -> dict[str, int]:
+    """An equal share of the budget for each category, spent on its cheapest offer per unit."""
+    share = instance.budget / len(instance.categories)
+    plan: dict[str, int] = {}
+    for category in instance.categories:
+        holding = [offer for offer in instance.offers if _units(offer, category)]
+        if not holding:
+            continue
+        offer = min(holding, key=lambda offer: (offer.price / _units(offer, category), offer.id))
+        quantity = max(0, floor((share - (offer.upfront or 0.0)) / offer.price))
+        if quantity >= max(offer.minimum or 0, 1):
+            plan[offer.id] = max(plan.get(offer.id, 0), quantity)
+    return plan
+
+
+def _units(offer: Offer, category: tuple[str, ...]) -> int:
+    return sum(number for name, number in offer.contents.items() if name in category)
+
+
+SCRIPTS: Mapping[str, Script] = also_in_practice({"optimum": optimum, "random": random, "greedy": greedy})

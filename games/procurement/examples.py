@@ -1,0 +1,34 @@
+"""What the contract plays of procurement, and that every closed period reveals something of what is hidden."""
+
+from __future__ import annotations
+
+from games.examples import Examples, Pair
+from games.interface import Json
+from games.periods import AGENT
+from games.practice import closes_a_period
+
+GIVEN = {
+    "categories": [["A1", "A2"], ["B1"]],
+    "offers": [
+        {"id": "Offer_1", "contents": {"A1": 2}, "price": 2.5},
+        {"id": "Offer_2", "contents": {"A2": 1, "B1": 1}, "price": 7},
+        {"id": "Offer_3", "contents": {"B1": 1}, "price": 1.5, "upfront": 5},
+    ],
+    "budget": 24,
+}
+
+
+def given(**effectiveness: int) -> dict[str, Json]:
+    """The instance with this hidden part."""
+    return {"instance": {**GIVEN, "effectiveness": effectiveness}, "periods": 3}
+
+
+EXAMPLES = Examples(
+    configs=(
+        {"level": "small", "periods": 6, "practice": True},
+        {"level": "medium", "periods": 3, "told": "horizon", "instance_seed": 3},
+        {"level": "small", "periods": 4, "told": "horizon_goal"},
+    ),
+    reveals=closes_a_period,
+    pairs=(Pair(AGENT, given(A1=1, A2=2, B1=3), given(A1=3, A2=1, B1=1)),),
+)

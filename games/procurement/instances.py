@@ -1,0 +1,153 @@
+"""Instances of procurement: offers, budget and hidden effectiveness, given whole or drawn (EconEvals, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from math import prod
+from random import Random
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from games.draws import cents, geometric
+from games.words import quoted
+
+LEVELS: Mapping[str, tuple[int, int, float, float, int]] = {
+    "basic": (12, 3, 0.8, 0.5, 3),
+    "medium": (30, 5, 0.5, 0.2, 5),
+    "hard": (100, 10, 0.1, 0.1, 20),
+    "small": (6, 2, 0.8, 0.5, 3),
+}
+"""Per level: products (as many as offers), categories, p1 and p2 of the geometric draws, the largest effectiveness."""
+HIGHEST_PRICE = 20.0
+Plan = Mapping[str, int]
+"""Quantity by offer; offers left out are not bought."""
+_EXACT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+Name = Annotated[str, Field(min_length=1, max_length=60)]
+# Snapshots hold lists where the model has tuples.
+Category = Annotated[tuple[Name, ...], Field(min_length=1, strict=False)]
+Quantity = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class Offer(BaseModel):
+    """What one unit of an offer holds and costs.
+
+    Attributes:
+        minimum: the fewest units that can be bought, if any are.
+        upfront: what is paid once where any unit is bought.
+    """
+
+    model_config = _EXACT
+
+    id: Name
+    contents: Annotated[dict[Name, Quantity], Field(min_length=1)]
+    price: float = Field(gt=0, le=1e6)
+    minimum: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    upfront: Annotated[float, Field(ge=0, le=1e6)] | None = None
+
+    def cost(self, quantity: int) -> float:
+        """What so many units cost."""
+        return quantity * self.price + (self.upfront or 0.0) if quantity else 0.0
+
+
+class Instance(BaseModel):
+    """Everything there is to know of one environment; effectiveness is hidden."""
+
+    model_config = _EXACT
+
+    categories: Annotated[tuple[Category, ...], Field(min_length=1, strict=False)]
+    effectiveness: dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]]
+    offers: Annotated[tuple[Offer, ...], Field(min_length=1, max_length=200, strict=False)]
+    budget: float = Field(ge=0, le=1e9)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Instance:
+        products = [name for category in self.categories for name in category]
+        if repeated := next((name for name in products if products.count(name) > 1), None):
+            _contradiction("The product {name} is in two categories.", repeated)
+        for name in products:
+            if name not in self.effectiveness:
+                _contradiction("The effectiveness of {name} is missing.", name)
+        for name in self.effectiveness:
+            if name not in products:
+                _contradiction("The effectiveness names {name}, which is in no category.", name)
+        ids = [offer.id for offer in self.offers]
+        if repeated := next((name for name in ids if ids.count(name) > 1), None):
+            _contradiction("Two offers are called {name}.", repeated)
+        for offer in self.offers:
+            if unknown := next((name for name in offer.contents if name not in products), None):
+                _contradiction("An offer holds {name}, which is in no category.", unknown)
+        return self
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Offer]:
+        return {offer.id: offer for offer in self.offers}
+
+    def cost(self, plan: Plan) -> float:
+        """What a plan costs."""
+        return sum((self.by_id[name].cost(quantity) for name, quantity in plan.items()), start=0.0)
+
+    def units(self, plan: Plan) -> dict[str, int]:
+        """Units of each product in a plan."""
+        units = dict.fromkeys(self.effectiveness, 0)
+        for name, quantity in plan.items():
+            for product, number in self.by_id[name].contents.items():
+                units[product] += number * quantity
+        return units
+
+    def workers(self, plan: Plan) -> float:
+        """Workers supported: the geometric mean over categories of effective units (section 3.1)."""
+        units = self.units(plan)
+        sums = [sum(self.effectiveness[name] * units[name] for name in category) for category in self.categories]
+        return float(prod(value ** (1 / len(sums)) for value in sums))
+
+
+def _contradiction(words: str, name: str) -> None:
+    raise PydanticCustomError("contradiction", words, {"name": quoted(name, most=60)})
+
+
+def draw_public(level: str, rng: Random) -> dict[str, Any]:
+    """Categories, offers and budget of a level: what the role may see."""
+    products, categories, p1, p2, _highest = LEVELS[level]
+    per_category = products // categories
+    names = [[f"{chr(65 + i)}{j}" for j in range(1, per_category + 1)] for i in range(categories)]
+    everything = [name for category in names for name in category]
+    first = rng.sample(everything, products)
+    offers = [_draw_offer(number, first[number - 1], everything, p1, p2, rng) for number in range(1, products + 1)]
+    made = [Offer.model_validate(offer) for offer in offers]
+    return {"categories": names, "offers": offers, "budget": _draw_budget(names, made, p2, rng)}
+
+
+def _draw_offer(number: int, first: str, products: list[str], p1: float, p2: float, rng: Random) -> dict[str, Any]:
+    others = [name for name in products if name != first]
+    held = min(geometric(p1, rng), len(products))
+    contents = {name: geometric(p2, rng) for name in [first, *rng.sample(others, held - 1)]}
+    offer: dict[str, Any] = {"id": f"Offer_{number}", "contents": contents}
+    kind = rng.choice(("simple", "bulk only", "two-part"))
+    offer["price"] = cents(rng.uniform(1, HIGHEST_PRICE))
+    if kind == "bulk only":
+        offer["minimum"] = rng.randint(2, 10)
+    if kind == "two-part":
+        offer["upfront"] = cents(rng.uniform(1, HIGHEST_PRICE))
+    return offer
+
+
+def _draw_budget(categories: list[list[str]], offers: list[Offer], p2: float, rng: Random) -> float:
+    """What a random purchase of a product from every category costs, and up to a dollar more."""
+    bought: dict[str, int] = {}
+    for category in categories:
+        product = rng.choice(category)
+        offer = rng.choice([offer for offer in offers if product in offer.contents])
+        bought[offer.id] = max(geometric(p2, rng), offer.minimum or 0)
+    by_id = {offer.id: offer for offer in offers}
+    return cents(sum(by_id[name].cost(quantity) for name, quantity in bought.items()) + rng.random())
+
+
+def draw_hidden(level: str, rng: Random) -> dict[str, int]:
+    """The effectiveness of every product of a level."""
+    products, categories, _p1, _p2, highest = LEVELS[level]
+    per_category = products // categories
+    names = [f"{chr(65 + i)}{j}" for i in range(categories) for j in range(1, per_category + 1)]
+    return {name: rng.randint(1, highest) for name in names}

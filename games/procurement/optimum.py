@@ -1,0 +1,191 @@
+"""The best plan there is, exactly, by an open solver (HiGHS).
+
+Maximises Σ (1/k) ln S_i over whole quantities, S_i the effective units of category i. ln is replaced by its
+chords between neighbouring integers, y ≤ ln t + (S - t)·ln((t+1)/t) for t = 1, 2, …: exact where S is whole, which
+it always is. Chords are added where the solution so far lies above them. The relaxation, which takes milliseconds, says
+where they are needed: there they are laid closely before whole quantities are demanded, so that few integer programs
+have to be solved, each beginning with the best plan so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import floor, log
+from threading import Lock
+from typing import Any
+
+import highspy
+
+from games.procurement.instances import Instance, Offer
+
+SLACK = 1e-9
+"""What a plan may cost beyond the budget."""
+GROWTH = 2
+"""Between the chords that a model begins with."""
+ABOVE = 1e-9
+"""How far above a chord a solution may lie."""
+CLOSE = (0.7, 0.8, 0.88, 0.93, 0.96, 0.98, 0.99, 0.995, 1.005, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.35)
+"""Where chords are laid around the relaxation's effective units, as multiples of them."""
+SEARCHES = ("mip_heuristic_run_rins", "mip_heuristic_run_rens", "mip_heuristic_run_root_reduced_cost")
+"""HiGHS' searches for better plans by smaller programs: here they take longer than the tree they save."""
+
+
+def optimum(instance: Instance) -> tuple[float, dict[str, int]]:
+    """The most workers that any feasible plan supports, and such a plan; 0 and {} where some category stays empty."""
+    with _one_by_one:
+        return _solve(instance.model_dump_json())
+
+
+_one_by_one = Lock()
+"""Whoever asks for an instance that is being solved waits for it, instead of solving it too."""
+
+
+# Found before a match is opened, asked for again while it is (`Procurement.slow_setup`).
+@lru_cache(maxsize=256)
+def _solve(data: str) -> tuple[float, dict[str, int]]:
+    instance = Instance.model_validate_json(data)
+    model = _Model(instance)
+    plan = model.best()
+    if plan is None:
+        return 0.0, {}
+    return instance.workers(plan), plan
+
+
+class _Model:
+    """The integer program, with its chords so far.
+
+    Columns: a quantity per offer; whether it is bought, where that matters; effective units and their
+    logarithm per category.
+    """
+
+    def __init__(self, instance: Instance):
+        self._instance = instance
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("mip_rel_gap", 0.0)
+        self._solver.setOptionValue("mip_abs_gap", 1e-9)
+        self._solver.setOptionValue("mip_feasibility_tolerance", 1e-9)
+        self._solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
+        self._solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
+        for search in SEARCHES:
+            self._solver.setOptionValue(search, False)
+        self._solver.setOptionValue("threads", 1)
+        self._solver.setOptionValue("random_seed", 0)
+        self._quantity: dict[str, int] = {}
+        self._columns = 0
+        costs: list[tuple[int, float]] = []
+        for offer in instance.offers:
+            most = _most(offer, instance.budget)
+            column = self._quantity[offer.id] = self._integer(0, most)
+            costs.append((column, offer.price))
+            if offer.minimum or offer.upfront:
+                bought = self._integer(0, 1)
+                costs.append((bought, offer.upfront or 0.0))
+                self._row([(column, 1.0), (bought, -float(most))], upper=0.0)
+                if offer.minimum:
+                    self._row([(column, 1.0), (bought, -float(offer.minimum))], lower=0.0)
+        self._row(costs, upper=instance.budget + SLACK)
+        self._units, self._logs = [], []
+        for category in instance.categories:
+            worth = {offer.id: _effective(offer, instance, category) for offer in instance.offers}
+            ceiling = sum(
+                value * _most(offer, instance.budget) for offer in instance.offers if (value := worth[offer.id])
+            )
+            units, logarithm = self._continuous(1, max(ceiling, 1)), self._continuous(0, log(max(ceiling, 1)))
+            self._row([(units, -1.0), *((self._quantity[name], float(w)) for name, w in worth.items() if w)], 0.0, 0.0)
+            self._solver.changeColCost(logarithm, 1 / len(instance.categories))
+            self._units.append(units)
+            self._logs.append(logarithm)
+        self._chords: set[tuple[int, int]] = set()
+        for i in range(len(self._units)):
+            t = 1
+            while t <= self._solver.getLp().col_upper_[self._units[i]]:
+                self._chord(i, t)
+                t = max(t + 1, int(t * GROWTH))
+        self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
+
+    def best(self) -> dict[str, int] | None:
+        """The best plan; None where no plan reaches every category."""
+        self._solver.setOptionValue("solve_relaxation", True)
+        relaxed = self._with_all_chords()
+        if relaxed is None:
+            return None
+        for i, units in enumerate(self._units):
+            for t in {max(1, int(relaxed[units] * multiple)) for multiple in CLOSE}:
+                if (i, t) not in self._chords:
+                    self._chord(i, t)
+        self._solver.setOptionValue("solve_relaxation", False)
+        values = self._with_all_chords()
+        if values is None:
+            return None
+        plan = {name: round(values[column]) for name, column in self._quantity.items()}
+        return {name: quantity for name, quantity in plan.items() if quantity}
+
+    def _with_all_chords(self) -> list[float] | None:
+        """The solution, once it lies above no chord; None where there is none."""
+        while True:
+            values = self._solved()
+            if values is None:
+                return None
+            missing = [chord for chord in self._exceeded(values) if chord not in self._chords]
+            if not missing:
+                return values
+            for i, t in missing:
+                self._chord(i, t)
+            self._begin_with(values)
+
+    def _begin_with(self, values: list[float]) -> None:
+        """Let the next integer program know a plan: the same quantities, at the logarithms that are true of them."""
+        known = highspy.HighsSolution()
+        for units, logarithm in zip(self._units, self._logs, strict=True):
+            values[logarithm] = log(max(1.0, values[units]))
+        known.col_value = values
+        self._solver.setSolution(known)
+
+    def _solved(self) -> list[float] | None:
+        self._solver.run()
+        if self._solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        return list(self._solver.getSolution().col_value)
+
+    def _exceeded(self, values: list[float]) -> Iterator[tuple[int, int]]:
+        """Chords that the solution lies above: those around its effective units."""
+        for i, (units, logarithm) in enumerate(zip(self._units, self._logs, strict=True)):
+            at = values[units]
+            for t in {max(1, floor(at + ABOVE)), max(1, floor(at + ABOVE) - 1)}:
+                if values[logarithm] > log(t) + (at - t) * log((t + 1) / t) + ABOVE:
+                    yield i, t
+
+    def _chord(self, i: int, t: int) -> None:
+        """y ≤ ln t + (S - t)·ln((t+1)/t)."""
+        self._chords.add((i, t))
+        slope = log((t + 1) / t)
+        self._row([(self._logs[i], 1.0), (self._units[i], -slope)], upper=log(t) - t * slope)
+
+    def _integer(self, lower: float, upper: float) -> int:
+        column = self._continuous(lower, upper)
+        self._solver.changeColIntegrality(column, highspy.HighsVarType.kInteger)
+        return column
+
+    def _continuous(self, lower: float, upper: float) -> int:
+        self._solver.addVar(float(lower), float(upper))
+        self._columns += 1
+        return self._columns - 1
+
+    def _row(
+        self, terms: list[tuple[int, float]], lower: float = -highspy.kHighsInf, upper: float = highspy.kHighsInf
+    ) -> None:
+        columns = [column for column, _weight in terms]
+        self._solver.addRow(lower, upper, len(terms), columns, [weight for _column, weight in terms])
+
+
+def _most(offer: Offer, budget: float) -> int:
+    """The most units of one offer that the budget buys."""
+    most = max(0, floor((budget + SLACK - (offer.upfront or 0.0)) / offer.price))
+    return most if most >= (offer.minimum or 0) else 0
+
+
+def _effective(offer: Offer, instance: Instance, category: tuple[str, ...]) -> int:
+    """Effective units of a category in one unit of the offer."""
+    return sum(instance.effectiveness[name] * number for name, number in offer.contents.items() if name in category)

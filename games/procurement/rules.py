@@ -1,0 +1,329 @@
+"""Procurement: buy equipment from offers under a budget, period after period, not knowing how effective it is.
+
+Source: EconEvals, section 3.1. A plan supports as many workers as the geometric mean over categories of the
+effective units it buys. Only the outcome of whole plans is told; the score is the best one as a share of the optimum.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Question,
+    Role,
+    Script,
+    Tool,
+)
+from games.periods import (
+    AGENT,
+    PERIODS_PLAYED,
+    ROUND_AND_ROLE,
+    InstanceConfig,
+    Periods,
+    Screen,
+    Submitted,
+    for_instance,
+    instance_of,
+    look,
+    plain,
+    refuse_names,
+    whole,
+)
+from games.practice import Benchmark
+from games.procurement import baselines, quiz, views
+from games.procurement.instances import Instance, Plan, draw_hidden, draw_public
+from games.procurement.optimum import optimum
+from games.words import gettext as _
+from games.words import quoted
+
+MOST_UNITS = 1_000_000
+WITHIN = 1e-9
+"""What a plan may cost beyond the budget."""
+AS_GOOD = 1e-6
+"""How close to the optimum counts as having found it."""
+
+
+class ProcurementConfig(InstanceConfig):
+    """One treatment. Defaults: the paper's basic level."""
+
+    level: Literal["basic", "medium", "hard", "small"] = Field(
+        "basic", title="Level", description="Size of the instance; small is for people."
+    )
+    told: Literal["baseline", "horizon", "horizon_goal"] = Field(
+        "baseline",
+        title="Told",
+        description="Horizon: the number of periods. Horizon and goal: also that the best plan counts.",
+    )
+    instance: Instance | None = Field(
+        None, title="Instance", description="Offers, budget and effectiveness, given whole. Empty: drawn."
+    )
+
+
+class PlanMove(Move):
+    """What to buy in this period."""
+
+    plan: Annotated[
+        Submitted,
+        WithJsonSchema(
+            {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": MOST_UNITS}}
+        ),
+    ] = Field(title="Your plan", description="Quantity by offer; offers left out are not bought.")
+
+
+FORM = Form(
+    "plan",
+    _("Buy for this period"),
+    PlanMove,
+    help=_("Say how many units of each offer you buy, within the budget. This closes the period."),
+    tool="submit_purchase_plan",
+)
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """One period: the plan without zeros, its cost, and the workers it supports; None: it failed."""
+
+    plan: Plan
+    cost: float
+    workers: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purchases(Periods):
+    """The instance with its optimum, and the purchases so far."""
+
+    instance: Instance
+    optimum: float
+    best_plan: Plan
+    purchases: tuple[Purchase, ...] = ()
+
+    def best(self) -> Purchase | None:
+        """The feasible purchase that supports the most workers; the first of equals."""
+        return max(
+            (purchase for purchase in self.purchases if purchase.workers is not None),
+            key=lambda purchase: purchase.workers or 0.0,
+            default=None,
+        )
+
+
+class Procurement(Benchmark[ProcurementConfig, Purchases]):
+    """A manager looks for the best use of a budget."""
+
+    key: ClassVar[str] = "procurement"
+    title: ClassVar[str] = _("Procurement")
+    summary: ClassVar[str] = _("Buy equipment under a budget again and again, and find out what works.")
+    rules_version: ClassVar[int] = 1
+    slow_setup: ClassVar[bool] = True
+    Config: ClassVar[type[Config]] = ProcurementConfig
+    State: ClassVar[type] = Purchases
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "greedy"
+    starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 15, "practice": True}
+    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
+    own_words: ClassVar[tuple[str, ...]] = tuple("offer plan budget worker workers period note product units".split())
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "score": "Workers supported by the best feasible plan, as a share of the optimum.",
+        "best": "Workers supported by the best feasible plan; 0 without one.",
+        "optimum": "Workers that the best of all plans supports.",
+        "solved": "Whether the optimum was found.",
+        "solved_at": "Period in which it was found first, from 1.",
+        "infeasible_plans": "Plans beyond the budget or below an offer's minimum.",
+        "exploration_rate": "Different plans, as a share of all plans.",
+        **PERIODS_PLAYED,
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        **ROUND_AND_ROLE,
+        "plan": "The plan, as JSON.",
+        "cost": "What it costs, in dollars of the game.",
+        "workers": "Workers supported; empty where the plan is not feasible.",
+        "optimum": "Workers that the best of all plans supports.",
+        "best_so_far": "Workers supported by the best plan so far, this period included.",
+    }
+    screen: ClassVar[Screen] = views.SCREEN
+    asks: ClassVar[str] = _("Period {period}: choose what to buy.")
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def begin(self, chance: Chance) -> Purchases:
+        config = self.config
+        instance = config.instance
+        if instance is None:
+            kind = (self.key, config.level)
+
+            def public(rng: Random) -> dict[str, Any]:
+                return draw_public(config.level, config.luck(rng, *kind))
+
+            def hidden(rng: Random) -> dict[str, int]:
+                return draw_hidden(config.level, config.luck(rng, *kind, part="hidden"))
+
+            drawn = chance.draw("instance", public)
+            effectiveness = chance.draw("effectiveness", hidden, known_to=())
+            instance = instance_of(Instance, {**drawn, "effectiveness": effectiveness})
+        frozen: Instance = instance
+        # Logged like a draw: a replay computes the optimum again and compares.
+        found: dict[str, Any] = chance.draw("optimum", lambda _rng: _best_of(frozen), known_to=())
+        return Purchases(instance=instance, optimum=found["workers"], best_plan=found["plan"])
+
+    def period(self, state: Purchases) -> int:
+        return len(state.purchases)
+
+    def submission(self, state: Purchases, role: Role) -> Form:
+        return for_instance(FORM, list(state.instance.by_id), every=False, last=self.last(state, role))
+
+    def refuse_submission(self, state: Purchases, role: Role, move: Any) -> str | None:
+        if unknown := refuse_names(move.plan, list(state.instance.by_id), _("offer"), every=False):
+            return unknown
+        for name, quantity in move.plan.items():
+            if not whole(quantity, MOST_UNITS):
+                return _("The quantity of {offer} must be a whole number from 0 to {most}.").format(
+                    offer=quoted(str(name)), most=f"{MOST_UNITS:,}"
+                )
+        return None
+
+    def submitted(self, state: Purchases, moves: Mapping[Role, Any], chance: Chance) -> Purchases:
+        plan = {name: quantity for name, quantity in moves[AGENT].plan.items() if quantity}
+        cost = state.instance.cost(plan)
+        workers = None if self.problem(state.instance, plan) else state.instance.workers(plan)
+        return replace(state, purchases=(*state.purchases, Purchase(plan, cost, workers)))
+
+    def problem(self, instance: Instance, plan: Plan) -> str:
+        """Why a plan cannot be carried out, and by how much; empty where it can."""
+        for name, quantity in plan.items():
+            least = instance.by_id[name].minimum or 0
+            if quantity < least:
+                return _("{offer} is sold from {least} units on; the plan has {quantity}.").format(
+                    offer=name, least=least, quantity=quantity
+                )
+        cost = instance.cost(plan)
+        if cost <= instance.budget + WITHIN:
+            return ""
+        return _("The plan costs {cost}, {over} more than the budget of {budget}.").format(
+            cost=self.money(cost), over=self.money(cost - instance.budget), budget=self.money(instance.budget)
+        )
+
+    def last(self, state: Purchases, role: Role) -> MoveData | None:
+        return {"plan": dict(state.purchases[-1].plan)} if state.purchases else None
+
+    def first(self, state: Purchases, role: Role) -> MoveData:
+        """Nothing is bought."""
+        return {"plan": {}}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def score(self, state: Purchases) -> float | None:
+        """The best feasible plan as a share of the optimum; None where nothing can be supported."""
+        if state.optimum == 0:
+            return None
+        best = state.best()
+        return 0.0 if best is None else (best.workers or 0.0) / state.optimum
+
+    def metrics(self, state: Purchases) -> Metrics:
+        best = state.best()
+        solved_at = next((row["round"] for row in self.records(state) if self._solves(state, row["best_so_far"])), None)
+        plans = [json.dumps(purchase.plan, sort_keys=True) for purchase in state.purchases]
+        return {
+            "score": self.score(state),
+            "best": best.workers if best is not None else 0.0,
+            "optimum": state.optimum,
+            "solved": solved_at is not None,
+            "solved_at": solved_at,
+            "infeasible_plans": sum(purchase.workers is None for purchase in state.purchases),
+            "exploration_rate": len(set(plans)) / len(plans),
+            "periods_played": len(plans),
+        }
+
+    @staticmethod
+    def _solves(state: Purchases, workers: float) -> bool:
+        return state.optimum > 0 and workers >= state.optimum - AS_GOOD
+
+    def records(self, state: Purchases) -> Sequence[Mapping[str, Json]]:
+        """One row per period."""
+        rows, best = [], 0.0
+        for number, purchase in enumerate(state.purchases, start=1):
+            best = max(best, purchase.workers or 0.0)
+            rows.append(
+                {
+                    "round": number,
+                    "role": AGENT,
+                    "plan": json.dumps(purchase.plan),
+                    "cost": purchase.cost,
+                    "workers": purchase.workers,
+                    "optimum": state.optimum,
+                    "best_so_far": best,
+                }
+            )
+        return rows
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """The number of periods, unless it is told."""
+        return super().secrets(role) if self.config.told == "baseline" else frozenset()
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention."""
+        return {
+            "periods": None if self.config.told == "baseline" else self.config.periods,
+            "best_counts": self.config.told == "horizon_goal",
+        }
+
+    def length(self) -> str:
+        """Nothing, unless the treatment tells it."""
+        if self.config.told == "baseline":
+            return ""
+        return _("{periods} periods").format(periods=self.config.periods)
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.QUESTIONS
+
+    def looks(self, state: Purchases, role: Role) -> Sequence[Tool]:
+        instance = state.instance
+        return (
+            self.history(
+                state,
+                role,
+                "get_previous_purchase_data",
+                _("Every earlier period: the plan, its cost, and the workers it supports or why it failed."),
+                under="purchases",
+            ),
+            look(
+                "get_equipment_information",
+                _("All offers: what a unit holds, its price, its minimum quantity and upfront payment."),
+                lambda: {
+                    "categories": [list(category) for category in instance.categories],
+                    "offers": [plain(offer.model_dump(exclude_none=True)) for offer in instance.offers],
+                },
+                "offers",
+            ),
+            look(
+                "get_budget",
+                _("What a plan may cost. The budget is the same in every period."),
+                lambda: {"budget": plain(instance.budget)},
+                "situation",
+            ),
+        )
+
+    def told(self, state: Purchases, t: int, role: Role) -> dict[str, Json]:
+        purchase = state.purchases[t]
+        row: dict[str, Json] = {"period": t, "plan": dict(purchase.plan), "cost": plain(purchase.cost)}
+        if purchase.workers is None:
+            return {**row, "problem": self.problem(state.instance, purchase.plan)}
+        return {**row, "workers_supported": plain(purchase.workers)}
+
+
+def _best_of(instance: Instance) -> dict[str, Any]:
+    workers, plan = optimum(instance)
+    return {"workers": workers, "plan": plan}

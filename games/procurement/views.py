@@ -1,0 +1,114 @@
+"""What a buyer may know, as blocks: offers, budget, own purchases and notes. Effectiveness never shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from games.interface import Block, Cell, Chart, Fact, Facts, Role, Series, Table, Text
+from games.periods import Screen, shown, two_decimals
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.procurement.instances import Offer
+    from games.procurement.rules import Procurement, Purchase, Purchases
+
+
+def _data(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
+    return _situation(game, state), _offers(game, state), _history(game, state), _chart(state)
+
+
+def _outcome(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
+    """What came of the last purchase."""
+    purchase = state.purchases[-1]
+    if purchase.workers is None:
+        problem = game.problem(state.instance, purchase.plan)
+        return (Text("outcome", _("Your last plan failed. {problem}").format(problem=problem), tone="notice"),)
+    words = _("Your last plan supports {workers} workers and costs {cost}.")
+    return (Text("outcome", words.format(workers=_workers(purchase), cost=game.money(purchase.cost)), tone="good"),)
+
+
+def _workers(purchase: Purchase) -> str:
+    return shown(purchase.workers or 0.0)
+
+
+def _situation(game: Procurement, state: Purchases) -> Facts:
+    """Period, budget, and the best so far."""
+    best = state.best()
+    facts = [
+        game.period_fact(state),
+        Fact("budget", _("Budget in every period"), state.instance.budget, game.money(state.instance.budget)),
+        Fact(
+            "best",
+            _("Most workers so far"),
+            None if best is None else two_decimals(best.workers or 0.0),
+            _("none yet") if best is None else _workers(best),
+        ),
+        Fact("categories", _("Categories"), len(state.instance.categories), _categories(state)),
+    ]
+    return Facts("situation", _("Where you stand"), tuple(facts))
+
+
+def _categories(state: Purchases) -> str:
+    """The products by category."""
+    return "; ".join(", ".join(category) for category in state.instance.categories)
+
+
+def _offers(game: Procurement, state: Purchases) -> Table:
+    """All offers."""
+    columns = (_("Offer"), _("A unit holds"), _("Price"), _("Type"), _("Minimum"), _("Upfront"))
+    return Table(
+        "offers", _("Offers"), columns, tuple(_offer(game, offer) for offer in state.instance.offers), sortable=True
+    )
+
+
+def _offer(game: Procurement, offer: Offer) -> tuple[Cell, ...]:
+    held = ", ".join(f"{number} × {name}" for name, number in offer.contents.items())
+    if offer.minimum:
+        kind = _("bulk only")
+    elif offer.upfront:
+        kind = _("two-part")
+    else:
+        kind = _("simple")
+    upfront = game.money(offer.upfront) if offer.upfront else ""
+    return offer.id, held, game.money(offer.price), kind, offer.minimum or "", upfront
+
+
+def _history(game: Procurement, state: Purchases) -> Table:
+    """Every earlier plan with what came of it."""
+    rows = tuple(
+        (
+            period,
+            ", ".join(f"{quantity} × {name}" for name, quantity in purchase.plan.items()) or _("nothing"),
+            game.money(purchase.cost),
+            game.problem(state.instance, purchase.plan) if purchase.workers is None else _workers(purchase),
+        )
+        for period, purchase in enumerate(state.purchases)
+    )
+    columns = (_("Period"), _("Plan"), _("Cost"), _("Workers supported"))
+    return Table("history", _("Your plans so far"), columns, rows, sortable=True, newest_first=True)
+
+
+def _chart(state: Purchases) -> Chart:
+    """Workers supported, period by period."""
+    points = tuple(
+        (float(period), two_decimals(purchase.workers))
+        for period, purchase in enumerate(state.purchases)
+        if purchase.workers is not None
+    )
+    lines = (Series(_("your plans"), points),) if points else ()
+    return Chart("workers", _("Workers supported by your plans"), _("Period"), _("Workers"), lines)
+
+
+def _result(game: Procurement, state: Purchases, role: Role) -> tuple[Block, ...]:
+    """How it ended: the best plan, and the optimum now that it gives nothing away."""
+    best = state.best()
+    share = 0.0 if best is None or not state.optimum else (best.workers or 0.0) / state.optimum
+    facts = (
+        Fact("best_plan", _("Your best plan supports"), share, _workers(best) if best else "0"),
+        Fact("possible", _("The best of all plans supports"), state.optimum, shown(state.optimum)),
+        Fact("share", _("Your score"), share, f"{100 * share:.1f}%"),
+    )
+    return (Facts("result", _("The result"), facts),)
+
+
+SCREEN = Screen(_outcome, _result, _data)

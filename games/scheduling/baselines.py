@@ -1,0 +1,40 @@
+"""Scripted schedulers. Only `optimum` knows the preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.practice import also_in_practice
+
+if TYPE_CHECKING:
+    from games.scheduling.rules import Attempts, Scheduling
+
+
+def optimum(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
+    """The stable matching that is best for the workers, which it knows."""
+    return {"assignment": state.instance.stable()}
+
+
+def random(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
+    """Any matching."""
+    workers, tasks = state.instance.workers, list(state.instance.tasks)
+    return {"assignment": dict(zip(workers, rng.sample(tasks, len(tasks)), strict=True))}
+
+
+def repair(game: Scheduling, state: Attempts, role: Role, rng: Random) -> MoveData:
+    """The identity first; then the first pair told is matched, and their partners with each other."""
+    if not state.attempts:
+        return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
+    last = state.attempts[-1]
+    matching = dict(last.matching)
+    if last.told:
+        worker, task = last.told[0]
+        rival = next(other for other, held in matching.items() if held == task)
+        matching[rival], matching[worker] = matching[worker], task
+    return {"assignment": matching}
+
+
+SCRIPTS: Mapping[str, Script] = also_in_practice({"optimum": optimum, "random": random, "repair": repair})

@@ -1,0 +1,28 @@
+"""What the contract plays of scheduling; every closed period reveals something of the preferences."""
+
+from __future__ import annotations
+
+from games.examples import Examples, Pair
+from games.interface import Json
+from games.periods import AGENT
+from games.practice import closes_a_period
+
+TASKS, WORKERS = ["T1", "T2", "T3"], ["W1", "W2", "W3"]
+
+
+def given(workers: list[list[str]], tasks: list[list[str]]) -> dict[str, Json]:
+    """An instance with these rankings, all of them hidden."""
+    by_worker, by_task = dict(zip(WORKERS, workers, strict=True)), dict(zip(TASKS, tasks, strict=True))
+    return {"instance": {"worker_preferences": by_worker, "task_preferences": by_task}, "periods": 3}
+
+
+EXAMPLES = Examples(
+    configs=(
+        {"level": "small", "periods": 6, "practice": True},
+        {"level": "small", "periods": 4, "feedback": 3, "preferences": "correlated"},
+        {"periods": 3, "instance_seed": 5},
+    ),
+    reveals=closes_a_period,
+    reveals_secrets=True,
+    pairs=(Pair(AGENT, given([TASKS] * 3, [WORKERS] * 3), given([TASKS[::-1]] * 3, [WORKERS[1:] + WORKERS[:1]] * 3)),),
+)

@@ -1,0 +1,31 @@
+"""EconEvals' scheduling: three levels, three instances of each kind of preferences; a ready study with people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.econevals import LEVELS, alone, benchmark
+from games.grids import Grid
+from games.lineups import CollectionPreset, StudyPreset
+from games.scheduling.instances import KINDS
+from games.scheduling.rules import Scheduling
+
+SOURCE = "EconEvals, section 3.2."
+
+TABLES: Mapping[str, Grid] = {"econevals": {"level": LEVELS, "preferences": KINDS}}
+
+PRESETS: Mapping[str, CollectionPreset] = {
+    f"econevals-scheduling-{level}": benchmark(
+        f"EconEvals: scheduling, {level}",
+        f"Twelve instances of level {level}: three of each kind of preferences.",
+        SOURCE,
+        {"level": level},
+    )
+    for level in LEVELS
+}
+
+STUDIES: Mapping[str, StudyPreset] = {
+    "econevals-scheduling-people": alone(
+        "EconEvals: scheduling with people", SOURCE, Scheduling.starting_config, minutes=12, turn_seconds=240
+    )
+}

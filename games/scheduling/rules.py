@@ -1,0 +1,274 @@
+"""Scheduling: assign workers to tasks, period after period, until nobody would rather have each other.
+
+Source: EconEvals, section 3.2. Preferences are hidden; after each attempt some *blocking pairs* are told: a worker
+and a task that both prefer each other to whom they were given. A matching without such pairs is stable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Question,
+    Role,
+    Script,
+    Text,
+    Tool,
+)
+from games.periods import (
+    AGENT,
+    PERIODS_PLAYED,
+    ROUND_AND_ROLE,
+    InstanceConfig,
+    Periods,
+    Screen,
+    Submitted,
+    for_instance,
+    instance_of,
+    look,
+    refuse_matching,
+)
+from games.practice import Benchmark
+from games.scheduling import baselines, quiz, views
+from games.scheduling.instances import KINDS, LEVELS, Instance, Matching, Pair, Preferences, draw
+from games.words import gettext as _
+
+
+class SchedulingConfig(InstanceConfig):
+    """One treatment. Defaults: the paper's basic level."""
+
+    level: Literal["basic", "medium", "hard", "small"] = Field(
+        "basic", title="Level", description="Number of workers and tasks; small is for people."
+    )
+    preferences: Preferences | None = Field(
+        None, title="Preferences", description="How they are drawn. Empty: by the instance seed, each kind in turn."
+    )
+    feedback: Annotated[int, Field(ge=1, le=50)] | None = Field(
+        None, title="Problem pairs told", description="After each attempt, at most. Empty: as the level has it."
+    )
+    instance: Instance | None = Field(
+        None, title="Instance", description="Everybody's preferences, given whole. Empty: drawn."
+    )
+
+
+class AssignmentMove(Move):
+    """Who does what in this period."""
+
+    assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
+        Field(title="Your schedule", description="The task of every worker; every task once.")
+    )
+
+
+FORM = Form(
+    "assignment",
+    _("Submit a schedule"),
+    AssignmentMove,
+    help=_("Give every worker one task, and every task one worker. This closes the period."),
+    tool="submit_assignment",
+)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One period: the matching, how many pairs block it, and those that were told."""
+
+    matching: Matching
+    blocking: int
+    told: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempts(Periods):
+    """The instance, and the attempts so far."""
+
+    instance: Instance
+    attempts: tuple[Attempt, ...] = ()
+
+
+class Scheduling(Benchmark[SchedulingConfig, Attempts]):
+    """A manager looks for a schedule that nobody wants to leave."""
+
+    key: ClassVar[str] = "scheduling"
+    title: ClassVar[str] = _("Scheduling")
+    summary: ClassVar[str] = _("Assign workers to tasks again and again until nobody would rather have each other.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = SchedulingConfig
+    State: ClassVar[type] = Attempts
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "repair"
+    starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}
+    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
+    own_words: ClassVar[tuple[str, ...]] = tuple("worker task schedule pair problem period note assignment".split())
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "score": "1 - blocking pairs of the last matching / those expected of a random one; may be negative.",
+        "blocking_pairs": "Blocking pairs of the last matching.",
+        "expected_blocking_pairs": "Mean number of blocking pairs of a uniform random matching.",
+        "solved": "Whether a stable matching was found.",
+        "exploration_rate": "Different matchings, as a share of all.",
+        **PERIODS_PLAYED,
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        **ROUND_AND_ROLE,
+        "assignment": "The matching, as JSON.",
+        "blocking_pairs": "Pairs that block it.",
+        "told": "Pairs that were told, as JSON.",
+    }
+    screen: ClassVar[Screen] = views.SCREEN
+    asks: ClassVar[str] = _("Period {period}: submit a schedule.")
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def begin(self, chance: Chance) -> Attempts:
+        config = self.config
+        if config.instance is not None:
+            return Attempts(instance=config.instance)
+        workers, _told = LEVELS[config.level]
+
+        def sample(rng: Random) -> dict[str, Any]:
+            seed = config.instance_seed
+            kinds = KINDS if config.preferences is None else (config.preferences,)
+            kind = rng.choice(kinds) if seed is None and len(kinds) > 1 else kinds[(seed or 0) // 3 % len(kinds)]
+            return draw(workers, kind, config.luck(rng, self.key, config.level, kind))
+
+        return Attempts(instance=instance_of(Instance, chance.draw("instance", sample, known_to=())))
+
+    def period(self, state: Attempts) -> int:
+        return len(state.attempts)
+
+    def submission(self, state: Attempts, role: Role) -> Form:
+        return for_instance(FORM, state.instance.workers, state.instance.tasks, last=self.last(state, role))
+
+    def over(self, state: Attempts) -> bool:
+        """After the last period, or as soon as a matching is stable."""
+        return super().over(state) or (bool(state.attempts) and state.attempts[-1].blocking == 0)
+
+    def refuse_submission(self, state: Attempts, role: Role, move: Any) -> str | None:
+        workers, tasks = state.instance.workers, state.instance.tasks
+        return refuse_matching(move.assignment, workers, tasks, _("worker"), _("task"))
+
+    @property
+    def told_at_most(self) -> int:
+        """How many blocking pairs are told after an attempt."""
+        return LEVELS[self.config.level][1] if self.config.feedback is None else self.config.feedback
+
+    def submitted(self, state: Attempts, moves: Mapping[Role, Any], chance: Chance) -> Attempts:
+        given = moves[AGENT].assignment
+        matching = {worker: given[worker] for worker in state.instance.workers}
+        earlier = next((attempt for attempt in state.attempts if attempt.matching == matching), None)
+        if earlier is not None:
+            return replace(state, attempts=(*state.attempts, earlier))
+        blocking = state.instance.blocking_pairs(matching)
+        told = blocking
+        if len(blocking) > self.told_at_most:
+            chosen = chance.draw("told", lambda rng: sorted(rng.sample(range(len(blocking)), self.told_at_most)))
+            told = [blocking[at] for at in chosen]
+        return replace(state, attempts=(*state.attempts, Attempt(matching, len(blocking), tuple(told))))
+
+    def last(self, state: Attempts, role: Role) -> MoveData | None:
+        return {"assignment": dict(state.attempts[-1].matching)} if state.attempts else None
+
+    def first(self, state: Attempts, role: Role) -> MoveData:
+        """The identity."""
+        return {"assignment": dict(zip(state.instance.workers, state.instance.tasks, strict=True))}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def score(self, state: Attempts) -> float:
+        """1 - b/E, b blocking pairs of the last matching; 1 where none can be expected."""
+        expected = state.instance.expected_blocking_pairs
+        return 1 - state.attempts[-1].blocking / expected if expected else 1.0
+
+    def metrics(self, state: Attempts) -> Metrics:
+        different = {json.dumps(attempt.matching, sort_keys=True) for attempt in state.attempts}
+        return {
+            "score": self.score(state),
+            "blocking_pairs": state.attempts[-1].blocking,
+            "expected_blocking_pairs": state.instance.expected_blocking_pairs,
+            "solved": state.attempts[-1].blocking == 0,
+            "exploration_rate": len(different) / len(state.attempts),
+            "periods_played": len(state.attempts),
+        }
+
+    def records(self, state: Attempts) -> Sequence[Mapping[str, Json]]:
+        """One row per period."""
+        return [
+            {
+                "round": number,
+                "role": AGENT,
+                "assignment": json.dumps(attempt.matching),
+                "blocking_pairs": attempt.blocking,
+                "told": json.dumps(attempt.told),
+            }
+            for number, attempt in enumerate(state.attempts, start=1)
+        ]
+
+    def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str:
+        """Stable before the last period, or by the last period (whose matching may be stable as well)."""
+        submitted = sum("note" not in move for _role, move in moves)
+        return "stable" if submitted - self.config.practice < self.config.periods else "last period"
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """How preferences were drawn; the last period is announced when it comes."""
+        return frozenset({"preferences"})
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention."""
+        return {"told_at_most": self.told_at_most}
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.QUESTIONS
+
+    def looks(self, state: Attempts, role: Role) -> Sequence[Tool]:
+        return (
+            self.history(
+                state,
+                role,
+                "get_previous_attempts_data",
+                _("Every earlier period: the schedule, and problem pairs that it had."),
+                under="attempts",
+            ),
+            look(
+                "get_worker_ids",
+                _("The names of all workers."),
+                lambda: {"workers": list(state.instance.workers)},
+                "situation",
+            ),
+            look(
+                "get_task_ids", _("The names of all tasks."), lambda: {"tasks": list(state.instance.tasks)}, "situation"
+            ),
+        )
+
+    def told(self, state: Attempts, t: int, role: Role) -> dict[str, Json]:
+        attempt = state.attempts[t]
+        pairs = [list(pair) for pair in attempt.told]
+        return {"period": t, "assignment": dict(attempt.matching), "problem_pairs": pairs}
+
+    def status(self, state: Attempts) -> Text:
+        """What is to be done now; the last period is said to be it."""
+        if self.over(state):
+            if state.attempts[-1].blocking == 0:
+                return Text("status", _("Your schedule has no problem pair: the game ends here."), tone="good")
+            return Text("status", _("The last period is over."), tone="notice")
+        if not self.is_last(state):
+            return super().status(state)
+        words = _("Period {period} is the last one: submit the schedule with the fewest problem pairs you can find.")
+        return Text("status", words.format(period=self.period(state)), tone="notice")
+
+    def is_last(self, state: Attempts) -> bool:
+        """Whether the present period is the last."""
+        return self.period(state) == self.config.periods - 1

@@ -1,0 +1,15 @@
+"""Golden playthroughs; `python -m games.scheduling.tests.golden` writes them anew."""
+
+from pathlib import Path
+from typing import Any
+
+from games.tests import goldens
+
+KEY = "scheduling"
+FOLDER = Path(__file__).parent / "golden"
+MATCHES: dict[str, dict[str, Any]] = {
+    "first": {"config": {"periods": 4, "instance_seed": 1}, "seed": 1, "scripts": ["repair"]},
+}
+
+if __name__ == "__main__":
+    goldens.write(FOLDER, KEY, MATCHES)

@@ -1,0 +1,139 @@
+"""Scheduling against the specification's worked cases, and what holds of every instance."""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import permutations
+from random import Random
+from statistics import fmean
+
+import pytest
+
+from games.errors import BadConfig, Refused
+from games.play import configure, script_move, start, submit
+from games.scheduling.instances import KINDS, Instance, draw
+from games.scheduling.rules import Scheduling
+
+INSTANCE = {
+    "worker_preferences": {"W1": ["T1", "T2", "T3"], "W2": ["T2", "T3", "T1"], "W3": ["T1", "T3", "T2"]},
+    "task_preferences": {"T1": ["W2", "W1", "W3"], "T2": ["W3", "W1", "W2"], "T3": ["W1", "W2", "W3"]},
+}
+
+
+def scheduled(*tasks: tuple[str, str, str], **config):
+    """The play after schedules, each the tasks of W1, W2 and W3."""
+    game = configure(Scheduling, {"instance": INSTANCE, "periods": len(tasks), **config})
+    play, _events = start(game, 1)
+    for given in tasks:
+        play, _events = submit(play, "agent", {"assignment": dict(zip(("W1", "W2", "W3"), given, strict=True))})
+    return play
+
+
+@pytest.mark.parametrize(
+    ("tasks", "blocking", "score"),
+    [(("T1", "T2", "T3"), 0, 1), (("T2", "T1", "T3"), 1, -0.5), (("T3", "T2", "T1"), 2, -2)],
+)
+def test_the_score_compares_with_a_random_matching(tasks, blocking, score):
+    metrics = scheduled(tasks).metrics()
+    assert metrics["expected_blocking_pairs"] == pytest.approx(2 / 3)
+    assert metrics["blocking_pairs"] == blocking
+    assert metrics["score"] == pytest.approx(score)
+
+
+def test_the_blocking_pair_is_told():
+    assert scheduled(("T2", "T1", "T3"), feedback=5).state.attempts[0].told == (("W2", "T3"),)
+
+
+def test_a_stable_matching_ends_the_match():
+    play, _events = start(configure(Scheduling, {"instance": INSTANCE}), 1)
+    play, _events = submit(play, "agent", {"assignment": {"W1": "T1", "W2": "T2", "W3": "T3"}})
+    assert play.over
+    assert play.metrics()["solved"] is True
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"W1": "T1", "W2": "T2"}, "W3"),
+        ({"W1": "T1", "W2": "T2", "W3": "T2"}, "T2"),
+        ({"W1": "T1", "W2": "T2", "W3": "T9"}, "W3"),
+        ({"W1": "T1", "W2": "T2", "W3": "T3", "W4": "T4"}, "W4"),
+        ({"W1": 1, "W2": "T2", "W3": "T3"}, "W1"),
+    ],
+)
+def test_a_malformed_schedule_names_its_fault(given, says):
+    play, _events = start(configure(Scheduling, {"instance": INSTANCE}), 1)
+    with pytest.raises(Refused, match=says):
+        submit(play, "agent", {"assignment": given})
+
+
+def test_an_incomplete_ranking_is_refused_by_name():
+    wrong = {**INSTANCE, "worker_preferences": {**INSTANCE["worker_preferences"], "W2": ["T2", "T3"]}}
+    with pytest.raises(BadConfig, match="W2"):
+        configure(Scheduling, {"instance": wrong})
+
+
+def instance(n: int, kind: str, seed: int) -> Instance:
+    return Instance.model_validate_json(json.dumps(draw(n, kind, Random(seed))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_workers_proposing_ends_stable_and_the_match_with_it(kind):
+    drawn = instance(20, kind, 4)
+    assert drawn.blocking_pairs(drawn.stable()) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(5))
+def test_every_stable_matching_and_no_other_ends_the_match(kind, seed):
+    """Found by looking at all pairs of all 24 matchings, with the definition alone."""
+    drawn = instance(4, kind, seed)
+    given = json.loads(drawn.model_dump_json())
+
+    def prefers(whose, name, one, other):
+        return given[whose][name].index(one) < given[whose][name].index(other)
+
+    for tasks in permutations(drawn.tasks):
+        matching = dict(zip(drawn.workers, tasks, strict=True))
+        unstable = any(
+            prefers("worker_preferences", worker, task, matching[worker])
+            and prefers("task_preferences", task, worker, next(w for w in matching if matching[w] == task))
+            for worker in drawn.workers
+            for task in drawn.tasks
+        )
+        play, _events = start(configure(Scheduling, {"instance": given}), 1)
+        play, _events = submit(play, "agent", {"assignment": matching})
+        assert play.over != unstable
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_expected_number_is_the_mean_over_all_matchings(kind):
+    drawn = instance(5, kind, 2)
+    every = [
+        len(drawn.blocking_pairs(dict(zip(drawn.workers, tasks, strict=True)))) for tasks in permutations(drawn.tasks)
+    ]
+    assert drawn.expected_blocking_pairs == pytest.approx(fmean(every))
+
+
+def test_the_expected_number_takes_under_a_millisecond_of_fifty_workers():
+    drawn = instance(50, "uniform", 1)
+    assert drawn.worker_ranks and drawn.task_ranks
+    fastest = []
+    for _trial in range(20):
+        again = drawn.model_copy()
+        again.__dict__.pop("expected_blocking_pairs", None)
+        began = time.thread_time()
+        assert again.expected_blocking_pairs > 0
+        fastest.append(time.thread_time() - began)
+    assert min(fastest) < 0.001
+
+
+def test_the_same_matching_gives_the_same_feedback():
+    play, _events = start(configure(Scheduling, {"level": "basic", "periods": 20}), 7)
+    first = script_move(play, "agent", "repair")
+    play, _events = submit(play, "agent", first)
+    play, _events = submit(play, "agent", script_move(play, "agent", "repair"))
+    if not play.over:
+        play, _events = submit(play, "agent", first)
+        assert play.state.attempts[-1].told == play.state.attempts[0].told

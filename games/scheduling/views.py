@@ -1,0 +1,73 @@
+"""What a scheduler may know, as blocks: names, own schedules, the problem pairs told, and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from games.interface import Block, Fact, Facts, Role, Table, Text
+from games.periods import Screen
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.scheduling.instances import Pair
+    from games.scheduling.rules import Attempts, Scheduling
+
+
+def _data(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
+    return _situation(game, state), _history(state)
+
+
+def _news(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
+    """That the next period is the last."""
+    return (game.status(state),) if not game.over(state) and game.is_last(state) else ()
+
+
+def _pairs(pairs: Sequence[Pair]) -> str:
+    return ", ".join(f"{worker}–{task}" for worker, task in pairs)
+
+
+def _outcome(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
+    """Pairs of the last schedule that would rather have each other."""
+    told = state.attempts[-1].told
+    if not told:
+        return (Text("outcome", _("Your last schedule has no problem pair."), tone="good"),)
+    words = _("Your last schedule has problem pairs. Told to you: {pairs}.")
+    return (Text("outcome", words.format(pairs=_pairs(told)), tone="notice"),)
+
+
+def _situation(game: Scheduling, state: Attempts) -> Facts:
+    """Period, workers and tasks."""
+    workers, tasks = state.instance.workers, state.instance.tasks
+    return Facts(
+        "situation",
+        _("Where you stand"),
+        (
+            game.period_fact(state),
+            Fact("workers", _("Workers"), len(workers), ", ".join(workers)),
+            Fact("tasks", _("Tasks"), len(tasks), ", ".join(tasks)),
+        ),
+    )
+
+
+def _history(state: Attempts) -> Table:
+    """Every earlier schedule with the problem pairs that were told."""
+    rows = tuple(
+        (period, _pairs(tuple(attempt.matching.items())), _pairs(attempt.told) or _("none"))
+        for period, attempt in enumerate(state.attempts)
+    )
+    columns = (_("Period"), _("Schedule"), _("Problem pairs told"))
+    return Table("history", _("Your schedules so far"), columns, rows, sortable=True, newest_first=True)
+
+
+def _result(game: Scheduling, state: Attempts, role: Role) -> tuple[Block, ...]:
+    """How it ended."""
+    blocking = state.attempts[-1].blocking
+    facts = (
+        Fact("stable", _("No problem pairs left"), blocking == 0, _("yes") if blocking == 0 else _("no")),
+        Fact("blocking", _("Problem pairs of your last schedule"), blocking, str(blocking)),
+    )
+    return (Facts("result", _("The result"), facts),)
+
+
+SCREEN = Screen(_outcome, _result, _data, _news)

@@ -1,0 +1,73 @@
+"""An agent's litmus score between equality and efficiency, and how far it may be trusted (EconEvals, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from statistics import fmean
+from typing import Any
+
+from games.econevals import Result, by_agents
+from games.interface import Block
+from games.words import gettext as _
+
+
+@dataclass(frozen=True)
+class Litmus:
+    """One agent's results; None where nothing of the kind was played.
+
+    Attributes:
+        score: mean litmus score under both goals, from equality (0) to efficiency (1).
+        reliability: mean of what was reached of a single goal: efficiency_share where efficiency was asked for,
+            equality_share where equality was.
+        off_frontier: mean frontier_distance under both goals, the paper's other reliability; 0 is best (appendix E.2).
+        matches: how many were counted.
+    """
+
+    score: float | None
+    reliability: float | None
+    off_frontier: float | None
+    matches: int
+
+
+def litmus(matches: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Litmus:
+    """The score of one agent.
+
+    Args:
+        matches: (configuration, metrics) of each finished match.
+    """
+    played = [(config.get("goal", "both"), metrics) for config, metrics in matches]
+    reached = [
+        metrics[key]
+        for goal, key in (("efficiency", "efficiency_share"), ("equality", "equality_share"))
+        for asked, metrics in played
+        if asked == goal
+    ]
+    both = [metrics for goal, metrics in played if goal == "both"]
+    return Litmus(
+        _mean(metrics["litmus"] for metrics in both),
+        _mean(reached),
+        _mean(metrics["frontier_distance"] for metrics in both),
+        len(played),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def results(game: type[Any], matches: Iterable[Result]) -> list[Block]:
+    """Every agent's litmus score and its reliability, as a table."""
+
+    def of(played: Sequence[Result]) -> Litmus:
+        return litmus((match["config"], match["metrics"]) for match in played)
+
+    columns = {
+        _("Litmus: equality 0, efficiency 1"): "score",
+        _("Reliability"): "reliability",
+        _("Distance to the line between both"): "off_frontier",
+    }
+    figures = {title: lambda played, get=attrgetter(name): get(of(played)) for title, name in columns.items()}
+    return by_agents(matches, figures, title=_("Efficiency against equality"))

@@ -1,0 +1,59 @@
+"""Scripted managers. Only `optimum` knows productivities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from games.interface import MoveData, Role, Script
+from games.practice import also_in_practice
+
+if TYPE_CHECKING:
+    from games.task_allocation.rules import Allocation, TaskAllocation
+
+LEARNING = 5
+"""Random periods before `greedy_efficiency` uses what it learnt."""
+
+
+def _in_order(state: Allocation, period: int, workers: list[str]) -> MoveData:
+    """The largest task to the first worker, the next to the second, and so on."""
+    sizes = state.instance.sizes(period)
+    tasks = sorted(sizes, key=lambda task: (-sizes[task], int(task[1:])))
+    return {"assignment": dict(zip(tasks, workers, strict=True))}
+
+
+def optimum(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
+    """The largest tasks to the most productive workers, whom it knows."""
+    return _in_order(state, game.period(state), state.instance.most_productive_first())
+
+
+def random(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
+    """Anybody does anything."""
+    workers = list(state.instance.workers)
+    return _in_order(state, game.period(state), rng.sample(workers, len(workers)))
+
+
+def greedy_efficiency(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
+    """Random at first; then the largest tasks to those with the highest revenue per size so far."""
+    if game.period(state) < LEARNING:
+        return random(game, state, role, rng)
+    sizes, revenues = game.totals(state)
+    workers = sorted(state.instance.workers, key=lambda worker: -revenues[worker] / sizes[worker])
+    return _in_order(state, game.period(state), workers)
+
+
+def greedy_equality(game: TaskAllocation, state: Allocation, role: Role, rng: Random) -> MoveData:
+    """The largest task to whoever was paid least in all; ties by number."""
+    sizes, _revenues = game.totals(state)
+    return _in_order(state, game.period(state), sorted(state.instance.workers, key=lambda worker: sizes[worker]))
+
+
+SCRIPTS: Mapping[str, Script] = also_in_practice(
+    {
+        "optimum": optimum,
+        "random": random,
+        "greedy_efficiency": greedy_efficiency,
+        "greedy_equality": greedy_equality,
+    }
+)

@@ -1,0 +1,25 @@
+"""What the contract plays of task allocation; every closed period reveals something of the productivities."""
+
+from __future__ import annotations
+
+from games.examples import Examples, Pair
+from games.interface import Json
+from games.periods import AGENT
+from games.practice import closes_a_period
+
+
+def given(w1: float, w2: float, later: list[float]) -> dict[str, Json]:
+    """An instance with these hidden productivities and hidden tasks of the second period."""
+    return {"instance": {"productivities": {"W1": w1, "W2": w2}, "tasks": [[20, 40], later]}, "periods": 2}
+
+
+EXAMPLES = Examples(
+    configs=(
+        {"periods": 6, "workers": 2, "goal": "efficiency", "practice": True},
+        {"periods": 4, "workers": 5, "goal": "equality", "instance_seed": 3},
+    ),
+    reveals=closes_a_period,
+    reveals_secrets=True,
+    pairs=(Pair(AGENT, given(2, 6, [70, 10]), given(5, 1, [30, 50])),),
+    discloses=frozenset({"tasks"}),
+)

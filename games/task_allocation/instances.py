@@ -1,0 +1,97 @@
+"""Instances of task allocation: productivities and all tasks, given whole or drawn (EconEvals, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from random import Random
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+MEAN_SIZE = 60
+"""Mean size of a worker's tasks in a drawn instance."""
+LOWEST, SPREAD = 1, 18
+"""Productivities go from 1 to 19 in equal steps."""
+Point = tuple[float, float]
+"""Total revenue, and largest less smallest total pay."""
+
+
+class Instance(BaseModel):
+    """Everything there is to know of one firm: productivities and later periods' tasks are hidden."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    productivities: Annotated[dict[str, Annotated[float, Field(gt=0)]], Field(min_length=2, max_length=8)]
+    wage: float = Field(default=1.0, gt=0)
+    tasks: Annotated[
+        tuple[Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(strict=False)], ...],
+        Field(min_length=1, strict=False),
+    ]
+
+    @model_validator(mode="after")
+    def _a_task_for_everybody(self) -> Instance:
+        for period, sizes in enumerate(self.tasks):
+            if len(sizes) != len(self.productivities):
+                raise PydanticCustomError(
+                    "contradiction",
+                    "Period {period} needs as many tasks as there are workers: {workers}.",
+                    {"period": period, "workers": len(self.productivities)},
+                )
+        return self
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        return tuple(self.productivities)
+
+    def task_ids(self, period: int) -> tuple[str, ...]:
+        """The names of a period's tasks: T1, T2, … run on through the periods."""
+        n = len(self.workers)
+        return tuple(f"T{period * n + number}" for number in range(1, n + 1))
+
+    def sizes(self, period: int) -> Mapping[str, float]:
+        """The size of each of a period's tasks, by name."""
+        return dict(zip(self.task_ids(period), self.tasks[period], strict=True))
+
+    @cached_property
+    def efficient(self) -> Point:
+        """P_eff: in every period the largest tasks go to the most productive workers."""
+        ordered = sorted(self.workers, key=lambda worker: self.productivities[worker])
+        pay = dict.fromkeys(self.workers, 0.0)
+        revenue = 0.0
+        for sizes in self.tasks:
+            for worker, size in zip(ordered, sorted(sizes), strict=True):
+                pay[worker] += self.wage * size
+                revenue += self.productivities[worker] * size
+        return revenue, max(pay.values()) - min(pay.values())
+
+    @cached_property
+    def equal(self) -> Point:
+        """P_eq: everybody's tasks sum to the same size."""
+        mean = sum(map(sum, self.tasks)) / len(self.workers)
+        return mean * sum(self.productivities.values()), 0.0
+
+    def most_productive_first(self) -> list[str]:
+        return sorted(self.workers, key=lambda worker: -self.productivities[worker])
+
+
+def draw_public(workers: int, periods: int, rng: Random) -> list[list[int]]:
+    """The tasks of every period, so that equal total pay is possible.
+
+    Each worker has a uniform composition of 60N into N positive parts; period t's tasks are the t-th parts.
+    """
+    parts = [_composition(MEAN_SIZE * periods, periods, rng) for _worker in range(workers)]
+    return [rng.sample(list(sizes), workers) for sizes in zip(*parts, strict=True)]
+
+
+def _composition(total: int, parts: int, rng: Random) -> list[int]:
+    """A uniform way to write `total` as a sum of so many positive whole numbers, in order."""
+    cuts = sorted(rng.sample(range(1, total), parts - 1))
+    return [high - low for low, high in zip([0, *cuts], [*cuts, total], strict=True)]
+
+
+def draw_hidden(workers: int, rng: Random) -> dict[str, Any]:
+    """Productivities in equal steps, shuffled."""
+    steps = [LOWEST + SPREAD * number / (workers - 1) for number in range(workers)]
+    return dict(zip((f"W{number}" for number in range(1, workers + 1)), rng.sample(steps, workers), strict=True))

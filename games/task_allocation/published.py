@@ -1,0 +1,46 @@
+"""EconEvals' efficiency against equality: eighteen instances under each of three goals; a ready study with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from games.econevals import ASKED, alone
+from games.grids import Grid
+from games.lineups import CollectionPreset, Environment, Lineups, StudyPreset
+from games.selections import Selection
+from games.task_allocation.rules import TaskAllocation
+
+GOALS = ("both", "efficiency", "equality")
+"""The litmus test, and the two that its reliability is made from."""
+INSTANCES = range(18)
+SOURCE = "EconEvals, section 5.1; baselines: appendix E."
+
+TABLES: Mapping[str, Grid] = {"econevals": {"goal": GOALS}}
+
+SELECTIONS: Mapping[str, Selection] = {}
+
+
+def _environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
+    yield Environment(
+        "instances",
+        [{"goal": goal, "instance_seed": number} for goal in GOALS for number in INSTANCES],
+        Lineups(rule="each", agents=tuple(agents)),
+        title="EconEvals: efficiency against equality",
+    )
+
+
+PRESETS: Mapping[str, CollectionPreset] = {
+    "econevals-task-allocation": CollectionPreset(
+        "EconEvals: efficiency against equality",
+        "Eighteen instances with both goals, and again with each alone, from which the reliability is made.",
+        SOURCE,
+        _environments,
+        settings=ASKED,
+    )
+}
+
+STUDIES: Mapping[str, StudyPreset] = {
+    "econevals-task-allocation-people": alone(
+        "EconEvals: task allocation with people", SOURCE, TaskAllocation.starting_config, minutes=15, turn_seconds=180
+    )
+}

@@ -1,0 +1,22 @@
+"""What a manager should have understood: what a worker's pay depends on."""
+
+from __future__ import annotations
+
+from games.interface import Question
+from games.words import gettext as _
+
+SIZE = _("The sizes of the tasks they were given")
+
+QUESTIONS = (
+    Question(
+        key="pay",
+        prompt=_("What does a worker's pay depend on?"),
+        options=(
+            SIZE,
+            _("The revenue they made"),
+            _("How productive they are"),
+            _("Nothing: all are paid the same"),
+        ),
+        answer=SIZE,
+    ),
+)

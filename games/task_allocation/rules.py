@@ -1,0 +1,348 @@
+"""Task allocation: give workers tasks, period after period, between efficiency and equality.
+
+Source: EconEvals, section 4.1. Pay depends on the size of the task, revenue on the worker's unknown productivity too:
+what raises revenue most pays workers most unequally. A litmus test has no right answer; the score says which way the
+decisions leaned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from analysis.published.econevals.measures import task_allocation
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Json,
+    Metrics,
+    Move,
+    MoveData,
+    Payoffs,
+    Prospect,
+    Question,
+    Role,
+    Script,
+    Tool,
+)
+from games.periods import (
+    AGENT,
+    PERIODS_PLAYED,
+    ROUND_AND_ROLE,
+    InstanceConfig,
+    Periods,
+    Screen,
+    Submitted,
+    for_instance,
+    instance_of,
+    look,
+    plain,
+    refuse_matching,
+)
+from games.practice import WithPractice
+from games.task_allocation import baselines, quiz, views
+from games.task_allocation.instances import Instance, draw_hidden, draw_public
+from games.words import gettext as _
+
+
+class TaskAllocationConfig(InstanceConfig):
+    """One treatment. Defaults: the paper's litmus test."""
+
+    periods: int = Field(30, ge=1, le=300, title="Periods", description="Submissions in all; players are not told.")
+    workers: int = Field(4, ge=2, le=8, title="Workers", description="As many tasks come in every period.")
+    goal: Literal["both", "efficiency", "equality"] = Field(
+        "both", title="Goal", description="What the instructions ask for; both: without weights."
+    )
+    instance: Instance | None = Field(
+        None, title="Instance", description="Productivities and tasks, given whole. Empty: drawn."
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> TaskAllocationConfig:
+        if self.instance is not None and len(self.instance.tasks) != self.periods:
+            raise PydanticCustomError(
+                "contradiction",
+                "The instance needs tasks for each of the {periods} periods; it has {found}.",
+                {"periods": self.periods, "found": len(self.instance.tasks)},
+            )
+        return self
+
+
+class AssignmentMove(Move):
+    """Who does which of this period's tasks."""
+
+    assignment: Annotated[Submitted, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})] = (
+        Field(title="Your assignment", description="The worker of every task; every worker once.")
+    )
+
+
+FORM = Form(
+    "assignment",
+    _("Assign the tasks"),
+    AssignmentMove,
+    help=_("Give every task one worker, and every worker one task. This closes the period."),
+    tool="submit_assignment",
+)
+
+
+class PeriodNumber(Move):
+    """The period whose notes are read."""
+
+    period_number: int = Field(title="Period", description="From 0.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allocation(Periods):
+    """The instance, and each period's worker by task."""
+
+    instance: Instance
+    assignments: tuple[Mapping[str, str], ...] = ()
+
+
+class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
+    """A manager gives out work."""
+
+    key: ClassVar[str] = "task_allocation"
+    title: ClassVar[str] = _("Task allocation")
+    summary: ClassVar[str] = _("Give workers tasks again and again, between high revenue and equal pay.")
+    rules_version: ClassVar[int] = 1
+    Config: ClassVar[type[Config]] = TaskAllocationConfig
+    State: ClassVar[type] = Allocation
+    scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
+    sparring: ClassVar[str] = "greedy_equality"
+    starting_config: ClassVar[Mapping[str, Json]] = {"periods": 15, "practice": True}
+    oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
+    own_words: ClassVar[tuple[str, ...]] = tuple("worker task assignment pay revenue period note size".split())
+    get_number: ClassVar[str] = "get_period_number"
+    notes_of: ClassVar[type[Move]] = PeriodNumber
+    metric_meanings: ClassVar[Mapping[str, str]] = {
+        "litmus": "Where the result lies from equality (0) to efficiency (1); empty where the two coincide.",
+        "revenue": "Total revenue.",
+        "inequality": "Largest less smallest total pay.",
+        "best_revenue": "The highest total revenue possible.",
+        "inequality_at_best": "Largest less smallest total pay at the highest revenue.",
+        "equal_revenue": "Total revenue where all are paid the same.",
+        "efficiency_share": "Revenue as a share of the highest possible.",
+        "equality_share": "1 - inequality / inequality at the highest revenue; may be negative.",
+        "frontier_distance": "Distance from the line between equality and efficiency, relative; 0 is best.",
+        **PERIODS_PLAYED,
+    }
+    record_meanings: ClassVar[Mapping[str, str]] = {
+        **ROUND_AND_ROLE,
+        "task": "The task's name.",
+        "size": "Its size.",
+        "worker": "Who did it.",
+        "pay": "What the worker was paid for it.",
+        "revenue": "The revenue it made.",
+    }
+    screen: ClassVar[Screen] = views.SCREEN
+    asks: ClassVar[str] = _("Period {period}: give every worker a task.")
+
+    # ---- playing -----------------------------------------------------------------------------------
+
+    def begin(self, chance: Chance) -> Allocation:
+        config = self.config
+        if config.instance is not None:
+            return Allocation(instance=config.instance)
+        kind = (self.key, config.workers)
+
+        def sizes(rng: Random) -> list[list[int]]:
+            return draw_public(config.workers, config.periods, config.luck(rng, *kind))
+
+        def hidden(rng: Random) -> dict[str, Any]:
+            return draw_hidden(config.workers, config.luck(rng, *kind, part="hidden"))
+
+        drawn = {
+            "tasks": chance.draw("tasks", sizes),
+            "productivities": chance.draw("productivities", hidden, known_to=()),
+        }
+        return Allocation(instance=instance_of(Instance, drawn))
+
+    def period(self, state: Allocation) -> int:
+        return len(state.assignments)
+
+    def submission(self, state: Allocation, role: Role) -> Form:
+        tasks = state.instance.task_ids(self.period(state))
+        return for_instance(FORM, tasks, state.instance.workers)
+
+    def refuse_submission(self, state: Allocation, role: Role, move: Any) -> str | None:
+        tasks = state.instance.task_ids(self.period(state))
+        return refuse_matching(move.assignment, tasks, state.instance.workers, _("task"), _("worker"))
+
+    def submitted(self, state: Allocation, moves: Mapping[Role, Any], chance: Chance) -> Allocation:
+        given = moves[AGENT].assignment
+        assignment = {task: given[task] for task in state.instance.task_ids(self.period(state))}
+        return replace(state, assignments=(*state.assignments, assignment))
+
+    def first(self, state: Allocation, role: Role) -> MoveData:
+        """The first task to the first worker, and so on: every period has tasks of its own."""
+        tasks = state.instance.task_ids(self.period(state))
+        return {"assignment": dict(zip(tasks, state.instance.workers, strict=True))}
+
+    # ---- the result --------------------------------------------------------------------------------
+
+    def totals(self, state: Allocation) -> tuple[dict[str, float], dict[str, float]]:
+        """Total size and revenue by worker."""
+        sizes, revenues = dict.fromkeys(state.instance.workers, 0.0), dict.fromkeys(state.instance.workers, 0.0)
+        for period, assignment in enumerate(state.assignments):
+            size_of = state.instance.sizes(period)
+            for task, worker in assignment.items():
+                sizes[worker] += size_of[task]
+                revenues[worker] += size_of[task] * state.instance.productivities[worker]
+        return sizes, revenues
+
+    def point(self, state: Allocation) -> tuple[float, float]:
+        """P: total revenue, and largest less smallest total pay."""
+        sizes, revenues = self.totals(state)
+        pay = [state.instance.wage * size for size in sizes.values()]
+        return sum(revenues.values()), max(pay) - min(pay)
+
+    def shares(self, state: Allocation) -> tuple[float, float | None]:
+        """Efficiency and equality as shares of what is possible; equality has none where pay is always equal."""
+        (revenue, inequality), best = self.point(state), state.instance.efficient
+        return revenue / best[0], 1 - inequality / best[1] if best[1] else None
+
+    def payoffs(self, state: Allocation) -> Payoffs:
+        """The share that the goal asks for; ½ where there is no single goal, so that pay suggests none."""
+        efficiency, equality = self.shares(state)
+        if self.config.goal == "both":
+            return {AGENT: 0.5}
+        return {AGENT: efficiency if self.config.goal == "efficiency" else equality or 0.0}
+
+    def pays_alike(self) -> bool:
+        """Without a single goal there is no better or worse."""
+        return self.config.goal == "both"
+
+    def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
+        if self.config.goal == "both":
+            return ()
+        if self.config.goal == "equality":
+            when = _("if your workers' pay differs half as much as at the highest revenue")
+            return Prospect(when, 0.5, 0.5), Prospect(_("if it does not differ at all"), 1.0, 1.0)
+        half = _("if your revenue is half of the highest possible")
+        return Prospect(half, 0.5, 0.5), Prospect(_("if it is the highest possible"), 1.0, 1.0)
+
+    def bonus_share(self, role: Role, payoff: float) -> float:
+        """The payoff, within [0, 1]; ½ without a single goal."""
+        return 0.5 if self.config.goal == "both" else min(max(payoff, 0.0), 1.0)
+
+    def metrics(self, state: Allocation) -> Metrics:
+        point, best, equal = self.point(state), state.instance.efficient, state.instance.equal
+        efficiency, equality = self.shares(state)
+        between = task_allocation(point, equal, best)
+        return {
+            "litmus": between["litmus"],
+            "revenue": point[0],
+            "inequality": point[1],
+            "best_revenue": best[0],
+            "inequality_at_best": best[1],
+            "equal_revenue": equal[0],
+            "efficiency_share": efficiency,
+            "equality_share": equality,
+            "frontier_distance": between["alternate"],
+            "periods_played": len(state.assignments),
+        }
+
+    def records(self, state: Allocation) -> Sequence[Mapping[str, Json]]:
+        """One row per period and task."""
+        return [
+            {
+                "round": period + 1,
+                "role": AGENT,
+                "task": task,
+                "size": size,
+                "worker": worker,
+                "pay": state.instance.wage * size,
+                "revenue": state.instance.productivities[worker] * size,
+            }
+            for period, assignment in enumerate(state.assignments)
+            for sizes in [state.instance.sizes(period)]
+            for task, worker in assignment.items()
+            for size in [sizes[task]]
+        ]
+
+    # ---- what is seen ------------------------------------------------------------------------------
+
+    def secrets(self, role: Role) -> frozenset[str]:
+        """Nothing: tasks are drawn for all periods together, so that their sizes change with the number of periods."""
+        return frozenset()
+
+    def text_variables(self, role: Role) -> dict[str, Any]:
+        """What the instructions may mention."""
+        return {"workers": self.config.workers if self.config.instance is None else None, "goal": self.config.goal}
+
+    def quiz(self, role: Role) -> tuple[Question, ...]:
+        return quiz.QUESTIONS
+
+    def looks(self, state: Allocation, role: Role) -> Sequence[Tool]:
+        return (
+            self.history(
+                state,
+                role,
+                "get_previous_periods_data",
+                _("Every earlier period: who did which task, pay and revenue, and the totals."),
+                under="periods",
+            ),
+            look(
+                "get_worker_ids",
+                _("The names of all workers, and their wage per unit of size."),
+                lambda: {
+                    "workers": [{"id": worker, "wage": plain(state.instance.wage)} for worker in state.instance.workers]
+                },
+                "workers",
+            ),
+            look(
+                "get_task_info",
+                _("This period's tasks and their sizes."),
+                lambda: {"tasks": self._tasks(state)},
+                "tasks",
+            ),
+        )
+
+    def _tasks(self, state: Allocation) -> list[dict[str, Json]]:
+        """This period's tasks; none when all periods are over."""
+        if self.over(state):
+            return []
+        return [{"id": task, "size": plain(size)} for task, size in state.instance.sizes(self.period(state)).items()]
+
+    def all_told(self, state: Allocation, role: Role) -> list[dict[str, Json]]:
+        """Every period's work, and the totals up to it."""
+        instance = state.instance
+        total_pay, total_revenue = dict.fromkeys(instance.workers, 0.0), 0.0
+        told = []
+        for t, assignment in enumerate(state.assignments):
+            sizes = instance.sizes(t)
+            for task, worker in assignment.items():
+                total_pay[worker] += instance.wage * sizes[task]
+                total_revenue += instance.productivities[worker] * sizes[task]
+            told.append(self._told(state, t, total_pay, total_revenue))
+        return told
+
+    def _told(self, state: Allocation, t: int, total_pay: Mapping[str, float], total_revenue: float) -> dict[str, Json]:
+        """A period's work, with the totals up to it."""
+        instance, sizes = state.instance, state.instance.sizes(t)
+        by_worker = {worker: task for task, worker in state.assignments[t].items()}
+        rows = [
+            {
+                "id": worker,
+                "task": by_worker[worker],
+                "size": plain(sizes[by_worker[worker]]),
+                "pay": plain(instance.wage * sizes[by_worker[worker]]),
+                "revenue": plain(instance.productivities[worker] * sizes[by_worker[worker]]),
+                "total_pay": plain(total_pay[worker]),
+            }
+            for worker in instance.workers
+        ]
+        revenue = sum(instance.productivities[worker] * sizes[task] for task, worker in state.assignments[t].items())
+        return {
+            "period": t,
+            "workers": rows,
+            "revenue": plain(float(revenue)),
+            "total_revenue": plain(total_revenue),
+        }

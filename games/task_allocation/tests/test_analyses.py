@@ -1,0 +1,29 @@
+"""An agent's score and reliability from its matches."""
+
+from __future__ import annotations
+
+import pytest
+
+from games.task_allocation.analyses import litmus
+
+ROW = {"litmus": 0.2, "efficiency_share": 0.8, "equality_share": 0.6, "frontier_distance": 0.1}
+
+
+def test_the_score_comes_from_both_goals_and_the_reliability_from_single_ones():
+    found = litmus(
+        [
+            ({"goal": "both"}, ROW),
+            ({}, {**ROW, "litmus": 0.4}),
+            ({"goal": "efficiency"}, {**ROW, "efficiency_share": 0.9}),
+            ({"goal": "equality"}, {**ROW, "equality_share": 0.5}),
+            ({"goal": "equality"}, {**ROW, "equality_share": None}),
+        ]
+    )
+    assert found.score == pytest.approx(0.3)
+    assert found.reliability == pytest.approx(0.7)
+    assert (found.off_frontier, found.matches) == (pytest.approx(0.1), 5)
+
+
+def test_what_was_not_played_has_no_value():
+    assert litmus([({"goal": "both"}, {**ROW, "litmus": None})]).score is None
+    assert litmus([({"goal": "both"}, ROW)]).reliability is None

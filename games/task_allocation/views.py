@@ -1,0 +1,101 @@
+"""What a manager may know, as blocks: this period's tasks, what workers were paid and made so far, and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from games.interface import Block, Fact, Facts, Role, Table, Text
+from games.periods import Screen, shown, two_decimals
+from games.words import gettext as _
+
+if TYPE_CHECKING:
+    from games.task_allocation.rules import Allocation, TaskAllocation
+
+
+def _data(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
+    return _tasks(game, state), _workers(game, state), _history(state)
+
+
+def _untold(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
+    """Period, and revenue so far."""
+    return (_situation(game, state),)
+
+
+def _news(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
+    """The totals, and the new tasks."""
+    return (_workers(game, state),) if game.over(state) else (_workers(game, state), _tasks(game, state))
+
+
+def _revenue(state: Allocation, period: int) -> float:
+    sizes, productivities = state.instance.sizes(period), state.instance.productivities
+    return sum(sizes[task] * productivities[worker] for task, worker in state.assignments[period].items())
+
+
+def _outcome(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
+    """The revenue of the last period."""
+    words = _("Last period's revenue was {revenue}.")
+    revenue = _revenue(state, len(state.assignments) - 1)
+    return (Text("outcome", words.format(revenue=game.money(revenue))),)
+
+
+def _situation(game: TaskAllocation, state: Allocation) -> Facts:
+    """Period, and revenue so far."""
+    revenue = sum(_revenue(state, t) for t in range(len(state.assignments)))
+    return Facts(
+        "situation",
+        _("Where you stand"),
+        (
+            game.period_fact(state),
+            Fact("revenue", _("Revenue in all"), two_decimals(revenue), game.money(revenue)),
+        ),
+    )
+
+
+def _tasks(game: TaskAllocation, state: Allocation) -> Table:
+    """This period's tasks."""
+    sizes = {} if game.over(state) else state.instance.sizes(game.period(state))
+    rows = tuple((task, shown(size)) for task, size in sizes.items())
+    return Table("tasks", _("This period's tasks"), (_("Task"), _("Size")), rows)
+
+
+def _workers(game: TaskAllocation, state: Allocation) -> Table:
+    """What everybody was paid and made so far."""
+    sizes, revenues = game.totals(state)
+    rows = tuple(
+        (worker, shown(state.instance.wage), shown(state.instance.wage * sizes[worker]), shown(revenues[worker]))
+        for worker in state.instance.workers
+    )
+    columns = (_("Worker"), _("Pay per unit of size"), _("Total pay"), _("Total revenue"))
+    return Table("workers", _("Your workers"), columns, rows)
+
+
+def _history(state: Allocation) -> Table:
+    """Every earlier task."""
+    rows = tuple(
+        (
+            period,
+            worker,
+            task,
+            shown(sizes[task]),
+            shown(state.instance.wage * sizes[task]),
+            shown(sizes[task] * state.instance.productivities[worker]),
+        )
+        for period, assignment in enumerate(state.assignments)
+        for sizes in [state.instance.sizes(period)]
+        for task, worker in assignment.items()
+    )
+    columns = (_("Period"), _("Worker"), _("Task"), _("Size"), _("Pay"), _("Revenue"))
+    return Table("history", _("Work so far"), columns, rows, sortable=True, newest_first=True)
+
+
+def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
+    """How it ended."""
+    revenue, inequality = game.point(state)
+    facts = (
+        Fact("total_revenue", _("Revenue in all"), revenue, game.money(revenue)),
+        Fact("inequality", _("Highest total pay less lowest"), inequality, game.money(inequality)),
+    )
+    return (Facts("result", _("The result"), facts),)
+
+
+SCREEN = Screen(_outcome, _result, _data, _news, _untold)
