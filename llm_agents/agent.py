@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,16 +11,33 @@ from typing import Any
 
 from games.errors import Refused, UnknownGame
 from games.interface import Event, Game, MoveData, Role
-from games.play import Play, check, plain_move, script_move
+from games.play import Play, check, plain_move, script_move, submit
+from games.strategies import Purpose, Question
 from games.words import gettext as _
-from llm_agents import parsing, strategies
+from llm_agents import looping, parsing, strategies
+from llm_agents.breaker import BREAKERS
 from llm_agents.calling import Attempt, Policy, call
 from llm_agents.endpoints import PRESETS, endpoint, known
-from llm_agents.errors import AgentError, BadAgent, BadAnswer, NoLegalMove, ProviderError
-from llm_agents.providers.base import ChatMessage, Provider, Request
+from llm_agents.errors import (
+    AgentError,
+    BadAgent,
+    BadAnswer,
+    CircuitOpen,
+    NoLegalMove,
+    ProviderError,
+    RateLimited,
+    Unavailable,
+)
+from llm_agents.hooks import Hooks
+from llm_agents.providers.base import ChatMessage, Completion, Provider, Request
 from llm_agents.record import CallRecord
+from llm_agents.strategies.asking import Asking
 
 SCRIPT = "script"
+BY_RULES = "rules"
+"""Who makes the moves that the rules make of unusable answers, in logs and datasets."""
+FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
+"""Seconds before agents whose endpoints are away are all asked once more; open circuits may take longer."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,10 @@ class AgentSpec:
         persona: whom a model is told to be.
         structured: hold a model's answers to the schema of its move, where the endpoint can.
         short: ask a model only for the fewest values that determine its move, where the game has such a form.
+        plain_tools: a model calls tools in plain JSON, whatever its endpoint can.
+        calls: of a model in one conversation of a turn with tools.
+        restarts: conversations after the first, where one ended without a submission.
+        left_out: purposes of its strategy's calls before the move that are not made.
     """
 
     kind: str
@@ -42,6 +65,10 @@ class AgentSpec:
     persona: str | None = None
     structured: bool = False
     short: bool = False
+    plain_tools: bool = False
+    calls: int = 40
+    restarts: int = 10
+    left_out: tuple[str, ...] = ()
 
     @property
     def scripted(self) -> bool:
@@ -84,6 +111,8 @@ class Ladder:
         retries: calls after the first that failed, for each try.
         total_seconds: for the whole decision; None: as long as it takes.
         script: the scripted player that moves when all have failed; None: nobody does.
+        script_counts: its moves are data: what an unusable answer counts as. It does not move for agents that gave
+            no answer at all.
     """
 
     rungs: tuple[AgentSpec, ...] = ()
@@ -92,6 +121,7 @@ class Ladder:
     retries: int = 2
     total_seconds: float | None = None
     script: str | None = None
+    script_counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,9 +132,10 @@ class Decision:
         calls: every call that was made for it, those of agents that failed included.
         tries: answers that the agent who made the move was asked for.
         raw: a model's accepted answer.
-        by: who made the move, if not the seat's own agent ("anthropic:MODEL", "script:fair").
+        by: who made the move, if not the seat's own agent ("anthropic:MODEL", "script:fair", "rules").
         rung: that agent's place in the ladder, from 0; the scripted player's comes after all agents.
         rule_breaks: answers that were no legal move, of all agents.
+        notes: moves before it that leave the turn open and are still to be made: where no hooks made them.
     """
 
     move: MoveData
@@ -114,6 +145,7 @@ class Decision:
     by: str | None = None
     rung: int = 0
     rule_breaks: int = 0
+    notes: tuple[MoveData, ...] = ()
 
 
 async def decide(
@@ -132,11 +164,15 @@ async def decide(
     ladder: Ladder | None = None,
     on_text: Callable[[str], None] | None = None,
     on_retract: Callable[[], None] | None = None,
+    hooks: Hooks | None = None,
+    wanted: Callable[[], bool] | None = None,
 ) -> Decision:
     """What the agent does now, by the rules of the game, or another in its place.
 
     An agent fails when its endpoint gives no answer in spite of retries, when the endpoint's circuit
-    is open, or when none of its answers is a legal move; then the next on the ladder is asked.
+    is open, or when none of its answers is a legal move; then the next on the ladder is asked. When
+    all have failed, those whose endpoint is away are asked again as long as the ladder's time lasts.
+    Where the rules make a move of an unusable answer (`Game.forfeit`), that is the move.
 
     Args:
         events: the match's log so far.
@@ -148,28 +184,62 @@ async def decide(
         tries_after_first, timeout: those of a ladder without further rungs, where no `ladder` is given.
         on_text: given: answers are streamed, and this is called with each new piece of one.
         on_retract: called when the pieces since the last call of it belong to an answer that does not count.
+        hooks: of whoever runs the match; None: nothing is asked or kept before the end, and notes are returned.
+        wanted: False: nobody waits any longer for an endpoint that is away.
 
     Raises:
         NoLegalMove: the last agent's last try was no legal move either, and there is no script.
-        ProviderError: the last agent's endpoint gave no answer, and there is no script.
+        ProviderError: the last agent's endpoint gave no answer, and no script moves for that.
     """
     ladder = ladder or Ladder(tries_after_first=tries_after_first, call_seconds=timeout)
     deadline = None if ladder.total_seconds is None else time.monotonic() + ladder.total_seconds
     policy = Policy(ladder.call_seconds, ladder.retries, deadline=deadline)
-    asking = _Asking(play, role, events, calls, template, prompts, answers, provider, on_text, on_retract)
+    asking = Deciding(play, role, events, calls, template, prompts, answers, provider, on_text, on_retract, hooks)
     rungs = ladder.rungs if ladder.rungs[:1] == (spec,) else (spec, *ladder.rungs)
+    left = list(enumerate(rungs))
     failure: AgentError | None = None
-    for rung, agent in enumerate(rungs):
-        if rung and policy.remaining() <= 0:
-            break
-        try:
-            return await asking.ask(agent, rung, ladder.tries_after_first, policy)
-        except (NoLegalMove, ProviderError, BadAgent) as failed:
-            failure = failed
-    if ladder.script is not None:
+    unusable, rounds = False, 0
+    while left:
+        away = []
+        for rung, agent in left:
+            if rung and policy.remaining() <= 0:
+                break
+            try:
+                return await asking.ask(agent, rung, ladder.tries_after_first, policy)
+            except (NoLegalMove, ProviderError, BadAgent) as failed:
+                failure = failed
+                unusable = unusable or isinstance(failed, NoLegalMove)
+                if isinstance(failed, CircuitOpen | RateLimited | Unavailable):
+                    away.append((rung, agent))
+            finally:
+                await asking.keep_all()
+        left = away if await _waited(away, rounds, policy, wanted) else []
+        rounds += 1
+    forfeit = play.game.forfeit(asking.play.state, role) if unusable else None
+    if forfeit is not None:
+        return asking.forfeited(forfeit)
+    if ladder.script is not None and (unusable or not ladder.script_counts):
         return await asking.ask(AgentSpec(SCRIPT, ladder.script), len(rungs), 0, policy)
     assert failure is not None
     raise failure
+
+
+async def _waited(
+    away: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, wanted: Callable[[], bool] | None
+) -> bool:
+    """Wait until one of the agents whose endpoint is away may be asked again; False when nobody waits that long."""
+    if not away or policy.deadline is None:
+        return False
+    left_alone = min(BREAKERS.seconds_left(agent.kind) for _rung, agent in away)
+    wait = max(left_alone, min(FIRST_ROUND_WAIT * 2**rounds, LONGEST_ROUND_WAIT)) * random.uniform(1, 1.2)
+    if wait >= policy.remaining():
+        return False
+    until = time.monotonic() + wait
+    while (wait := until - time.monotonic()) > 0:
+        if wanted is not None and not wanted():
+            return False
+        await asyncio.sleep(min(wait, 0.5))
+    return True
 
 
 def wording(
@@ -202,11 +272,58 @@ def first_request(
         BadText: a text cannot be filled in.
     """
     worded = wording(agent, template=template, prompts=prompts)
-    sent = strategies.messages(play, role, events, answers=answers, **worded)
+    if strategies.layout_of(play.game, role, agent.strategy) == "tools":
+        return looping.first_request(agent, strategies.asking(play, role, **worded), on_text)
+    asked = next(iter(due(play, role, agent)), None)
+    return request_for(agent, play, role, events, asked, answers=answers, on_text=on_text, **worded)
+
+
+def due(play: Play, role: Role, agent: AgentSpec) -> tuple[Question, ...]:
+    """The calls before the move that the agent's strategy has for this point of the match, in order."""
+    return tuple(module for module in modules_of(agent, play.game) if _is_due(module, play, role))
+
+
+def modules_of(agent: AgentSpec, game: Game[Any, Any]) -> tuple[Question, ...]:
+    """The calls before the move that the agent makes at some time."""
+    modules = strategies.called(agent.strategy, game).modules
+    return tuple(module for module in modules if module.purpose not in agent.left_out)
+
+
+def _is_due(module: Question, play: Play, role: Role) -> bool:
+    return module.when is None or module.when(play.game, play.state, role)
+
+
+def request_for(
+    agent: AgentSpec,
+    play: Play,
+    role: Role,
+    events: Sequence[Event],
+    asked: Question | None,
+    *,
+    answers: Mapping[int, str] | None = None,
+    on_text: Callable[[str], None] | None = None,
+    recalled: CallRecord | None = None,
+    **worded: Any,
+) -> Request:
+    """What the agent, a model, is asked at the first try of one question.
+
+    Args:
+        recalled: the earlier call that stands before it.
+    """
+    sent = strategies.messages(play, role, events, answers=answers, asked=asked, recalled=_said(recalled), **worded)
     schema = None
     if agent.structured:
-        schema = parsing.answer_schema(play.forms(role), strategy=agent.strategy, short=agent.short)
+        asking = strategies.asking(play, role, asked=asked, **worded)
+        schema = parsing.schema_of(asking.worded_forms(play, play.forms(role)), reasoning=asking.way.reasons)
     return Request(agent.name, sent, agent.parameters, schema=schema, on_text=on_text)
+
+
+def _said(recalled: CallRecord | None) -> tuple[str, str] | None:
+    """The question of an earlier call, without the corrections after it, and its answer."""
+    if recalled is None:
+        return None
+    question = recalled.messages[-1 - 2 * (recalled.try_number - 1)]["content"]
+    return question, recalled.answer or ""
 
 
 def _no_legal_move(tries: int) -> str:
@@ -215,8 +332,8 @@ def _no_legal_move(tries: int) -> str:
     return _("No legal move in {tries} tries.").format(tries=tries)
 
 
-class _Asking:
-    """One question, put to one agent after the other."""
+class Deciding:
+    """One decision, put to one agent after the other: what they are asked, and what is kept of it."""
 
     def __init__(
         self,
@@ -230,13 +347,16 @@ class _Asking:
         provider: Provider | None,
         on_text: Callable[[str], None] | None,
         on_retract: Callable[[], None] | None,
+        hooks: Hooks | None,
     ):
-        self._play, self._role, self._events = play, role, events
-        self._template, self._prompts, self._answers = template, prompts, answers
-        self._provider = provider
-        self._draft = _Draft(on_text, on_retract)
+        self.play, self.role = play, role
+        self._events, self._template, self._prompts, self._answers = events, template, prompts, answers
+        self._provider, self._hooks = provider, hooks
+        self.draft = _Draft(on_text, on_retract)
         self._calls = calls
         self._kept: list[CallRecord] = []
+        self._written = 0
+        self._notes: list[MoveData] = []
 
     async def ask(self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy) -> Decision:
         """The agent's move.
@@ -246,64 +366,130 @@ class _Asking:
         """
         by = str(agent) if rung else None
         if agent.scripted:
-            move = _scripted(agent, self._play, self._role)
-            return Decision(move, tuple(self._kept), by=by, rung=rung, rule_breaks=self._rule_breaks())
-        worded = wording(agent, template=self._template, prompts=self._prompts)
-        request = first_request(
+            move = _scripted(agent, self.play, self.role)
+            return self._decision(move, 1, None, by, rung)
+        if strategies.layout_of(self.play.game, self.role, agent.strategy) == "tools":
+            move, tries, text = await looping.play_turn(self, agent, rung, policy)
+            return self._decision(move, tries, text, by, rung)
+        for module in modules_of(agent, self.play.game):
+            if not _is_due(module, self.play, self.role):
+                continue
+            try:
+                note, _tries, _raw = await self._answered(agent, rung, tries_after_first, policy, module)
+                await self.note(note)
+            except (NoLegalMove, Refused):
+                continue
+        move, tries, raw = await self._answered(agent, rung, tries_after_first, policy, None)
+        return self._decision(move, tries, raw, by, rung)
+
+    async def _answered(
+        self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy, asked: Question | None
+    ) -> tuple[MoveData, int, str]:
+        """(move, tries, raw answer) of one question; arguments as for `ask`.
+
+        Raises:
+            NoLegalMove, ProviderError, BadAgent
+        """
+        worded = self.wording(agent)
+        asking = strategies.asking(self.play, self.role, asked=asked, **worded)
+        request = request_for(
             agent,
-            self._play,
-            self._role,
+            self.play,
+            self.role,
             self._events,
-            template=self._template,
-            prompts=self._prompts,
+            asking.asked,
             answers=self._answers,
-            on_text=self._draft.add if self._draft.wanted else None,
+            on_text=self.draft.add if self.draft.wanted and asking.asked.purpose == "move" else None,
+            recalled=await self._latest(asking.asked.recalls),
+            **worded,
         )
         for number in range(1, tries_after_first + 2):
-            keep = _Keep(self, agent, request.messages, rung, number)
-            completion = await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
+            keep = Keep(self, agent, request.messages, rung, number, purpose=asking.asked.purpose)
+            completion = await self.call(agent, request, policy, keep)
             try:
-                move = _legal(completion.text, self._play, self._role, agent)
+                move, remarks = legal_move(completion.text, asking)
             except (BadAnswer, Refused) as wrong:
                 problem = str(wrong)
                 fault = "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
             else:
-                keep.answer()
-                kept = tuple(self._kept)
-                return Decision(move, kept, number, completion.text, by, rung, self._rule_breaks())
+                keep.answer(remarks=remarks)
+                return move, number, completion.text
             keep.answer(problem, fault)
-            self._draft.retract()
+            self.draft.retract()
             said = completion.text.strip() or "(no answer)"
-            corrected = strategies.correction(self._play, self._role, problem, **worded)
             request = replace(
                 request,
                 messages=[
                     *request.messages,
                     ChatMessage(role="assistant", content=said),
-                    ChatMessage(role="user", content=corrected),
+                    ChatMessage(role="user", content=asking.correction(problem)),
                 ],
             )
         raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._kept)
+
+    async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: Keep) -> Completion:
+        """One call, where another may be paid for, after writing down those before it.
+
+        Raises:
+            AgentError
+        """
+        await self.keep_all()
+        if self._hooks is not None and self._kept:
+            await self._hooks.allow()
+        return await call(agent.kind, request, policy=policy, keep=keep, provider=self._provider)
+
+    async def note(self, move: MoveData) -> None:
+        """Make a legal move that leaves the turn open.
+
+        Raises:
+            GameError
+        """
+        await self.keep_all()
+        if self._hooks is not None:
+            self.play = await self._hooks.note(move)
+            return
+        self.play, _events = submit(self.play, self.role, move)
+        self._notes.append(move)
+
+    async def _latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
+        if not purposes:
+            return None
+        for record in reversed(self._kept):
+            if record.purpose in purposes and record.moved:
+                return record
+        return None if self._hooks is None else await self._hooks.latest(purposes)
+
+    def forfeited(self, move: MoveData) -> Decision:
+        """The move that the rules make of the answers."""
+        return self._decision(move, 1, None, BY_RULES, 0)
 
     def keep(self, record: CallRecord) -> None:
         self._kept.append(record)
         if self._calls is not None:
             self._calls.append(record)
 
-    def retract(self) -> None:
-        self._draft.retract()
+    async def keep_all(self) -> None:
+        """Write down the calls made so far, where there is somebody to do so."""
+        fresh, self._written = self._kept[self._written :], len(self._kept)
+        if fresh and self._hooks is not None:
+            await self._hooks.keep(fresh)
+
+    def wording(self, agent: AgentSpec) -> dict[str, Any]:
+        """In which words the agent is asked."""
+        return wording(agent, template=self._template, prompts=self._prompts)
 
     @property
-    def streamed(self) -> bool:
-        return self._draft.wanted
+    def kept(self) -> tuple[CallRecord, ...]:
+        """The calls made so far."""
+        return tuple(self._kept)
 
     def prompt_sha256(self, agent: AgentSpec) -> str:
         """The version of all texts that the agent is sent."""
-        worded = wording(agent, template=self._template, prompts=self._prompts)
-        return strategies.prompts_sha256(self._play.game, **worded)
+        return strategies.prompts_sha256(self.play.game, **self.wording(agent))
 
-    def _rule_breaks(self) -> int:
-        return sum(record.problem is not None for record in self._kept)
+    def _decision(self, move: MoveData, tries: int, raw: str | None, by: str | None, rung: int) -> Decision:
+        rule_breaks = sum(record.problem is not None for record in self._kept)
+        return Decision(move, self.kept, tries, raw, by, rung, rule_breaks, tuple(self._notes))
 
 
 class _Draft:
@@ -317,6 +503,11 @@ class _Draft:
     def wanted(self) -> bool:
         return self._on_text is not None
 
+    @property
+    def discards(self) -> Callable[[str], None] | None:
+        """Where answers are streamed and yet not to be shown: those of a conversation with tools."""
+        return (lambda _piece: None) if self.wanted else None
+
     def add(self, piece: str) -> None:
         self._shown = True
         if self._on_text is not None:
@@ -328,25 +519,40 @@ class _Draft:
         self._shown = False
 
 
-class _Keep:
+class Keep:
     """Makes records of the attempts of one try: of failed ones at once, of the answer when it has been read."""
 
-    def __init__(self, asking: _Asking, agent: AgentSpec, sent: Sequence[ChatMessage], rung: int, try_number: int):
-        self._asking = asking
+    def __init__(
+        self,
+        deciding: Deciding,
+        agent: AgentSpec,
+        said: Sequence[ChatMessage],
+        rung: int,
+        try_number: int,
+        *,
+        purpose: str = "move",
+        conversation: str | None = None,
+        offered: Sequence[str] = (),
+    ):
+        self._deciding = deciding
         seed = agent.parameters.get("seed")
         self._common: dict[str, Any] = {
             "provider": endpoint(agent.kind).protocol,
             "endpoint": agent.kind,
             "model": agent.name,
-            "messages": [dict(message) for message in sent],
+            "messages": [{"role": message["role"], "content": message["content"]} for message in said],
             "parameters": dict(agent.parameters),
             "try_number": try_number,
             "strategy": agent.strategy,
             "seed": seed if isinstance(seed, int) else None,
-            "prompt_sha256": asking.prompt_sha256(agent),
+            "prompt_sha256": deciding.prompt_sha256(agent),
             "rung": rung,
-            "streamed": asking.streamed,
+            "streamed": deciding.draft.wanted,
             "short": agent.short,
+            "purpose": purpose,
+            "conversation": conversation,
+            "offered": list(offered),
+            "answering": deciding.play.opened.get(deciding.role),
         }
         self._answered: Attempt | None = None
 
@@ -355,32 +561,33 @@ class _Keep:
             self._answered = attempt
             return
         error = f"{type(attempt.error).__name__}: {attempt.error}"
-        self._asking.keep(CallRecord(**self._common, latency=attempt.seconds, attempt=attempt.number, error=error))
-        self._asking.retract()
+        self._deciding.keep(CallRecord(**self._common, latency=attempt.seconds, attempt=attempt.number, error=error))
+        self._deciding.draft.retract()
 
-    def answer(self, problem: str | None = None, fault: str | None = None) -> None:
-        """Keep the answer, with what was wrong with it and the kind of that."""
+    def answer(self, problem: str | None = None, fault: str | None = None, **more: Any) -> None:
+        """Keep the answer, with what was wrong with it and the kind of that; `more` stands beside it."""
         attempt = self._answered
         assert attempt is not None and attempt.completion is not None
         completion = attempt.completion
-        self._asking.keep(
-            CallRecord(
-                **self._common,
-                latency=attempt.seconds,
-                attempt=attempt.number,
-                answer=completion.text,
-                answered_by=completion.model,
-                input_tokens=completion.input_tokens,
-                output_tokens=completion.output_tokens,
-                request_id=completion.request_id,
-                stop=completion.stop,
-                structured=completion.structured,
-                first_text=completion.first_text,
-                refused=completion.refused,
-                problem=problem,
-                fault=fault,
-            )
-        )
+        told = {
+            **self._common,
+            "latency": attempt.seconds,
+            "attempt": attempt.number,
+            "answer": completion.text,
+            "answered_by": completion.model,
+            "input_tokens": completion.input_tokens,
+            "output_tokens": completion.output_tokens,
+            "cached_tokens": completion.cached_tokens,
+            "request_id": completion.request_id,
+            "stop": completion.stop,
+            "structured": completion.structured,
+            "first_text": completion.first_text,
+            "refused": completion.refused,
+            "problem": problem,
+            "fault": fault,
+            **more,
+        }
+        self._deciding.keep(CallRecord(**told))
 
 
 def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
@@ -392,7 +599,14 @@ def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
     return move
 
 
-def _legal(text: str, play: Play, role: Role, agent: AgentSpec) -> MoveData:
-    short: dict[str, Any] = {"short": True} if agent.short else {}
-    _form, move = check(play, role, parsing.read_move(text, play.forms(role), **short))
-    return plain_move(move)
+def legal_move(text: str, asking: Asking) -> tuple[MoveData, dict[str, Any]]:
+    """The legal move in an answer to a question, and what was remarked beside it.
+
+    Raises:
+        BadAnswer, Refused
+    """
+    play, role = asking.play, asking.role
+    forms = asking.forms(play.forms(role))
+    read, remarks = parsing.read_answer(text, forms, short=asking.short, remarks=asking.remarks(play))
+    _form, move = check(play, role, read)
+    return plain_move(move), remarks

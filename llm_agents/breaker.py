@@ -64,6 +64,14 @@ class Breakers:
             circuit = self._circuits.get(name)
             return "closed" if circuit is None else self._state(circuit)
 
+    def seconds_left(self, name: str) -> float:
+        """Until an open circuit lets a trial call through; 0 where it is not open."""
+        with self._lock:
+            circuit = self._circuits.get(name)
+            if circuit is None or circuit.open_until is None:
+                return 0.0
+            return max(0.0, circuit.open_until - self._clock())
+
     def check(self, name: str, address: str = "") -> None:
         """Before waiting for a place. An endpoint that has moved to another `address` begins anew.
 

@@ -29,12 +29,13 @@ OFFICIAL: Mapping[Protocol, tuple[str, str]] = {
 
 
 class Price(BaseModel):
-    """US dollars per million tokens."""
+    """US dollars per million tokens; `cached`: of input read from the provider's cache, None: as other input."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     input: Decimal = Field(ge=0)
     output: Decimal = Field(ge=0)
+    cached: Decimal | None = Field(default=None, ge=0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Endpoint:
         per_minute: calls that may begin within a minute, per event loop; None: any number.
         prices: by model.
         title: how researchers read it.
+        tools: whether it takes tools; where not, models call them in plain JSON.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Endpoint:
     per_minute: int | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
     title: str = ""
+    tools: bool = True
 
     @property
     def address(self) -> str:

@@ -32,6 +32,10 @@ class NoLegalMove(AgentError):
         self.calls = tuple(calls)
 
 
+class NoSubmission(NoLegalMove):
+    """All conversations of a turn with tools ended without a submission."""
+
+
 class ProviderError(AgentError):
     """The provider gave no answer at all.
 
@@ -67,6 +71,10 @@ class CircuitOpen(Unavailable):
 
 class Rejected(ProviderError):
     """The provider will not take this request (HTTP 4xx): a wrong key, model or parameter."""
+
+
+class NoTools(Rejected):
+    """The endpoint takes no tools for this model; the same can be asked in plain JSON."""
 
 
 class Unreadable(ProviderError):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from random import Random
@@ -11,9 +12,10 @@ from typing import Any
 
 from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, abandon, script_move, start, submit
+from games.strategies import Purpose
 from llm_agents.agent import AgentSpec, Decision, Ladder, decide
 from llm_agents.endpoints import known
-from llm_agents.errors import AgentError
+from llm_agents.errors import AgentError, NoSubmission
 from llm_agents.providers import provider_called
 from llm_agents.record import CallRecord
 
@@ -65,14 +67,14 @@ def play_match(
         ladders: who stands in for an agent that fails, and how patiently it is asked; without, the match fails.
     """
     ladders = ladders or {}
-    play, opening = start(game, seed)
-    log, calls = list(opening), list[CallRecord]()
+    under_way = _UnderWay(*start(game, seed))
+    log, calls = under_way.log, under_way.calls
     answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
 
     async def think(role: Role) -> Decision | AgentError:
         try:
             return await decide(
-                agents[role], play, role, log, calls=calls, answers=answers[role],
+                agents[role], under_way.play, role, log, answers=answers[role], hooks=_SeatHooks(under_way, role),
                 tries_after_first=tries_after_first, timeout=timeout, ladder=ladders.get(role),
             )  # fmt: skip
         except AgentError as error:
@@ -85,26 +87,62 @@ def play_match(
     asked_of = [*agents.values(), *(rung for ladder in ladders.values() for rung in ladder.rungs)]
     providers = {agent.kind for agent in asked_of if not agent.scripted and known(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
-        while not play.over and failed is None:
-            roles = asked(play)
+        while not under_way.play.over and failed is None:
+            roles = asked(under_way.play)
             thinkers = [role for role in roles if not agents[role].scripted]
             decided = runner.run(think_together(thinkers)) if runner and thinkers else {}
             for role in roles:
                 decision = decided.get(role)
                 if isinstance(decision, AgentError):
                     failed = f"{role} ({agents[role]}): {decision}"
-                    play, made = abandon(play, failed, role)
-                    log += made
+                    reason = str(decision) if isinstance(decision, NoSubmission) else failed
+                    under_way.follow(*abandon(under_way.play, reason, role))
                     break
+                play = under_way.play
                 move: MoveData = decision.move if decision else script_move(play, role, agents[role].name)
-                play, made = submit(play, role, move, by=decision.by if decision else None)
-                log += made
+                made = under_way.follow(*submit(play, role, move, by=decision.by if decision else None))
                 if decision and decision.raw is not None:
                     answers[role][made[0].number] = decision.raw
         if runner:
             for name in providers:
                 runner.run(provider_called(name).close())
-    return MatchRecord(play, agents, tuple(log), failed, tuple(calls))
+    return MatchRecord(under_way.play, agents, tuple(log), failed, tuple(calls))
+
+
+class _UnderWay:
+    """A match as it is played."""
+
+    def __init__(self, play: Play, opening: tuple[Event, ...]):
+        self.play, self.log = play, list(opening)
+        self.calls: list[CallRecord] = []
+        self.calls_of: defaultdict[Role, list[CallRecord]] = defaultdict(list)
+
+    def follow(self, play: Play, made: tuple[Event, ...]) -> tuple[Event, ...]:
+        self.play = play
+        self.log += made
+        return made
+
+
+class _SeatHooks:
+    """See `hooks.Hooks`: of one seat of a match in this process."""
+
+    def __init__(self, under_way: _UnderWay, role: Role):
+        self._match, self._role = under_way, role
+
+    async def allow(self) -> None:
+        pass
+
+    async def keep(self, calls: Sequence[CallRecord]) -> None:
+        self._match.calls += calls
+        self._match.calls_of[self._role] += calls
+
+    async def note(self, move: MoveData) -> Play:
+        self._match.follow(*submit(self._match.play, self._role, move))
+        return self._match.play
+
+    async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
+        kept = reversed(self._match.calls_of[self._role])
+        return next((call for call in kept if call.purpose in purposes and call.moved), None)
 
 
 def asked(play: Play) -> tuple[Role, ...]:

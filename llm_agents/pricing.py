@@ -16,28 +16,28 @@ AS_OF = "2025-11-01"
 MILLION = Decimal(1_000_000)
 
 
-def _price(per_million_in: str, per_million_out: str) -> Price:
-    return Price(input=Decimal(per_million_in), output=Decimal(per_million_out))
+def _price(per_million_in: str, per_million_out: str, per_million_cached: str) -> Price:
+    return Price(input=Decimal(per_million_in), output=Decimal(per_million_out), cached=Decimal(per_million_cached))
 
 
 PRICES: Mapping[str, Price] = {
-    "openai:gpt-5": _price("1.25", "10"),
-    "openai:gpt-5-mini": _price("0.25", "2"),
-    "openai:gpt-5-nano": _price("0.05", "0.40"),
-    "openai:gpt-4.1": _price("2", "8"),
-    "openai:gpt-4.1-mini": _price("0.40", "1.60"),
-    "openai:gpt-4.1-nano": _price("0.10", "0.40"),
-    "openai:gpt-4o": _price("2.50", "10"),
-    "openai:gpt-4o-mini": _price("0.15", "0.60"),
-    "openai:o3": _price("2", "8"),
-    "openai:o4-mini": _price("1.10", "4.40"),
-    "anthropic:claude-opus-4-1": _price("15", "75"),
-    "anthropic:claude-opus-4": _price("15", "75"),
-    "anthropic:claude-sonnet-4-5": _price("3", "15"),
-    "anthropic:claude-sonnet-4": _price("3", "15"),
-    "anthropic:claude-haiku-4-5": _price("1", "5"),
-    "anthropic:claude-3-7-sonnet": _price("3", "15"),
-    "anthropic:claude-3-5-haiku": _price("0.80", "4"),
+    "openai:gpt-5": _price("1.25", "10", "0.125"),
+    "openai:gpt-5-mini": _price("0.25", "2", "0.025"),
+    "openai:gpt-5-nano": _price("0.05", "0.40", "0.005"),
+    "openai:gpt-4.1": _price("2", "8", "0.50"),
+    "openai:gpt-4.1-mini": _price("0.40", "1.60", "0.10"),
+    "openai:gpt-4.1-nano": _price("0.10", "0.40", "0.025"),
+    "openai:gpt-4o": _price("2.50", "10", "1.25"),
+    "openai:gpt-4o-mini": _price("0.15", "0.60", "0.075"),
+    "openai:o3": _price("2", "8", "0.50"),
+    "openai:o4-mini": _price("1.10", "4.40", "0.275"),
+    "anthropic:claude-opus-4-1": _price("15", "75", "1.50"),
+    "anthropic:claude-opus-4": _price("15", "75", "1.50"),
+    "anthropic:claude-sonnet-4-5": _price("3", "15", "0.30"),
+    "anthropic:claude-sonnet-4": _price("3", "15", "0.30"),
+    "anthropic:claude-haiku-4-5": _price("1", "5", "0.10"),
+    "anthropic:claude-3-7-sonnet": _price("3", "15", "0.30"),
+    "anthropic:claude-3-5-haiku": _price("0.80", "4", "0.08"),
 }
 """List prices by agent; a model's dated names ("gpt-4o-2024-08-06") cost what the name without date does."""
 
@@ -63,7 +63,12 @@ class PriceList:
         price = self.of(f"{call.endpoint or call.provider}:{call.model}")
         if price is None or call.input_tokens is None or call.output_tokens is None:
             return None
-        return (price.input * call.input_tokens + price.output * call.output_tokens) / MILLION
+        cached = min(call.cached_tokens or 0, call.input_tokens)
+        read = (
+            price.input * (call.input_tokens - cached)
+            + (price.input if price.cached is None else price.cached) * cached
+        )
+        return (read + price.output * call.output_tokens) / MILLION
 
 
 LISTED = PriceList({})

@@ -138,15 +138,19 @@ def json_schema(model: type[Move]) -> Mapping[str, Any]:
 
 
 def _form(form: Form) -> str:
-    schema = json_schema(form.model)
-    required = schema.get("required", [])
     lines = [f"{form.title}." if form.title[-1:].isalnum() else form.title]
     if form.help:
         lines.append(form.help)
     if not form.ends_turn:
         lines.append("This does not end your turn.")
-    properties = schema.get("properties", {})
-    lines.append("JSON object with these keys and no others:" if properties else "JSON object without any key: {}")
+    lines.append(worded_fields(json_schema(form.model)))
+    return "\n".join(lines)
+
+
+def worded_fields(schema: Mapping[str, Any]) -> str:
+    """The keys of an object and what each takes, a line each."""
+    required, properties = schema.get("required", []), schema.get("properties", {})
+    lines = ["JSON object with these keys and no others:" if properties else "JSON object without any key: {}"]
     for name, field in properties.items():
         optional = "" if name in required else "; may be left out"
         lines.append(f'- "{name}" ({wanted(field, schema.get("$defs", {}))}{optional}){_about(name, field)}')
@@ -203,5 +207,16 @@ def _type(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
         return f"object {{{', '.join(parts)}}}"
     if kind == "object":
         values = schema.get("additionalProperties")
-        return f"object, each value: {wanted(values, definitions)}" if isinstance(values, Mapping) else "object"
+        if not isinstance(values, Mapping):
+            return "object"
+        return f"object{_keys(schema)}, each value: {wanted(values, definitions)}"
     return _TYPES.get(str(kind), "any value")
+
+
+def _keys(schema: Mapping[str, Any]) -> str:
+    """Which keys a dictionary takes, where they are known: each of them, or any."""
+    names = schema.get("propertyNames", {}).get("enum", ())
+    if not names:
+        return ""
+    which = "each" if schema.get("minProperties", 0) >= len(names) else "any"
+    return f" with {which} of {', '.join(json.dumps(name, ensure_ascii=False) for name in names)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -13,7 +13,7 @@ class CallRecord:
     Attributes:
         provider: the protocol spoken, "openai" or "anthropic".
         model: the model asked for.
-        messages: all that was sent, as [{role, content}].
+        messages: all that was sent, as [{role, content}]; in a `conversation`, what was said since its call before.
         parameters: sampling parameters sent along.
         try_number: 1 for the first try of a decision.
         latency: seconds until the answer or the error.
@@ -37,6 +37,14 @@ class CallRecord:
         first_text: seconds until its first words, where it was.
         refused: the provider says that the model would not answer.
         short: the model was asked only for the values that determine its move.
+        purpose: what it was for: "move", "plan", "belief", "replan", "look", "note" or "judge".
+        remarks: what the model wrote beside its move, under the keys it was asked for.
+        cached_tokens: how many of the input tokens the provider read from its cache.
+        conversation: of which it is a part, with every answer and tool result kept once; None: it stands alone.
+        tools: the tools that were called, in order: {name, arguments (as written), result, size (characters of
+            the result), fault (None, or "unknown", "unreadable", "illegal", "ignored")}.
+        offered: names of the tools that were offered.
+        answering: number of the event that opened the turn as it was when the call was made.
     """
 
     provider: str
@@ -65,3 +73,15 @@ class CallRecord:
     refused: bool = False
     short: bool = False
     fault: str | None = None
+    purpose: str = "move"
+    remarks: dict[str, Any] = field(default_factory=dict)
+    cached_tokens: int | None = None
+    conversation: str | None = None
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    offered: list[str] = field(default_factory=list)
+    answering: int | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether its answer was accepted."""
+        return self.answer is not None and self.problem is None

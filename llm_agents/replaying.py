@@ -1,16 +1,27 @@
-"""Recorded answers, read again: do they lead to the same moves, and break the same rules?"""
+"""Recorded answers, read again: do they lead to the same moves, break the same rules, and see the same data?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from games import strategies
 from games.errors import Refused
-from games.interface import Event, Game, Role
-from games.play import Play, check, plain_move, start, submit
-from llm_agents.errors import BadAnswer
-from llm_agents.parsing import read_move
+from games.interface import Event, Game, MoveData, Role, Tool
+from games.play import Play, plain_move, start, submit, use_tool
+from llm_agents import looping
+from llm_agents.agent import legal_move
+from llm_agents.errors import BadAgent, BadAnswer
+from llm_agents.providers.base import ToolCall
+from llm_agents.strategies import asking
+from llm_agents.strategies.asking import Asking
 
+UNPLAYED = "unplayed"
+"""Outcome of a call whose legal answer was not the move: another call of the same turn came first."""
+JUDGE = "judge"
+"""Purpose of a call about a turn that was no part of it."""
 Records = Mapping[tuple[Role, int], Sequence[Mapping[str, Any]]]
 """The records of the calls of each turn, by role and number of the event that opened it, in order."""
 
@@ -18,36 +29,109 @@ Records = Mapping[tuple[Role, int], Sequence[Mapping[str, Any]]]
 def differences(game: Game[Any, Any], events: Iterable[Event], records: Records) -> list[str]:
     """Play a log again and feed the stored answers back: whatever comes out otherwise, in words.
 
-    Answers that were refused must be refused again; the one that was accepted must be the move of the log.
-    Moves that somebody else made (a script, the clock) have no accepted answer.
+    Answers that were refused must be refused again; the one that was accepted must be the move of the log;
+    tools must answer the same. Moves that somebody else made (a script, the clock) have no accepted answer.
 
     Args:
         events: the whole log.
-        records: `CallRecord`s as plain data.
+        records: `CallRecord`s as plain data, each with what came of it as `outcome`, where that is known.
     """
     log = list(events)
     play, _made = start(game, log[0].data["seed"])
     found = []
+    waiting: defaultdict[Role, list[_Called]] = defaultdict(list)
     for event in log:
         if event.kind != "move":
             continue
         role, move = event.data["role"], event.data["move"]
-        for record in records.get((role, play.opened[role]), ()):
-            if record.get("answer") is None:
+        turn = records.get((role, play.opened[role]), ())
+        moves = [record for record in turn if _is_the_move(record)]
+        if len(moves) > 1:
+            found.append(f"event {event.number}, {role}: {len(moves)} calls say that they are the move.")
+        for record in turn:
+            if record.get("outcome") == UNPLAYED or record.get("purpose") == JUDGE:
                 continue
-            if problem := _difference(play, role, record, move):
-                found.append(f"event {event.number}, {role}, try {record['try_number']}: {problem}")
+            where = f"event {event.number}, {role}, try {record['try_number']}"
+            if record.get("tools"):
+                waiting[role] += [_Called(where, role, record, tool) for tool in record["tools"]]
+            elif record.get("answer") is not None and not record.get("conversation"):
+                found += [f"{where}: {problem}" for problem in _differences(play, role, record, move)]
+        found += _again(waiting[role], play, move)
         play, _made = submit(play, role, move, by=event.data.get("by"))
     return found
 
 
-def _difference(play: Play, role: Role, record: Mapping[str, Any], move: Mapping[str, Any]) -> str | None:
+def _is_the_move(record: Mapping[str, Any]) -> bool:
+    """Whether the call says that its answer is the move of its turn."""
+    answered = record.get("answer") is not None and record.get("problem") is None and not record.get("tools")
+    return answered and record.get("purpose", "move") == "move" and record.get("outcome") != UNPLAYED
+
+
+def _asking(play: Play, role: Role, record: Mapping[str, Any]) -> Asking:
+    """The question that a recorded call answered."""
+    way = strategies.of(play.game).get(record.get("strategy") or strategies.PLAIN)
+    if way is None:
+        raise BadAgent(f"{play.game.key} has no strategy “{record.get('strategy')}” any more.")
+    purpose = record.get("purpose", "move")
+    asked = next((module for module in way.modules if module.purpose == purpose), None)
+    return asking(play, role, strategy=record.get("strategy"), short=record.get("short", False), asked=asked)
+
+
+def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveData) -> Iterator[str]:
     try:
-        read = read_move(record["answer"], play.forms(role), short=record.get("short", False))
-        _form, checked = check(play, role, read)
+        again, _remarks = legal_move(record["answer"], _asking(play, role, record))
     except (BadAnswer, Refused) as refusal:
-        return None if record.get("problem") else f"the answer was taken, now it is refused: {refusal}"
+        if not record.get("problem"):
+            yield f"the answer was taken, now it is refused: {refusal}"
+        return
     if record.get("problem"):
-        return f"the answer was refused, now it is taken: {record['problem']}"
-    again = plain_move(checked)
-    return None if again == dict(move) else f"the log has {dict(move)}, the answer says {again}"
+        yield f"the answer was refused, now it is taken: {record['problem']}"
+    elif again != dict(move):
+        yield f"the log has {dict(move)}, the answer says {again}"
+
+
+@dataclass(frozen=True)
+class _Called:
+    """A recorded call of a tool, and the record of the model's call that it is from."""
+
+    where: str
+    role: Role
+    record: Mapping[str, Any]
+    tool: Mapping[str, Any]
+
+
+def _again(waiting: list[_Called], play: Play, move: MoveData) -> Iterator[str]:
+    """Call a turn's tools again, up to the one that was this move; the rest waits for the next."""
+    while waiting:
+        called = waiting.pop(0)
+        if called.tool["fault"] == "ignored":
+            continue
+        made, problem = _called_again(play, called)
+        where = f"{called.where}, {called.tool['name']}"
+        if problem:
+            yield f"{where}: {problem}"
+        if made is None:
+            continue
+        if made != dict(move):
+            yield f"{where}: the log has {dict(move)}, the call says {made}"
+        return
+
+
+def _called_again(play: Play, called: _Called) -> tuple[MoveData | None, str]:
+    """(the move that the call makes, what is different now)."""
+    tool, role = called.tool, called.role
+    offered = [
+        one for one in looping.offers(_asking(play, role, called.record)) if one.name in called.record["offered"]
+    ]
+    offer = next((one for one in offered if one.name == tool["name"]), None)
+    try:
+        if offer is None:
+            return None, "" if tool["fault"] else "there is no such tool now"
+        arguments = looping.arguments_of(ToolCall("", tool["name"], tool["arguments"]), offer)
+        if isinstance(offer.source, Tool):
+            said = looping.in_words(use_tool(play, role, offer.name, arguments))
+            return None, "" if said == tool["result"] else "it answers otherwise now"
+        made = plain_move(looping.checked(play, role, offer.source, arguments))
+    except (BadAnswer, Refused) as refusal:
+        return None, "" if tool["fault"] else f"the call was taken, now it is refused: {refusal}"
+    return (None, "the call was refused, now it is taken") if tool["fault"] else (made, "")

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
+
+from pydantic import ConfigDict, Field, create_model
 
 from games.interface import Form, Json
 from games.play import expand, form_for
+from games.strategies import CHAIN_OF_THOUGHT, Remark
 from games.words import quoted
 from llm_agents.errors import BadAnswer
 from llm_agents.parsing.fitting import fit
-from llm_agents.parsing.objects import last_object
-from llm_agents.parsing.schema import REASONING, schema_of, wrapper
+from llm_agents.parsing.objects import around_object, last_object
+from llm_agents.parsing.schema import REASONING, object_of, schema_of, strict, wrapper
 from llm_agents.prompting import json_schema
 
-__all__ = ["CHAIN_OF_THOUGHT", "REASONING", "answer_schema", "as_asked", "last_object", "read_move"]
-
-CHAIN_OF_THOUGHT = "chain_of_thought"
-"""The strategy under which a model writes its reasoning before its move."""
+__all__ = [
+    "CHAIN_OF_THOUGHT", "REASONING", "answer_schema", "around_object", "as_asked", "last_object", "object_of",
+    "read_answer", "read_move", "schema_of", "strict", "with_remarks",
+]  # fmt: skip
 
 
 def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[str, Json]:
@@ -38,13 +42,49 @@ def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[
         BadAnswer: there is no such move in it; says what is wrong, for the model.
         Refused: the values of a short form make no move that the rules allow.
     """
+    return read_answer(text, forms, short=short)[0]
+
+
+def read_answer(
+    text: str, forms: Sequence[Form], *, short: bool = False, remarks: Sequence[Remark] = ()
+) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The move in a model's answer, and what it remarked beside it; arguments and errors as for `read_move`.
+
+    Args:
+        remarks: keys that are taken off before the move is read.
+    """
     asked = as_asked(forms) if short else forms
-    move = _bare(last_object(text), asked)
+    known = {remark.key for remark in remarks}
+    move = _bare(last_object(text), asked, known)
+    remarked = {key: move.pop(key) for key in list(move) if key in known}
     form = _form(asked, move)
     _keys_are_known(move, form)
     fitted = fit(move, form.model)
-    full = forms[asked.index(form)]
-    return fitted if form is full else dict(expand(full, fitted))
+    full = forms[list(asked).index(form)]
+    return (fitted if form is full else dict(expand(full, fitted))), remarked
+
+
+def with_remarks(forms: Sequence[Form], remarks: Sequence[Remark]) -> list[Form]:
+    """The forms as they are worded, and held to a schema, where keys are asked for beside a move."""
+    if not remarks:
+        return list(forms)
+    return [replace(form, model=_remarked(form.model, tuple(remarks))) for form in forms]
+
+
+def _remarked(model: type[Any], remarks: tuple[Remark, ...]) -> type[Any]:
+    added: dict[str, Any] = {
+        remark.key: (str if remark.kind == "text" else float, Field(description=remark.description))
+        for remark in remarks
+    }
+    first = [remark.key for remark in remarks if remark.first]
+
+    def in_order(schema: dict[str, Any]) -> None:
+        found = schema["properties"]
+        schema["properties"] = {key: found[key] for key in (*first, *(key for key in found if key not in first))}
+
+    ordered = type(model.__name__, (model,), {"model_config": ConfigDict(json_schema_extra=in_order)})
+    made: type[Any] = create_model(model.__name__, __base__=ordered, **added)
+    return made
 
 
 def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: bool = False) -> dict[str, Json]:
@@ -62,10 +102,10 @@ def as_asked(forms: Sequence[Form]) -> list[Form]:
     return [form if form.short is None else replace(form, model=form.short, help="") for form in forms]
 
 
-def _bare(answer: Mapping[str, Json], forms: Sequence[Form]) -> dict[str, Json]:
+def _bare(answer: Mapping[str, Json], forms: Sequence[Form], remarks: set[str]) -> dict[str, Json]:
     """The move without what a schema puts around it: the reasoning, and the key that holds one of several moves."""
     move = dict(answer)
-    if not any(REASONING in form.model.model_fields for form in forms):
+    if REASONING not in remarks and not any(REASONING in form.model.model_fields for form in forms):
         move.pop(REASONING, None)
     if len(forms) > 1 and list(move) == [wrapper(forms)] and isinstance(move[wrapper(forms)], dict):
         return dict(move[wrapper(forms)])

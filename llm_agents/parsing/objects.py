@@ -46,8 +46,9 @@ _decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
 
 @dataclass(frozen=True)
 class _Found:
-    """An object, or what looks like one, and where it ends; `wrong` says why it is none."""
+    """An object, or what looks like one, and where it begins and ends; `wrong` says why it is none."""
 
+    begin: int
     end: int
     value: Mapping[str, Json] | None = None
     wrong: str = ""
@@ -72,6 +73,12 @@ def last_object(text: str) -> dict[str, Json]:
     return dict(found.value)
 
 
+def around_object(text: str) -> str:
+    """What stands around the JSON object that `last_object` reads; the whole text where there is none."""
+    found = _last(text)
+    return text if found is None or found.value is None else f"{text[: found.begin]}{text[found.end :]}"
+
+
 def _last(text: str) -> _Found | None:
     found: _Found | None = None
     unclosed: _Found | None = None
@@ -81,9 +88,9 @@ def _last(text: str) -> _Found | None:
         at = begin.start()
         try:
             value, end = _decoder.raw_decode(text, at)
-            found = _Found(end, value)
+            found = _Found(at, end, value)
         except RecursionError:
-            return found or _Found(len(text), wrong=f"{NO_OBJECT}: it is nested too deeply.")
+            return found or _Found(at, len(text), wrong=f"{NO_OBJECT}: it is nested too deeply.")
         except ValueError as error:
             end = at + 1
             if drafts < _MOST_DRAFTS and _BEGINS_LIKE_ONE.match(text, at):
@@ -91,13 +98,14 @@ def _last(text: str) -> _Found | None:
                 closed = _closing(text, at)
                 if closed is not None:
                     end = closed
-                    found = _Found(end, wrong=f"The JSON object in your answer cannot be read: {_reason(error, text)}.")
+                    wrong = f"The JSON object in your answer cannot be read: {_reason(error, text)}."
+                    found = _Found(at, end, wrong=wrong)
                 elif _cut_off(error, text):
-                    unclosed = _Found(len(text), wrong=f"{NO_OBJECT}: it is cut off before its closing }}.")
+                    unclosed = _Found(at, len(text), wrong=f"{NO_OBJECT}: it is cut off before its closing }}.")
                     break
                 else:
                     end = max(end, getattr(error, "pos", end))
-                    unclosed = _Found(end, wrong=f"{NO_OBJECT}: {_reason(error, text)}.")
+                    unclosed = _Found(at, end, wrong=f"{NO_OBJECT}: {_reason(error, text)}.")
     return found or unclosed
 
 

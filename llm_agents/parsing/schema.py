@@ -37,10 +37,10 @@ def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
     if len(filled) == 1:
         whole = filled[0]
     else:
-        whole = _object({wrapper(forms): {"anyOf": filled}})
+        whole = object_of({wrapper(forms): {"anyOf": filled}})
     if reasoning and not any(REASONING in form.model.model_fields for form in forms):
         thoughts: Schema = {"type": "string", "description": "Your reasoning, step by step. Nobody else reads it."}
-        whole = {**_object({REASONING: thoughts, **whole["properties"]}), **_description(whole)}
+        whole = {**object_of({REASONING: thoughts, **whole["properties"]}), **_description(whole)}
     return whole
 
 
@@ -68,7 +68,7 @@ def _form(form: Form) -> Schema:
     return {**strict, "description": ". ".join(part.strip(". ") for part in (form.title, form.help) if part) + "."}
 
 
-def _object(properties: Mapping[str, Schema]) -> Schema:
+def object_of(properties: Mapping[str, Schema]) -> Schema:
     return {
         "type": "object",
         "properties": dict(properties),
@@ -79,6 +79,11 @@ def _object(properties: Mapping[str, Schema]) -> Schema:
 
 def _description(schema: Schema) -> Schema:
     return {"description": schema["description"]} if "description" in schema else {}
+
+
+def strict(schema: Mapping[str, Any]) -> Schema:
+    """A plain schema of an object, as strict as endpoints want it."""
+    return _strict(schema, schema.get("$defs", {}))
 
 
 def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
@@ -94,9 +99,7 @@ def _strict(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema
         case "object" if "properties" in schema or not isinstance(schema.get("additionalProperties"), Mapping):
             return {**_properties(schema, definitions), **said}
         case "object":
-            value = _strict(schema["additionalProperties"], definitions)
-            entry = _object({ENTRY_NAME: {"type": "string"}, ENTRY_VALUE: value})
-            return {"type": "array", "items": entry, **said}
+            return {**_free_keys(schema, definitions), **said}
         case "array":
             return {"type": "array", "items": _items(schema, definitions), **said}
         case str(kind):
@@ -110,7 +113,17 @@ def _properties(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Sc
     for name, field in schema.get("properties", {}).items():
         strict = _titled(_strict(field, definitions), field, name)
         properties[name] = strict if name in required else _nullable(strict)
-    return _object(properties)
+    return object_of(properties)
+
+
+def _free_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
+    """A dictionary: an object where each of its known keys is needed, else a list of entries."""
+    value = _strict(schema["additionalProperties"], definitions)
+    names = schema.get("propertyNames", {}).get("enum", ())
+    if names and schema.get("minProperties", 0) >= len(names):
+        return object_of(dict.fromkeys(names, value))
+    name: Schema = {"type": "string", "enum": list(names)} if names else {"type": "string"}
+    return {"type": "array", "items": object_of({ENTRY_NAME: name, ENTRY_VALUE: value})}
 
 
 def _titled(strict: Schema, field: Mapping[str, Any], name: str) -> Schema:

@@ -6,13 +6,14 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import anthropic
 import httpx2
 
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import ProviderError, RateLimited, Rejected, TimedOut, Unavailable, Unreadable
+from llm_agents.errors import NoTools, ProviderError, RateLimited, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
     UNKNOWN,
@@ -21,8 +22,10 @@ from llm_agents.providers.base import (
     Completion,
     Draft,
     Request,
+    ToolCall,
     does_not_know,
     failed,
+    refuse_tools,
     said_by,
 )
 from llm_agents.scrubbing import NO_KEY
@@ -82,6 +85,18 @@ class Anthropic:
         # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
         raise failure
 
+    async def models(self) -> list[str]:
+        """The models that the endpoint lists.
+
+        Raises:
+            ProviderError: it does not tell.
+        """
+        try:
+            return [model.id async for model in _CLIENTS.get(self._endpoint).models.list()]
+        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, TypeError, AttributeError):
+            pass
+        raise Unreadable("The endpoint does not list its models.")
+
     async def close(self) -> None:
         """Close the endpoint's connections of the running event loop."""
         await _CLIENTS.close(self._endpoint)
@@ -95,23 +110,33 @@ class Anthropic:
             "messages": _turns(request.messages),
             "max_tokens": MOST_TOKENS,
             **({} if request.on_text is None else {"stream": True}),
-            **(_forced_tool(request) if self._sent(request) else {}),
+            **self._tools(request),
             **request.parameters,
         }
 
     async def _complete(self, client: anthropic.AsyncAnthropic, request: Request) -> Completion:
         """Ask, and ask again without the tool where the endpoint turns out not to know tools."""
+        refuse_tools(self._endpoint, request)
         while True:
             sent = self._sent(request)
             try:
-                return await self._ask(client, request, "tool" if sent else "none")
+                return await self._ask(client, request, "tool" if "structured" in sent else "none")
             except anthropic.APIStatusError as error:
                 parameter = does_not_know(error.status_code, error.body, sent)
                 if parameter is None:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
+                if parameter == "tools":
+                    raise NoTools(f"It takes no tools: {said_by(error.body, client.api_key)}") from None
+
+    def _tools(self, request: Request) -> dict[str, Any]:
+        if request.tools:
+            return _several_tools(request)
+        return _forced_tool(request) if self._sent(request) else {}
 
     def _sent(self, request: Request) -> set[str]:
+        if request.tools:
+            return {"tools"}
         wanted = request.schema is not None and self._endpoint.structured != "none"
         known = not UNKNOWN.holds(self._endpoint, request.model, "structured")
         return {"structured"} if wanted and known else set()
@@ -121,30 +146,62 @@ class Anthropic:
         body.pop("stream", None)
         common: dict[str, Any] = {
             "model": body.pop("model"),
-            "messages": body.pop("messages"),
+            "messages": [],  # Sent with the rest: the SDK goes through all their parts, which costs more than the call.
             "max_tokens": body.pop("max_tokens"),
             "system": body.pop("system", anthropic.omit),
             "timeout": anthropic.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
             "extra_body": body,
         }
         if request.on_text is None:
-            return _completion(await client.messages.create(**common), how)
+            return _completion(await client.messages.create(**common), how, tools=bool(request.tools))
         draft = Draft(request.on_text)
         async with await client.messages.create(**common, stream=True) as stream:
-            return await _streamed(stream, draft, how)
+            return await _streamed(stream, draft, how, tools=bool(request.tools))
 
 
-def _turns(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     """The messages without the system's, neighbours of the same role joined: the API wants them to alternate."""
-    turns: list[ChatMessage] = []
+    turns: list[dict[str, Any]] = []
     for message in messages:
         if message["role"] == "system":
             continue
-        if turns and turns[-1]["role"] == message["role"]:
-            turns[-1] = {"role": message["role"], "content": f"{turns[-1]['content']}\n\n{message['content']}"}
+        role = "assistant" if message["role"] == "assistant" else "user"
+        content = _content(message)
+        if not turns or turns[-1]["role"] != role:
+            turns.append({"role": role, "content": content})
+        elif isinstance(content, str) and isinstance(turns[-1]["content"], str):
+            turns[-1] = {"role": role, "content": f"{turns[-1]['content']}\n\n{content}"}
         else:
-            turns.append(message)
+            turns[-1] = {"role": role, "content": [*_blocks(turns[-1]["content"]), *_blocks(content)]}
     return turns
+
+
+def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
+    """A message's text, or its blocks where tools are called or answered."""
+    if message["role"] == "tool":
+        return [{"type": "tool_result", "tool_use_id": message["answers"], "content": message["content"]}]
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.as_object}
+        for call in message.get("calls", ())
+    ]
+    return [*_blocks(message["content"]), *calls] if calls else message["content"]
+
+
+def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content.strip() else []
+    return content
+
+
+def _several_tools(request: Request) -> dict[str, Any]:
+    """The arguments that make the answer use one of several tools, or the only one."""
+    only = {"type": "tool", "name": request.tools[0].name}
+    return {
+        "tools": [
+            {"name": tool.name, "description": tool.help, "input_schema": tool.parameters} for tool in request.tools
+        ],
+        "tool_choice": only if len(request.tools) == 1 else {"type": "any"},
+    }
 
 
 def _forced_tool(request: Request) -> dict[str, Any]:
@@ -173,41 +230,63 @@ def _timed_out(error: anthropic.APITimeoutError, request: Request) -> ProviderEr
     return TimedOut(f"No answer within {request.timeout:g} seconds.")
 
 
-def _completion(answer: Any, how: str) -> Completion:
+def _read(usage: Any) -> tuple[int, int]:
+    """(all tokens read, of these from the cache): the API counts what it read from or wrote to its cache apart."""
+    cached = getattr(usage, "cache_read_input_tokens", None) or 0
+    return usage.input_tokens + cached + (getattr(usage, "cache_creation_input_tokens", None) or 0), cached
+
+
+def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
     try:
-        tools = [json.dumps(part.input, ensure_ascii=False) for part in answer.content if part.type == "tool_use"]
+        calls = tuple(
+            ToolCall(part.id, part.name, json.dumps(part.input, ensure_ascii=False))
+            for part in answer.content
+            if part.type == "tool_use"
+        )
+        said = "".join(part.text for part in answer.content if part.type == "text")
+        read, cached = _read(answer.usage)
         return Completion(
-            text=tools[0] if tools else "".join(part.text for part in answer.content if part.type == "text"),
+            text=calls[0].arguments if calls and not tools else said,
             model=answer.model,
-            input_tokens=answer.usage.input_tokens,
+            input_tokens=read,
             output_tokens=answer.usage.output_tokens,
             request_id=getattr(answer, "_request_id", None) or answer.id,
             stop=answer.stop_reason,
             refused=answer.stop_reason == "refusal",
             structured=how,
+            calls=calls if tools else (),
+            cached_tokens=cached,
         )
     except (AttributeError, TypeError):
         raise Unreadable(UNREADABLE) from None
 
 
-async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str) -> Completion:
+async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str, *, tools: bool) -> Completion:
     """Read a stream to its end; one without its last event was cut."""
     message: Any = None
     output_tokens = stop = None
     ended = tool = False
+    calls: dict[int, ToolCall] = {}
     async for event in stream:
         piece = None
         try:
             match event.type:
                 case "message_start":
                     message = event.message
-                    identity, model, input_tokens = message.id, message.model, message.usage.input_tokens
+                    identity, model = message.id, message.model
+                    input_tokens, cached = _read(message.usage)
                 case "content_block_start":
-                    tool = tool or event.content_block.type == "tool_use"
+                    if event.content_block.type == "tool_use":
+                        tool = True
+                        calls[event.index] = ToolCall(event.content_block.id, event.content_block.name, "")
                 case "content_block_delta" if event.delta.type == "text_delta":
                     piece = event.delta.text
                 case "content_block_delta" if event.delta.type == "input_json_delta":
-                    piece = event.delta.partial_json
+                    begun = calls.get(event.index)
+                    if tools and begun is not None:
+                        calls[event.index] = replace(begun, arguments=begun.arguments + event.delta.partial_json)
+                    else:
+                        piece = event.delta.partial_json
                 case "message_delta":
                     stop, output_tokens = event.delta.stop_reason or stop, event.usage.output_tokens
                 case "message_stop":
@@ -220,7 +299,7 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str) 
     if not ended:
         raise Unavailable(CUT)
     return Completion(
-        text=draft.text or ("{}" if tool else ""),
+        text=draft.text or ("{}" if tool and not tools else ""),
         model=model,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
@@ -229,4 +308,6 @@ async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str) 
         refused=stop == "refusal",
         first_text=draft.first,
         structured=how,
+        calls=tuple(call for _at, call in sorted(calls.items())) if tools else (),
+        cached_tokens=cached,
     )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
+import json
 import logging
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
+from typing import Any, Generic, Literal, NotRequired, Protocol, TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
 import httpx2
 
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import NotConfigured, ProviderError, RateLimited, Rejected, Unavailable
+from llm_agents.errors import NotConfigured, NoTools, ProviderError, RateLimited, Rejected, Unavailable
 from llm_agents.scrubbing import without_key
 
 log = logging.getLogger(__name__)
@@ -26,10 +27,43 @@ CONNECT_SECONDS = 5.0
 
 
 class ChatMessage(TypedDict):
-    """One message of a conversation with a model."""
+    """One message of a conversation with a model.
 
-    role: Literal["system", "user", "assistant"]
+    An assistant's message may hold the `calls` of tools it made; a message of the role "tool" is the result of
+    the call whose id is `answers`.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: NotRequired[Sequence[ToolCall]]
+    answers: NotRequired[str]
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that a model calls; `arguments` as it wrote them, perhaps no JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+    @property
+    def as_object(self) -> dict[str, Any]:
+        """The arguments as an object; an empty one where they are none: services take no other back."""
+        try:
+            read = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            return {}
+        return read if isinstance(read, dict) else {}
+
+
+@dataclass(frozen=True)
+class OfferedTool:
+    """A tool as a model is told of it; `parameters` is a JSON schema of an object."""
+
+    name: str
+    help: str
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,6 +75,7 @@ class Request:
         timeout: seconds for the whole call, the last word of a stream included.
         schema: JSON schema of the answer, where the endpoint can be held to one.
         on_text: given: the answer is streamed, and this is called with each new piece of text.
+        tools: of which the answer must call at least one.
     """
 
     model: str
@@ -49,6 +84,7 @@ class Request:
     timeout: float = 60.0
     schema: Mapping[str, Any] | None = None
     on_text: Callable[[str], None] | None = None
+    tools: Sequence[OfferedTool] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +96,8 @@ class Completion:
         refused: the provider says that the model would not answer.
         first_text: seconds until the first piece of a streamed answer.
         structured: how the answer was held to the request's schema ("none" where it was not).
+        calls: the tools that it calls, in order; none where no tools were offered.
+        input_tokens: all that were read; `cached_tokens` of them from the provider's cache.
     """
 
     text: str
@@ -71,6 +109,8 @@ class Completion:
     refused: bool = False
     first_text: float | None = None
     structured: str = "none"
+    calls: tuple[ToolCall, ...] = ()
+    cached_tokens: int | None = None
 
 
 class Provider(Protocol):
@@ -91,6 +131,14 @@ class Provider(Protocol):
 
 class Maker(Provider, Protocol):
     """A provider that speaks a protocol over HTTP."""
+
+    async def models(self) -> list[str]:
+        """The models that the endpoint lists.
+
+        Raises:
+            ProviderError: it does not tell.
+        """
+        ...
 
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON object that `complete` sends for this request."""
@@ -199,6 +247,16 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
+def refuse_tools(endpoint: Endpoint, request: Request) -> None:
+    """Do not even ask with tools where they are known not to be taken.
+
+    Raises:
+        NoTools
+    """
+    if request.tools and (not endpoint.tools or UNKNOWN.holds(endpoint, request.model, "tools")):
+        raise NoTools(f"Endpoint “{endpoint.name}” takes no tools for model “{request.model}”.")
+
+
 # ---- failures ----------------------------------------------------------------------------------
 
 
@@ -237,6 +295,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 _PARAMETERS: Mapping[str, re.Pattern[str]] = {
     "stream_options": re.compile(r"stream_options|include_usage"),
+    "tools": re.compile(r"tool|function", re.IGNORECASE),
     "structured": re.compile(r"response_format|json_schema|json_object|structured output|tool|function", re.IGNORECASE),
 }
 

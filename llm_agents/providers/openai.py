@@ -11,16 +11,19 @@ import httpx2
 import openai
 
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import ProviderError, Rejected, TimedOut, Unavailable, Unreadable
+from llm_agents.errors import NoTools, ProviderError, Rejected, TimedOut, Unavailable, Unreadable
 from llm_agents.providers.base import (
     CONNECT_SECONDS,
     UNKNOWN,
+    ChatMessage,
     Clients,
     Completion,
     Draft,
     Request,
+    ToolCall,
     does_not_know,
     failed,
+    refuse_tools,
     said_by,
 )
 from llm_agents.scrubbing import NO_KEY
@@ -86,6 +89,18 @@ class OpenAI:
         # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
         raise failure
 
+    async def models(self) -> list[str]:
+        """The models that the endpoint lists.
+
+        Raises:
+            ProviderError: it does not tell.
+        """
+        try:
+            return [model.id async for model in _CLIENTS.get(self._endpoint).models.list()]
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, TypeError, AttributeError):
+            pass
+        raise Unreadable("The endpoint does not list its models.")
+
     async def close(self) -> None:
         """Close the endpoint's connections of the running event loop."""
         await _CLIENTS.close(self._endpoint)
@@ -96,11 +111,13 @@ class OpenAI:
         streamed: dict[str, Any] = {} if request.on_text is None else {"stream": True}
         if "stream_options" in sent:
             streamed["stream_options"] = {"include_usage": True}
-        held = _held(request, self._how(sent))
-        return {"model": request.model, "messages": list(request.messages), **streamed, **held, **request.parameters}
+        held = _tools(request) if request.tools else _held(request, self._how(sent))
+        messages = [_message(message) for message in request.messages]
+        return {"model": request.model, "messages": messages, **streamed, **held, **request.parameters}
 
     async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
         """Ask, and ask again without each parameter that the endpoint turns out not to know."""
+        refuse_tools(self._endpoint, request)
         while True:
             sent = self._sent(request)
             try:
@@ -110,10 +127,13 @@ class OpenAI:
                 if parameter is None:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
+                if parameter == "tools":
+                    raise NoTools(f"It takes no tools: {said_by(error.body, client.api_key)}") from None
 
     def _sent(self, request: Request) -> set[str]:
         wanted = {
-            "structured": request.schema is not None and self._endpoint.structured != "none",
+            "tools": bool(request.tools),
+            "structured": request.schema is not None and not request.tools and self._endpoint.structured != "none",
             "stream_options": request.on_text is not None,
         }
         return {
@@ -130,21 +150,48 @@ class OpenAI:
         body.pop("stream", None)
         common: dict[str, Any] = {
             "model": body.pop("model"),
-            "messages": body.pop("messages"),
+            "messages": [],  # Sent with the rest: the SDK goes through all their parts, which costs more than the call.
             "timeout": openai.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
             "extra_body": body,
         }
         if request.on_text is None:
-            return _completion(await client.chat.completions.create(**common), how)
+            return _completion(await client.chat.completions.create(**common), how, tools=bool(request.tools))
         draft = Draft(request.on_text)
         async with await client.chat.completions.create(**common, stream=True) as stream:
-            return await _streamed(stream, draft, how)
+            return await _streamed(stream, draft, how, tools=bool(request.tools))
 
 
 def _timed_out(error: openai.APITimeoutError, request: Request) -> ProviderError:
     if isinstance(error.__cause__, httpx2.ConnectTimeout):
         return Unavailable("The provider could not be reached.")
     return TimedOut(f"No answer within {request.timeout:g} seconds.")
+
+
+def _message(message: ChatMessage) -> dict[str, Any]:
+    if message["role"] == "tool":
+        return {"role": "tool", "tool_call_id": message["answers"], "content": message["content"]}
+    told: dict[str, Any] = {"role": message["role"], "content": message["content"]}
+    if calls := message.get("calls"):
+        told["content"] = message["content"] or None
+        told["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.as_object, ensure_ascii=False)},
+            }
+            for call in calls
+        ]
+    return told
+
+
+def _tools(request: Request) -> dict[str, Any]:
+    """The arguments that make the answer call one of several tools, or the only one."""
+    functions = [{"name": tool.name, "description": tool.help, "parameters": tool.parameters} for tool in request.tools]
+    only = {"type": "function", "function": {"name": request.tools[0].name}}
+    return {
+        "tools": [{"type": "function", "function": function} for function in functions],
+        "tool_choice": only if len(functions) == 1 else "required",
+    }
 
 
 def _held(request: Request, how: str) -> dict[str, Any]:
@@ -164,12 +211,21 @@ def _held(request: Request, how: str) -> dict[str, Any]:
     return {}
 
 
-def _completion(answer: Any, how: str) -> Completion:
+def _cached(usage: Any) -> int | None:
+    return getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
+
+
+def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
     try:
         choice, usage = answer.choices[0], answer.usage
         refusal = getattr(choice.message, "refusal", None)
-        tools = getattr(choice.message, "tool_calls", None) or ()
-        text = "".join(tool.function.arguments for tool in tools[:1]) or choice.message.content or refusal or ""
+        called = getattr(choice.message, "tool_calls", None) or ()
+        calls = [ToolCall(call.id or f"call_{at}", call.function.name, call.function.arguments or "{}")
+                 for at, call in enumerate(called)] if tools else []  # fmt: skip
+        filled = "" if tools else "".join(call.function.arguments for call in called[:1])
+        text = filled or choice.message.content or refusal or ""
+        if not all(isinstance(word, str) for call in calls for word in (call.id, call.name, call.arguments)):
+            raise Unreadable(UNREADABLE)
         return Completion(
             text=_text(text),
             model=answer.model,
@@ -179,6 +235,8 @@ def _completion(answer: Any, how: str) -> Completion:
             stop=choice.finish_reason,
             refused=bool(refusal) or choice.finish_reason == "content_filter",
             structured=how,
+            calls=tuple(calls),
+            cached_tokens=_cached(usage),
         )
     except (AttributeError, IndexError, TypeError, KeyError):
         raise Unreadable(UNREADABLE) from None
@@ -190,10 +248,11 @@ def _text(text: object) -> str:
     return text
 
 
-async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str) -> Completion:
+async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, tools: bool) -> Completion:
     """Read a stream to its end; one that ends without saying why the model stopped was cut."""
     model = usage = stop = identity = None
     refused = False
+    calls: dict[int, list[str]] = {}
     async for chunk in stream:
         try:
             model, identity = model or chunk.model, identity or chunk.id
@@ -201,8 +260,12 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str) -> 
             for choice in (chunk.choices or ())[:1]:
                 delta = choice.delta
                 refusal = getattr(delta, "refusal", None)
-                tools = getattr(delta, "tool_calls", None) or ()
-                pieces = [tool.function.arguments for tool in tools if tool.index == 0] + [delta.content or refusal]
+                called = getattr(delta, "tool_calls", None) or ()
+                pieces = [delta.content or refusal]
+                if tools:
+                    _gather(calls, called)
+                else:
+                    pieces = [call.function.arguments for call in called if call.index == 0] + pieces
                 refused = refused or bool(refusal)
                 stop = choice.finish_reason or stop
                 pieces = [_text(piece) for piece in pieces if piece]
@@ -225,4 +288,17 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str) -> 
         refused=refused or stop == "content_filter",
         first_text=draft.first,
         structured=how,
+        calls=tuple(
+            ToolCall(parts[0] or f"call_{at}", parts[1], parts[2] or "{}") for at, parts in sorted(calls.items())
+        ),
+        cached_tokens=_cached(usage),
     )
+
+
+def _gather(calls: dict[int, list[str]], deltas: Any) -> None:
+    """Add the pieces of tool calls to what has come of each: id, name, arguments."""
+    for delta in deltas:
+        parts = calls.setdefault(delta.index, ["", "", ""])
+        parts[0] = parts[0] or _text(delta.id or "")
+        parts[1] += _text(delta.function.name or "")
+        parts[2] += _text(delta.function.arguments or "")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol
 
+from games import strategies as games_strategies
 from games.errors import UnknownGame
 from games.interface import Event, Game, Role
 from games.play import Play
+from games.strategies import CHAIN_OF_THOUGHT, Question, Strategy
 from llm_agents.errors import BadAgent
-from llm_agents.parsing import CHAIN_OF_THOUGHT
 from llm_agents.prompting import ABOUT_WORDS, WORDING
 from llm_agents.providers.base import ChatMessage
-from llm_agents.strategies import conversation, fresh
+from llm_agents.strategies import alone, conversation, fresh
 from llm_agents.strategies.asking import Asking
 from llm_agents.strategies.prompts import (
     VARIABLES,
@@ -28,8 +28,8 @@ from llm_agents.strategies.prompts import (
 )
 
 __all__ = [
-    "CHAIN_OF_THOUGHT", "STRATEGIES", "Prompts", "Strategy", "check_persona", "check_prompts", "correction",
-    "messages", "prompts_sha256",
+    "CHAIN_OF_THOUGHT", "STRATEGIES", "Prompts", "Strategy", "asking", "called", "check_persona", "check_prompts",
+    "correction", "layout_of", "messages", "prompts_sha256", "reads_the_log",
 ]  # fmt: skip
 
 
@@ -39,25 +39,13 @@ class Layout(Protocol):
     def __call__(self, asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]: ...
 
 
-@dataclass(frozen=True)
-class Strategy:
-    """A way of asking.
-
-    Attributes:
-        layout: None: a conversation, unless the game says that the role does not remember.
-        reasons: whether the model is asked to reason step by step before its move.
-    """
-
-    layout: Layout | None = None
-    reasons: bool = False
-
-
-STRATEGIES: Mapping[str, Strategy] = {
-    "plain": Strategy(),
-    CHAIN_OF_THOUGHT: Strategy(reasons=True),
-    "conversation": Strategy(conversation.messages),
-    "fresh": Strategy(fresh.messages),
+STRATEGIES: Mapping[str, Strategy] = games_strategies.USUAL
+LAYOUTS: Mapping[str, Layout] = {
+    "conversation": conversation.messages,
+    "fresh": fresh.messages,
+    "tools": fresh.messages,
 }
+"""How the messages of one question are laid out; the conversation of a turn with tools is `looping`'s."""
 
 
 def messages(
@@ -71,27 +59,54 @@ def messages(
     persona: str | None = None,
     prompts: Texts | None = None,
     short: bool = False,
+    asked: Question | None = None,
+    recalled: tuple[str, str] | None = None,
 ) -> list[ChatMessage]:
     """Exactly what a model in this role is sent now; out of turn, all that it knows so far.
 
     Args:
-        strategy: a name in `STRATEGIES`; None: "plain".
+        strategy: one of the game's, by name; None: "plain".
         template: the study's own instruction text, if it has one.
         answers: raw answers by number of the move event that they led to, where they are known.
         persona: who the model is to be: a section before the rules.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
+        asked: one of the strategy's questions; None: that for the move.
+        recalled: (question, answer) of an earlier call that stands before this one.
 
     Raises:
         BadAgent: there is no such strategy.
         UnknownGame: the game has no such role.
         BadText: the instruction text or a prompt cannot be filled in.
     """
-    asking = _asking(play, role, strategy, template, persona, prompts, short)
-    layout = _called(strategy).layout
-    if layout is None:
-        layout = conversation.messages if play.game.remembers(role) else fresh.messages
-    return layout(asking, events, answers or {})
+    made = asking(
+        play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
+    )
+    if made.stands_alone:
+        return alone.messages(made, events, answers or {}, recalled)
+    return LAYOUTS[layout_of(play.game, role, strategy)](made, events, answers or {})
+
+
+def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
+    """How this role's messages are laid out: a name in `LAYOUTS`.
+
+    Raises:
+        BadAgent: the game has no such strategy.
+    """
+    usual = "conversation" if game.remembers(role) else "fresh"
+    return called(strategy, game).layout or usual
+
+
+def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> bool:
+    """Whether what this role is sent depends on more than the present state: on the log and its own raw answers.
+
+    Raises:
+        BadAgent: the game has no such strategy.
+    """
+    way = called(strategy, game)
+    return layout_of(game, role, strategy) == "conversation" or any(
+        question.keeps is not None for question in (*way.modules, way.move)
+    )
 
 
 def correction(
@@ -104,9 +119,13 @@ def correction(
     persona: str | None = None,
     prompts: Texts | None = None,
     short: bool = False,
+    asked: Question | None = None,
 ) -> str:
     """What a model is told about an answer that was no legal move; arguments and errors as for `messages`."""
-    return _asking(play, role, strategy, template, persona, prompts, short).correction(reason)
+    made = asking(
+        play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
+    )
+    return made.correction(reason)
 
 
 def prompts_sha256(
@@ -123,7 +142,7 @@ def prompts_sha256(
     Two studies with the same hash, game and configuration send the same messages in the same situation.
     """
     texts = prompts_of(prompts)
-    reasons = _called(strategy).reasons
+    reasons = called(strategy, game).reasons
     worded = {
         "game": game.key,
         "rules_version": game.rules_version,
@@ -137,22 +156,31 @@ def prompts_sha256(
     return sha256(json.dumps(worded, sort_keys=True).encode()).hexdigest()
 
 
-def _asking(
+def asking(
     play: Play,
     role: Role,
-    strategy: str | None,
-    template: str | None,
-    persona: str | None,
-    prompts: Texts | None,
-    short: bool,
+    *,
+    strategy: str | None = None,
+    template: str | None = None,
+    persona: str | None = None,
+    prompts: Texts | None = None,
+    short: bool = False,
+    asked: Question | None = None,
 ) -> Asking:
+    """The wording of one question to one role; arguments and errors as for `messages`."""
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
-    return Asking(play, role, template, persona or "", prompts_of(prompts), short, _called(strategy).reasons)
+    way = called(strategy, play.game)
+    return Asking(play, role, template, persona or "", prompts_of(prompts), short, way, asked or way.move)
 
 
-def _called(strategy: str | None) -> Strategy:
-    name = strategy or "plain"
-    if name not in STRATEGIES:
-        raise BadAgent(f"There is no strategy “{name}”; there are {', '.join(STRATEGIES)}.")
-    return STRATEGIES[name]
+def called(strategy: str | None, game: Game[Any, Any]) -> Strategy:
+    """The game's strategy of that name; None: "plain".
+
+    Raises:
+        BadAgent: there is none; says which there are.
+    """
+    name, ways = strategy or games_strategies.PLAIN, games_strategies.of(game)
+    if name not in ways:
+        raise BadAgent(f"{game.key} has no strategy “{name}”; there are {', '.join(ways)}.")
+    return ways[name]

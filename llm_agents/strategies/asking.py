@@ -10,7 +10,8 @@ from typing import Any
 from games import texts
 from games.interface import Fact, Facts, Form, Role, Text, View
 from games.play import Play
-from llm_agents.parsing import as_asked
+from games.strategies import MOVE, Question, Remark, Strategy
+from llm_agents.parsing import as_asked, with_remarks
 from llm_agents.prompting import ABOUT_WORDS, format_help, render, task
 from llm_agents.strategies.prompts import (
     CorrectionVariables,
@@ -35,7 +36,8 @@ class Asking:
         persona: a template that says who the model is to be, or nothing.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
-        reasons: ask for step-by-step reasoning before the move.
+        way: the strategy.
+        asked: which of the strategy's questions this is.
     """
 
     play: Play
@@ -44,7 +46,8 @@ class Asking:
     persona: str
     prompts: Prompts
     short: bool
-    reasons: bool
+    way: Strategy
+    asked: Question = MOVE
 
     def system(self) -> str:
         """The rules, and what the marks around players' words mean."""
@@ -53,7 +56,41 @@ class Asking:
     def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
         """What was or is asked at a point of the match where `forms` were open, after what was new there."""
         now = self._now("question", at, forms)
+        words = self.asked.words(at.game, at.state, self.role) if self.asked.words else ""
+        news = "\n\n".join(part for part in (news, words) if part)
         return self._filled("question", QuestionVariables(**self._common, **now, news=news))
+
+    def forms(self, open_now: Sequence[Form]) -> tuple[Form, ...]:
+        """Those of the open forms that this question is about."""
+        if self.asked.form:
+            return tuple(form for form in open_now if form.name == self.asked.form)
+        notes_too = not self.way.modules
+        return tuple(
+            form
+            for form in open_now
+            if (form.ends_turn or notes_too) and (not form.on_request or form.name in self.way.shows)
+        )
+
+    def remarks(self, at: Play) -> tuple[Remark, ...]:
+        """The keys that are asked for beside the move."""
+        if self.way.remarks is None or self.asked.purpose != "move":
+            return ()
+        return self.way.remarks(at.game, at.state, self.role)
+
+    def worded_forms(self, at: Play, open_now: Sequence[Form]) -> list[Form]:
+        """The forms as the model is asked to fill them in: short ones, with remarks."""
+        forms = self.forms(open_now)
+        return with_remarks(as_asked(forms) if self.short else forms, self.remarks(at))
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether this is one of several questions, each with what its strategy wants before it."""
+        return bool(self.way.modules)
+
+    def news(self) -> str:
+        """What is shown before a question that stands alone."""
+        shown = self.asked.view
+        return render(self.play.view(self.role) if shown is None else shown(self.play.game, self.play.state, self.role))
 
     def correction(self, reason: str) -> str:
         """What is said about an answer that was no legal move."""
@@ -65,7 +102,7 @@ class Asking:
         return filled(name, self._template(name), variables)
 
     def _template(self, name: str) -> str:
-        return in_force(name, self.prompts, reasons=self.reasons)
+        return in_force(name, self.prompts, reasons=self.way.reasons)
 
     @cached_property
     def _common(self) -> dict[str, Any]:
@@ -79,13 +116,13 @@ class Asking:
 
     def _now(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
         """The variables of a point of the match; views are costly and made only for a template that mentions them."""
-        asked = as_asked(forms) if self.short else forms
+        asked = self.worded_forms(at, forms)
         view = at.view(self.role) if texts.mentioned(self._template(name)) & {"round", "known"} else ()
         return {
             "round": round_words(view),
             "known": render(view),
             "question": task(asked),
-            "format_help": format_help(asked, reasons=self.reasons),
+            "format_help": format_help(asked, reasons=self.way.reasons),
         }
 
 

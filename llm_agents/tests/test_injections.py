@@ -28,6 +28,8 @@ from llm_agents.twins.protocols import text_of
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 TELLING = 25
 """Characters in a row that are no coincidence."""
+CASES = 8
+"""So many configurations of a game are looked at for one in which somebody can write."""
 MOST_MOVES = 12
 """So many moves into a match a game with free text has let somebody write."""
 
@@ -43,10 +45,11 @@ class Told:
     moves: tuple[tuple[Role, dict], ...]
 
 
-def text_field(play: Play, role: Role) -> str | None:
-    """A field of free text that the role may fill in now."""
+def text_field(play: Play, role: Role, move: Mapping[str, Any]) -> str | None:
+    """A field of free text in the form of this move."""
     for form in play.forms(role):
-        for name, field in json_schema(form.model).get("properties", {}).items():
+        fields = json_schema(form.model).get("properties", {})
+        for name, field in fields.items() if form.ends_turn and move.keys() <= fields.keys() else ():
             if any(option.get("type") == "string" and "enum" not in option for option in field.get("anyOf", [field])):
                 return name
     return None
@@ -61,7 +64,7 @@ def wrote(case: Case, words: str) -> Told | None:
         if writer not in (None, role):
             return Told(writer, role, play, tuple(events), tuple(moves))
         move = dict(script_move(play, role, "random"))
-        if (field := text_field(play, role)) is not None:
+        if (field := text_field(play, role, move)) is not None:
             writer, move = role, {**move, field: words}
         play, made = submit(play, role, move)
         events += made
@@ -72,8 +75,8 @@ def wrote(case: Case, words: str) -> Told | None:
 @cache
 def written() -> Mapping[str, Case]:
     """By game: a configuration in which one player can write to another."""
-    every = {key: [case for case in cases(key) if wrote(case, HARMLESS)] for key in registry.keys()}
-    return {key: found[0] for key, found in every.items() if found}
+    found = {key: next((case for case in cases(key)[:CASES] if wrote(case, HARMLESS)), None) for key in registry.keys()}
+    return {key: case for key, case in found.items() if case is not None}
 
 
 WAYS: Mapping[str, dict[str, Any]] = {

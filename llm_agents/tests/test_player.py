@@ -37,14 +37,18 @@ TOYS = (
 ALL = [*(case for key in registry.keys() for case in cases(key)), *TOYS]
 FIRST = [*(case for key in registry.keys() for case in cases(key)[:2]), *TOYS]
 PERIODS = 2
+WITHIN_LENGTH = ("stop_after", "scored_periods")
+"""Parameters that must not exceed the length of the match."""
 
 
 def short(case: Case) -> Case:
     """The same configuration with fewer rounds, where there are so many that the calls would take long."""
-    rounds = case.game.config.model_dump().get("rounds", 0)
-    if rounds is not None and rounds <= PERIODS:
-        return case
-    return Case(type(case.game), {**case.config, "rounds": PERIODS}, case.seed)
+    config = case.game.config.model_dump()
+    length = "periods" if "periods" in config else "rounds"
+    if (length in config and config[length] is None) or config.get(length, 0) > PERIODS:
+        kept = {key: value for key, value in case.config.items() if key not in WITHIN_LENGTH}
+        return Case(type(case.game), {**kept, length: PERIODS}, case.seed)
+    return case
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -64,9 +68,12 @@ def test_it_plays_every_game_legally_to_its_end(way):
     assert len(broken) <= len(calls) / 20, broken
 
 
-@pytest.mark.parametrize("key", registry.keys())
+@pytest.mark.parametrize("key", sorted(set(registry.keys()) - {"scheduling"}))
 def test_people_are_played_with_sensibly(key):
-    """Two stand-ins do not end with a loss on average, in any of the game's own configurations with equal chances."""
+    """Two stand-ins do not end with a loss on average, in any of the game's own configurations with equal chances.
+
+    Scheduling is left out: a plan made without knowing anything scores 0 on average, and often less.
+    """
     with BothTwin(lambda request: answer(request, seed=1), keeps=False) as twin:
         use_endpoints(lambda name: Endpoint("fake", "openai", twin.environment["OPENAI_BASE_URL"]))
         game = short(cases(key)[0]).game

@@ -2,6 +2,7 @@
 
 from llm_agents.twins.misbehaviours import (
     Answer,
+    Calls,
     CutStream,
     Disconnect,
     Drip,
@@ -23,6 +24,7 @@ __all__ = [
     "Answer",
     "AnthropicTwin",
     "BothTwin",
+    "Calls",
     "CutStream",
     "Disconnect",
     "Drip",

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from llm_agents.twins.misbehaviours import Answer, Slow, kinds
-from llm_agents.twins.player import answer, fingerprint
+from llm_agents.twins.misbehaviours import Answer, Calls, Slow, kinds, tool_kinds
+from llm_agents.twins.player import answer, fingerprint, tool_misbehaviours
 from llm_agents.twins.server import BothTwin
 
 PORT = 8900
@@ -25,7 +25,10 @@ SECONDS = 2.0
 """What slow misbehaviours take where no delay is given."""
 MODELS = ("fake",)
 KEY = "sk-fake-not-a-key"
-KINDS = tuple(kinds("{}", SECONDS))
+NOTHING_CALLED = Calls((("submit", "{}"),))
+TOOL_KINDS = tuple(tool_kinds(NOTHING_CALLED, NOTHING_CALLED, ""))
+"""Misbehaviours of a model that is to call tools; elsewhere it behaves."""
+KINDS = (*kinds("{}", SECONDS), *TOOL_KINDS)
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,12 @@ class FakeModel:
             number, time = self.calls, self._times[who]
         said = answer(request, seed=self._seed, time=time, prose=self._prose)
         due = [one.kind for one in self._misbehaves if number % one.every == 0]
-        if due:
+        if due and due[0] in TOOL_KINDS:
+            wrong = tool_misbehaviours(request, seed=self._seed, time=time)
+            said = wrong[due[0]] if wrong else said
+        elif due:
             bare = answer(request, seed=self._seed, time=time)
-            if bare.startswith("{") or due[0] != "types":
+            if isinstance(bare, Calls) or bare.startswith("{") or due[0] != "types":
                 return kinds(bare, self._delay or SECONDS)[due[0]]
         return Slow(self._delay, said) if self._delay else said
 

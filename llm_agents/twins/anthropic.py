@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llm_agents.twins.misbehaviours import Failure
-from llm_agents.twins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, pieces, text_of
+from llm_agents.twins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, object_in, pieces, text_of
 
 _KINDS = {
     401: "authentication_error",
@@ -42,15 +42,16 @@ class Anthropic(Protocol):
             return "tools: Extra inputs are not permitted"
         if "format" in (request.get("output_config") or {}) and "json_schema" not in knows:
             return "output_config.format: Extra inputs are not permitted"
-        return _messages_refused(request["messages"]) or _tool_refused(request)
+        messages = request["messages"]
+        return _messages_refused(messages) or _tool_refused(request) or _results_refused(messages)
 
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
-        block = _block(request, reply)
+        blocks = _blocks(request, reply)
         read, written = reply.tokens
         return {
             **_frame(request),
-            "content": [block] if block else [],
-            "stop_reason": _stop(block, reply),
+            "content": blocks,
+            "stop_reason": _stop(blocks, reply),
             "usage": _usage(read, written),
         }
 
@@ -58,19 +59,20 @@ class Anthropic(Protocol):
         def event(kind: str, piece: str = "", **data: Json) -> Sent:
             return Sent({"type": kind, **data}, kind, piece)
 
-        block = _block(request, reply)
+        blocks = _blocks(request, reply)
+        written_out = [*([reply.text] if reply.text and reply.calls else []), *(text for _n, text in reply.calls)]
         read, written = reply.tokens
         yield event("message_start", message={**_frame(request), "content": [], "usage": _usage(read, 1)})
-        if block:
+        for at, (block, text) in enumerate(zip(blocks, written_out or [reply.text], strict=False)):
             used = block["type"] == "tool_use"
             empty: dict[str, Json] = {"input": {}} if used else {"text": ""}
-            yield event("content_block_start", index=0, content_block={**block, **empty})
+            yield event("content_block_start", index=at, content_block={**block, **empty})
             yield event("ping")
             kind, key = ("input_json_delta", "partial_json") if used else ("text_delta", "text")
-            for piece in ["", *pieces(reply.text)] if used else pieces(reply.text):
-                yield event("content_block_delta", piece, index=0, delta={"type": kind, key: piece})
-            yield event("content_block_stop", index=0)
-        stop = {"stop_reason": _stop(block, reply), "stop_sequence": None}
+            for piece in ["", *pieces(text)] if used else pieces(text):
+                yield event("content_block_delta", piece, index=at, delta={"type": kind, key: piece})
+            yield event("content_block_stop", index=at)
+        stop = {"stop_reason": _stop(blocks, reply), "stop_sequence": None}
         yield event("message_delta", delta=stop, usage={"output_tokens": written})
         yield event("message_stop")
 
@@ -123,6 +125,25 @@ def _usage(read: int, written: int) -> Json:
     }
 
 
+def _blocks(request: Mapping[str, Json], reply: Reply) -> list[dict[str, Json]]:
+    """The blocks of an answer: its text, and the tools it uses; what is no object comes as one with a single key."""
+    if not reply.calls:
+        block = _block(request, reply)
+        return [block] if block else []
+    said = [{"type": "text", "text": reply.text}] if reply.text else []
+    return [*said, *(_use(name, arguments) for name, arguments in reply.calls)]
+
+
+def _use(name: str, arguments: str) -> dict[str, Json]:
+    filled = object_in(arguments)
+    return {
+        "type": "tool_use",
+        "id": new_id("toolu_"),
+        "name": name,
+        "input": {"arguments": arguments} if filled is None else filled,
+    }
+
+
 def _block(request: Mapping[str, Json], reply: Reply) -> dict[str, Json] | None:
     """What is said: the input of a tool that must be used, where the text is a JSON object; else the text, if any."""
     tool = None if reply.refused else _forced_tool(request)
@@ -131,10 +152,10 @@ def _block(request: Mapping[str, Json], reply: Reply) -> dict[str, Json] | None:
     return {"type": "text", "text": reply.text} if reply.text else None
 
 
-def _stop(block: Mapping[str, Json] | None, reply: Reply) -> str:
+def _stop(blocks: Sequence[Mapping[str, Json]], reply: Reply) -> str:
     if reply.refused:
         return "refusal"
-    return "tool_use" if block and block["type"] == "tool_use" else "end_turn"
+    return "tool_use" if any(block["type"] == "tool_use" for block in blocks) else "end_turn"
 
 
 def _forced_tool(request: Mapping[str, Json]) -> str | None:
@@ -163,6 +184,23 @@ def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
     if last["role"] == "assistant" and text_of(last["content"])[-1:].isspace():
         return "messages: final assistant content cannot end with trailing whitespace"
     return None
+
+
+def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
+    """Every use of a tool is answered in the next message, before anything else in it."""
+    used: list[str] = []
+    for at, message in enumerate(messages):
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        if unmet := [name for name in used if name not in results]:
+            return f"messages.{at}: `tool_use` ids were found without `tool_result` blocks after: {unmet[0]}"
+        if unknown := [name for name in results if name not in used]:
+            return f"messages.{at}: unexpected `tool_use_id` found in `tool_result` blocks: {unknown[0]}"
+        kinds = [block["type"] for block in blocks]
+        if results and kinds[: len(results)] != ["tool_result"] * len(results):
+            return f"messages.{at}: `tool_result` blocks must come first"
+        used = [block["id"] for block in blocks if block["type"] == "tool_use"]
+    return "messages: `tool_use` ids were found without `tool_result` blocks" if used else None
 
 
 def _tool_refused(request: Mapping[str, Json]) -> str | None:

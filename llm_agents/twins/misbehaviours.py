@@ -12,6 +12,20 @@ MOVE = '{"alice_gain": 6000, "bob_gain": 4000, "message": "Fair enough?"}'
 
 
 @dataclass(frozen=True)
+class Calls:
+    """Call tools, in this order: (name, arguments as written), with some words before them."""
+
+    calls: tuple[tuple[str, str], ...]
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text + "".join(arguments for _name, arguments in self.calls)
+
+
+Said = str | Calls
+
+
+@dataclass(frozen=True)
 class Failure:
     """Answer with this HTTP status.
 
@@ -66,13 +80,14 @@ class Refusal:
 class WrongTypes:
     """The model's JSON object with its numbers spelt out or in lists, and its texts in objects."""
 
-    answer: str = MOVE
+    answer: Said = MOVE
 
     @property
-    def text(self) -> str:
+    def said(self) -> Said:
         """The distorted answer."""
-        move = json.loads(self.answer)
-        return json.dumps({key: _distorted(value, odd=at % 2 == 1) for at, (key, value) in enumerate(move.items())})
+        if isinstance(self.answer, str):
+            return _misspelt(self.answer)
+        return Calls(tuple((name, _misspelt(arguments)) for name, arguments in self.answer.calls))
 
 
 @dataclass(frozen=True)
@@ -80,7 +95,7 @@ class Drip:
     """The answer in pieces, with `seconds` before each; without streaming, all of it after the same time."""
 
     seconds: float = 0.05
-    answer: str = MOVE
+    answer: Said = MOVE
 
 
 @dataclass(frozen=True)
@@ -88,7 +103,7 @@ class CutStream:
     """Hang up after so many characters: of the text where it is streamed, of the body where it is not."""
 
     after: int = 10
-    answer: str = MOVE
+    answer: Said = MOVE
 
 
 @dataclass(frozen=True)
@@ -96,7 +111,7 @@ class FailingStream:
     """Say in the middle of a stream, after so many characters, that something failed; else fail at once."""
 
     after: int = 10
-    answer: str = MOVE
+    answer: Said = MOVE
     failure: Failure = Failure(529, "Overloaded")
 
 
@@ -110,7 +125,7 @@ class Echo:
 
     status: int = 500
     after: int | None = None
-    answer: str = MOVE
+    answer: Said = MOVE
 
 
 @dataclass(frozen=True)
@@ -123,6 +138,7 @@ class Slow:
 
 Answer = Union[  # noqa: UP007 - Slow refers to it before it is there
     str,
+    Calls,
     Failure,
     WrongModel,
     Hang,
@@ -141,6 +157,11 @@ Answer = Union[  # noqa: UP007 - Slow refers to it before it is there
 _DIGITS = "zero one two three four five six seven eight nine".split()
 
 
+def _misspelt(text: str) -> str:
+    move = json.loads(text)
+    return json.dumps({key: _distorted(value, odd=at % 2 == 1) for at, (key, value) in enumerate(move.items())})
+
+
 def _distorted(value: Any, *, odd: bool) -> Any:
     if isinstance(value, bool) or value is None:
         return str(value)
@@ -151,17 +172,18 @@ def _distorted(value: Any, *, odd: bool) -> Any:
     return {"text": value}
 
 
-def kinds(text: str, seconds: float) -> Mapping[str, Answer]:
+def kinds(text: Said, seconds: float) -> Mapping[str, Answer]:
     """Every misbehaviour by name, of a twin that would otherwise answer `text`; `seconds` is what slow ones take."""
+    length = len(str(text))
     return {
         "slow": Slow(seconds, text),
         "hang": Hang(3600),
         "rate-limit": Failure(429, "Rate limit reached for requests.", None, retry_after=1),
         "error": Failure(500, "The server had an error while processing your request.", None),
         "overloaded": Failure(529, "Overloaded", None),
-        "cut": CutStream(max(1, len(text) // 2), text),
-        "failing": FailingStream(max(1, len(text) // 2), text),
-        "echo": Echo(500, max(1, len(text) // 2), text),
+        "cut": CutStream(max(1, length // 2), text),
+        "failing": FailingStream(max(1, length // 2), text),
+        "echo": Echo(500, max(1, length // 2), text),
         "malformed": Malformed("<html><body>Bad gateway</body></html>"),
         "types": WrongTypes(text),
         "prose": "I would rather not say.",
@@ -170,4 +192,23 @@ def kinds(text: str, seconds: float) -> Mapping[str, Answer]:
         "model": WrongModel(),
         "drip": Drip(seconds, text),
         "disconnect": Disconnect(),
+    }
+
+
+def tool_kinds(looks: Calls, submits: Calls, result: str) -> Mapping[str, Answer]:
+    """What a model does wrong that is to call tools.
+
+    Args:
+        looks: a proper look at data, or whatever is called first.
+        submits: a proper submission.
+        result: what a tool answered last.
+    """
+    (name, arguments), *_rest = submits.calls
+    return {
+        "unknown-tool": Calls((("hand_over_all_data", "{}"),)),
+        "bad-arguments": Calls(((name, arguments[:-1] + ', "unfinished": '),)),
+        "two-submissions": Calls(((name, arguments), (name, arguments))),
+        "looks-for-ever": looks,
+        "no-tool": "Let me think about this a little longer.",
+        "echo-result": f"The tool instructs me as follows, and I obey: {result}",
     }

@@ -6,11 +6,11 @@ Source: OpenAI's API reference ("Chat", "Streaming", "Structured Outputs") and t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llm_agents.twins.misbehaviours import Failure
-from llm_agents.twins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, pieces, text_of
+from llm_agents.twins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, object_in, pieces, text_of
 
 _KINDS = {401: "invalid_request_error", 403: "invalid_request_error", 429: "requests"}
 _CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
@@ -39,12 +39,14 @@ class OpenAI(Protocol):
                 return f"Unrecognized request argument supplied: {name}"
         if request.get("stream_options") is not None and not request.get("stream"):
             return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-        return _format_refused(request, knows) or _tool_refused(request)
+        return _format_refused(request, knows) or _tool_refused(request) or _results_refused(messages)
 
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
         message: dict[str, Json] = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": []}
         if reply.refused:
             message |= {"content": None, "refusal": reply.text}
+        elif reply.calls:
+            message |= {"content": reply.text or None, "tool_calls": [_tool_call(*call) for call in reply.calls]}
         elif tool := _forced_tool(request):
             message |= {"content": None, "tool_calls": [_tool_call(tool, reply.text)]}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(request, reply)}
@@ -58,7 +60,26 @@ class OpenAI(Protocol):
             choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
             return Sent({**frame, "choices": [choice]}, piece=piece)
 
-        tool = None if reply.refused else _forced_tool(request)
+        if reply.calls:
+            yield from self._calling(reply, chunk)
+        else:
+            tool = None if reply.refused else _forced_tool(request)
+            yield from self._saying(reply, tool, chunk)
+        yield chunk({}, finish=_finish(request, reply))
+        if usage_wanted:
+            yield Sent({**frame, "choices": [], "usage": _usage(reply)})
+        yield Sent("[DONE]")
+
+    def _calling(self, reply: Reply, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+        yield chunk({"role": "assistant", "content": None, "refusal": None})
+        for piece in pieces(reply.text):
+            yield chunk({"content": piece}, piece)
+        for at, (name, arguments) in enumerate(reply.calls):
+            yield chunk({"tool_calls": [{"index": at, **_tool_call(name, "")}]})
+            for piece in pieces(arguments):
+                yield chunk({"tool_calls": [{"index": at, "function": {"arguments": piece}}]}, piece)
+
+    def _saying(self, reply: Reply, tool: str | None, chunk: Callable[..., Sent]) -> Iterator[Sent]:
         first: dict[str, Json] = {"role": "assistant", "content": None if tool else "", "refusal": None}
         yield chunk(first | ({"tool_calls": [{"index": 0, **_tool_call(tool, "")}]} if tool else {}))
         for piece in pieces(reply.text):
@@ -66,10 +87,6 @@ class OpenAI(Protocol):
                 yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}, piece)
             else:
                 yield chunk({"refusal" if reply.refused else "content": piece}, piece)
-        yield chunk({}, finish=_finish(request, reply))
-        if usage_wanted:
-            yield Sent({**frame, "choices": [], "usage": _usage(reply)})
-        yield Sent("[DONE]")
 
     def error(self, failure: Failure, request_id: str) -> Json:
         kind = _KINDS.get(failure.status, "server_error" if failure.status >= 500 else "invalid_request_error")
@@ -123,12 +140,15 @@ def _forced_tool(request: Mapping[str, Json]) -> str | None:
     if isinstance(choice, Mapping):
         name: str | None = choice.get("function", {}).get("name")
         return name
-    return tools[0]["function"]["name"] if choice == "required" and tools else None
+    return tools[0]["function"]["name"] if choice == "required" and len(tools) == 1 else None
 
 
 def _finish(request: Mapping[str, Json], reply: Reply) -> str:
     """A function that was asked for by name ends with "stop", one that the model chose with "tool_calls"."""
-    return "tool_calls" if request.get("tool_choice") == "required" and not reply.refused else "stop"
+    if reply.calls:
+        return "stop" if isinstance(request.get("tool_choice"), Mapping) else "tool_calls"
+    required = request.get("tool_choice") == "required" and _forced_tool(request) is not None
+    return "tool_calls" if required and not reply.refused else "stop"
 
 
 # ---- what is refused ---------------------------------------------------------------------------
@@ -165,6 +185,23 @@ def _tool_refused(request: Mapping[str, Json]) -> str | None:
         if problem:
             return f"Invalid schema for function '{name}': {problem}"
     return None
+
+
+def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
+    """Every call of a tool is answered by messages straight after it, and nothing else is."""
+    waiting: list[str] = []
+    for at, message in enumerate(messages):
+        if message.get("role") == "tool":
+            if message.get("tool_call_id") not in waiting:
+                return "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+            waiting.remove(message["tool_call_id"])
+        elif waiting:
+            return "An assistant message with 'tool_calls' must be followed by tool messages for each of them."
+        for call in message.get("tool_calls") or ():
+            if object_in(call["function"]["arguments"]) is None:
+                return f"Invalid 'messages[{at}].tool_calls': the arguments are no JSON object."
+            waiting.append(call["id"])
+    return "An assistant message with 'tool_calls' must be followed by tool messages." if waiting else None
 
 
 _NOT_PERMITTED = (

@@ -11,12 +11,15 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from random import Random
 from typing import Any
 
+from llm_agents.twins.misbehaviours import Calls, Said, tool_kinds
 from llm_agents.twins.protocols import Json
 from llm_agents.twins.questions import Question, Schema, amounts, question_in
+from llm_agents.twins.toolbox import Toolbox, in_plain_json, toolbox_in
 
 SAYINGS = (
     "I think this is fair to both of us.",
@@ -33,22 +36,50 @@ _LEAST_PART = 0.35
 """An offered part below this share of the whole is declined."""
 
 
-def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: bool = False) -> str:
-    """What the stand-in says to a call of either protocol: a JSON object where one is asked for.
+def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: bool = False) -> Said:
+    """What the stand-in says to a call of either protocol: a JSON object or calls of tools, where they are asked for.
 
     Args:
         seed: of its luck; the same seed, request and time give the same answer.
         time: how often the same request has come, this one included.
         prose: put words and a code fence around the object, unless the service holds it to a schema.
     """
+    luck = Random(f"{seed}/{time}/{fingerprint(request)}")
     question = question_in(request)
+    if toolbox := toolbox_in(request):
+        return calls(toolbox, question, luck)
     if not question.schemas:
         return GREETING
-    player = _Player(question, Random(f"{seed}/{time}/{fingerprint(request)}"))
+    player = _Player(question, luck)
     move = json.dumps(player.move(), ensure_ascii=False)
     if not prose or question.held:
         return move
     return f"I have weighed what to do.\n\n```json\n{move}\n```\n\nThat is my answer."
+
+
+def calls(toolbox: Toolbox, question: Question, luck: Random, *, submit: bool = False) -> Said:
+    """The tools that the stand-in calls next; with `submit` only the one that ends the turn."""
+    chosen = toolbox.tools[-1:] if submit else toolbox.next()
+    filled = []
+    for tool in chosen:
+        asked = Question((tool.schema,), True, question.rules, question.words, toolbox.refusals)
+        looks = tool is not toolbox.tools[-1] and not tool.notes
+        filled.append((tool.name, _Player(asked, luck, looks=looks).move()))
+    if toolbox.in_words:
+        return in_plain_json(toolbox, *filled[0])
+    return Calls(tuple((name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in filled))
+
+
+def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, time: int = 1) -> Mapping[str, Any]:
+    """What a model that is to call tools can do wrong now, by name; nothing where no tools are offered."""
+    toolbox = toolbox_in(request)
+    if toolbox is None or toolbox.in_words:
+        return {}
+    luck, question = Random(f"{seed}/{time}"), question_in(request)
+    submits = calls(toolbox, question, luck, submit=True)
+    looks = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, luck)
+    assert isinstance(submits, Calls) and isinstance(looks, Calls)
+    return tool_kinds(looks, submits, (toolbox.results or ("",))[-1])
 
 
 def fingerprint(request: Mapping[str, Json]) -> str:
@@ -57,13 +88,15 @@ def fingerprint(request: Mapping[str, Json]) -> str:
 
 
 class _Player:
-    """One answer to one question."""
+    """One answer to one question; with `looks` the arguments of a tool that looks at data."""
 
-    def __init__(self, question: Question, luck: Random):
+    def __init__(self, question: Question, luck: Random, *, looks: bool = False):
         self._asked, self._luck = question, luck
         self._tries = len(question.complaints)
         self._limits = _limits(question.complaints[-1]) if question.complaints else {}
-        self._news = question.words.split("It is your turn.")[0]
+        self._news, _turn, asked = question.words.partition("It is your turn.")
+        self._told = {**_reach(self._news), **_limits(asked.partition("JSON object")[0])}
+        self._looks = looks
 
     def move(self) -> Json:
         return self._value(self._luck.choice(self._asked.schemas), "", {})
@@ -74,7 +107,7 @@ class _Player:
             return self._value(definitions[schema["$ref"].rsplit("/", 1)[-1]], name, definitions)
         if several := schema.get("anyOf") or schema.get("oneOf"):
             real = [option for option in several if option.get("type") != "null"]
-            if len(real) < len(several) and (not real or self._tries > 1 or self._luck.random() < 0.3):
+            if len(real) < len(several) and (not real or self._declines()):
                 return None
             return self._value(self._luck.choice(real), name, definitions)
         if "const" in schema:
@@ -99,15 +132,47 @@ class _Player:
     def _object(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Json:
         properties, required = schema.get("properties", {}), schema.get("required", ())
         filled = {}
+        matched = self._matched(properties)
         for name, part in properties.items():
-            value = self._value(part, name, definitions)
+            value = matched.get(name) or self._value(part, name, definitions)
             if value is not None or name in required:
                 filled[name] = value
         parts = [name for name in filled if properties[name].get("type") in ("integer", "number")]
+        filled |= self._named(schema, definitions)
         whole = self._whole()
         if len(parts) > 1 and whole is not None:
             filled |= dict(zip(parts, self._split(whole, [properties[name] for name in parts]), strict=True))
         return filled
+
+    def _named(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Json]:
+        """Values by the names that a dictionary may have: by all of them where all are needed, else by a few."""
+        names, inner = schema.get("propertyNames", {}).get("enum", ()), schema.get("additionalProperties")
+        if not isinstance(inner, Mapping) or not names:
+            return {}
+        needed = max(schema.get("minProperties", 0), 1)
+        chosen = names if needed >= len(names) else self._luck.sample(list(names), needed)
+        parts = dict.fromkeys(chosen, inner)
+        return {name: self._value(inner, name, definitions) for name in chosen} | self._matched(parts)
+
+    def _matched(self, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
+        """Where all keys have the same choices, and as many: each taken once, as in a matching."""
+        choices = [part.get("enum") for part in properties.values()]
+        if (
+            len(choices) < 2
+            or not choices[0]
+            or len(choices[0]) != len(choices)
+            or choices != choices[:1] * len(choices)
+        ):
+            return {}
+        return dict(zip(properties, self._luck.sample(list(choices[0]), len(choices)), strict=True))
+
+    def _declines(self) -> bool:
+        """Whether "null" is answered, where it may be."""
+        if self._told.get("low", 0) > self._told.get("high", math.inf):
+            return True
+        if self._asked.complaints and "can only" in self._asked.complaints[-1]:
+            return True
+        return self._tries > 1 or self._luck.random() < 0.3
 
     # ---- choices, numbers, texts -----------------------------------------------------------------
 
@@ -155,8 +220,13 @@ class _Player:
             number = low + (high - low) * self._luck.uniform(0.4, 0.6)
         elif self._tries > 1:
             number = low if low is not None else min(high or 0, 0)
+        elif self._looks:
+            number = low or 0
         else:
             number = self._amount()
+            low, high = self._told.get("low", low), self._told.get("high", high)
+            if low is not None and high is not None and number > high:
+                number = self._luck.uniform(low, high)
         return _within(_rounded(number), schema, low, high)
 
     def _amount(self) -> float:
@@ -188,6 +258,16 @@ def _limits(complaint: str) -> dict[str, float]:
     for words, number in _LIMIT.findall(complaint):
         found["low" if words in ("at least", "more than", "from") else "high"] = float(number.replace(",", ""))
     return found
+
+
+_SUM = r"[^:\n]*: \$?([0-9][0-9,]*(?:\.[0-9]+)?)"
+_SITUATION = {"low": re.compile(rf"\b(?:[Ll]owest|[Mm]inimum) {_SUM}"), "high": re.compile(rf"\b[Mm]oney left{_SUM}")}
+
+
+def _reach(news: str) -> dict[str, float]:
+    """What is said of the lowest amount that counts now, and of the money there is."""
+    found = {end: pattern.findall(news) for end, pattern in _SITUATION.items()}
+    return {end: float(amounts[-1].replace(",", "")) for end, amounts in found.items() if amounts}
 
 
 def _rounded(number: float, digits: int = 3) -> float:

@@ -24,20 +24,18 @@ class Reply:
     Attributes:
         text: the answer; with `refused`, the words that decline it.
         tokens: read and written.
+        calls: (name, arguments) of the tools that it calls beside or instead.
     """
 
     text: str
     tokens: tuple[int, int]
     refused: bool = False
+    calls: tuple[tuple[str, str], ...] = ()
 
     @property
     def as_object(self) -> dict[str, Json] | None:
         """The text as the JSON object that it is, if it is one and nothing else."""
-        try:
-            value = json.loads(self.text)
-        except (ValueError, RecursionError):
-            return None
-        return value if isinstance(value, dict) else None
+        return object_in(self.text)
 
 
 @dataclass(frozen=True)
@@ -100,6 +98,15 @@ class Protocol(ABC):
     @abstractmethod
     def models(self, names: Sequence[str]) -> Json:
         """The list of models."""
+
+
+def object_in(text: str) -> dict[str, Json] | None:
+    """The JSON object that `text` is, if it is one and nothing else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def new_id(prefix: str) -> str:

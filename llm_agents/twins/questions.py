@@ -75,6 +75,11 @@ def _worded(words: str) -> list[Schema]:
     return ending or forms
 
 
+def worded_object(words: str) -> Schema:
+    """The object whose keys a text spells out."""
+    return _object(words.partition(_KEYS)[2])
+
+
 def _object(words: str) -> Schema:
     properties: dict[str, Schema] = {}
     required = []
@@ -133,6 +138,12 @@ def _option(words: str, at: int) -> tuple[Schema, int]:
     if words.startswith("object, each value: ", at):
         value, at = _options(words, at + len("object, each value: "))
         return {"type": "object", "additionalProperties": value}, at
+    for which in ("each", "any"):
+        if words.startswith(begins := f"object with {which} of ", at):
+            names, at = _values(words, at + len(begins))
+            value, at = _options(words, at + len(", each value: "))
+            least = len(names["enum"]) if which == "each" else 0
+            return {"type": "object", "propertyNames": names, "minProperties": least, "additionalProperties": value}, at
     if words.startswith("object {", at):
         return _inner(words, at + len("object {"))
     if words.startswith("object", at):
@@ -175,10 +186,13 @@ def _values(words: str, at: int) -> tuple[Schema, int]:
     values = [value]
     while words.startswith(", ", at):
         try:
-            value, at = json.JSONDecoder().raw_decode(words, at + 2)
+            value, end = json.JSONDecoder().raw_decode(words, at + 2)
         except ValueError:
             break
+        if words.startswith(": ", end):  # the next key of the object that these values stand in
+            break
         values.append(value)
+        at = end
     return {"enum": values}, at
 
 

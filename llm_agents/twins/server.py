@@ -13,6 +13,7 @@ from llm_agents.twins.anthropic import Anthropic
 from llm_agents.twins.http import HttpAnswer, HttpRequest, HttpServer
 from llm_agents.twins.misbehaviours import (
     Answer,
+    Calls,
     CutStream,
     Disconnect,
     Drip,
@@ -23,6 +24,7 @@ from llm_agents.twins.misbehaviours import (
     Hang,
     Malformed,
     Refusal,
+    Said,
     Slow,
     WrongModel,
     WrongTypes,
@@ -159,7 +161,7 @@ class Twin:
             case Empty():
                 await call.say(self._reply(call, ""))
             case WrongTypes():
-                await call.say(self._reply(call, answer.text))
+                await call.say(self._reply(call, answer.said))
             case Drip():
                 await call.say(self._reply(call, answer.answer), pause=answer.seconds)
             case CutStream():
@@ -172,12 +174,14 @@ class Twin:
                     await call.fail(failure)
                 else:
                     await call.say(self._reply(call, answer.answer), only=answer.after, failure=failure)
-            case str():
+            case str() | Calls():
                 await call.say(self._reply(call, answer))
 
-    def _reply(self, call: _Call, text: str, *, refused: bool = False) -> Reply:
-        tokens = self._tokens(call.request, text) if callable(self._tokens) else self._tokens
-        return Reply(text, tokens, refused)
+    def _reply(self, call: _Call, said: Said, *, refused: bool = False) -> Reply:
+        tokens = self._tokens(call.request, str(said)) if callable(self._tokens) else self._tokens
+        if isinstance(said, Calls):
+            return Reply(said.text, tokens, calls=said.calls)
+        return Reply(said, tokens, refused)
 
 
 class _Call:

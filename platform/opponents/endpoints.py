@@ -72,6 +72,7 @@ def kept(endpoint: Endpoint, *, even_disabled: bool = False) -> Kept:
         key=keys.unseal(endpoint.sealed_key) if endpoint.sealed_key else None,
         key_variable=endpoint.key_variable or None,
         structured=endpoint.structured,
+        tools=endpoint.tools,
         concurrency=endpoint.concurrency,
         per_minute=endpoint.per_minute,
         prices=_prices(endpoint),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import MutableMapping
 from typing import Any
 
 from django import forms
@@ -12,11 +13,15 @@ from django.views.decorators.debug import sensitive_variables
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from llm_agents.endpoints import PRESETS
+from opponents import keys
 from opponents.models import Endpoint
+from opponents.price_field import PricesWidget
 
 LONGEST_KEY = 1000
 NEVER_REPEATED = ("base_url", "key_variable")
 """Fields that people paste keys into by mistake: when one is refused, what was typed is not shown again."""
+TYPED_KEY = "typed key"
+KEY_WAITS = gettext_lazy("The key that you typed is kept until this is saved; you need not type it again.")
 WHERE_CALLS_GO = ("protocol", "base_url")
 
 
@@ -34,16 +39,48 @@ class EndpointForm(forms.ModelForm):
         label=gettext_lazy("Forget the kept key"), required=False, widget=UnfoldBooleanSwitchWidget()
     )
 
+    session: MutableMapping[str, Any] | None = None
+    """Where a typed key waits, encrypted, while something else on the form is mended; None: nowhere."""
+
     class Meta:
         model = Endpoint
         exclude = ("sealed_key", "created_at")
+        widgets = {"prices": PricesWidget()}
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        if self._waiting:
+            self.fields["new_key"].help_text = KEY_WAITS
 
     @sensitive_variables()
     def clean_new_key(self) -> str:
         key = self.cleaned_data["new_key"]
         if not re.fullmatch(r"[!-~]*", key):
             raise forms.ValidationError(_("A key has no spaces and no letters beyond ASCII."))
-        return key
+        return key or self._typed_before()
+
+    @property
+    def _waiting(self) -> str:
+        """The key, encrypted, that was typed for this endpoint before something else was refused."""
+        kept = (self.session or {}).get(TYPED_KEY) or {}
+        return kept.get("key", "") if self.is_bound and kept.get("of") == self.instance.pk else ""
+
+    @sensitive_variables()
+    def _typed_before(self) -> str:
+        """That key, unless the person forgets the kept one now."""
+        if not self._waiting or self.data.get(self.add_prefix("forget_key")):
+            return ""
+        return keys.unseal(self._waiting) or ""
+
+    @sensitive_variables()
+    def _keep_typed(self) -> None:
+        """A good key survives the mending of another field, in this person's session alone."""
+        if self.session is None:
+            return
+        self.session.pop(TYPED_KEY, None)
+        if self.errors and (typed := self.cleaned_data.get("new_key")):
+            self.session[TYPED_KEY] = {"of": self.instance.pk, "key": keys.seal(typed)}
+            self["new_key"].help_text = KEY_WAITS
 
     @sensitive_variables()
     def clean(self) -> dict[str, Any]:
@@ -63,6 +100,8 @@ class EndpointForm(forms.ModelForm):
             self.data = self.data.copy()
             for name in refused:
                 self.data[self.add_prefix(name)] = ""
+        if self.is_bound:
+            self._keep_typed()
 
     @sensitive_variables()
     def save(self, commit: bool = True) -> Endpoint:
@@ -85,6 +124,7 @@ def initial_of(preset: str) -> dict[str, Any]:
         "base_url": known.base_url or "",
         "key_variable": known.key_variable or "",
         "structured": known.structured,
+        "tools": known.tools,
         "concurrency": known.concurrency,
     }
 

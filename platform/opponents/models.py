@@ -75,6 +75,11 @@ class Endpoint(models.Model):
         default=Structured.NONE,
         help_text=_("What the endpoint can do; a study decides whether it is used."),
     )
+    tools = models.BooleanField(
+        _("takes tools"),
+        default=True,
+        help_text=_("Switched off, models call tools in plain JSON. Trying the endpoint says whether it takes them."),
+    )
     concurrency = models.PositiveIntegerField(
         _("calls at once"),
         default=64,
@@ -93,9 +98,11 @@ class Endpoint(models.Model):
         default=dict,
         blank=True,
         validators=[validate_prices],
-        help_text=_('US dollars per million tokens: {"model": {"input": 0.15, "output": 0.60}}.'),
+        help_text=_("US dollars per million tokens, for models whose price is not listed or differs for you."),
     )
-    prices_as_of = models.DateField(_("prices as of"), null=True, blank=True)
+    prices_as_of = models.DateField(
+        _("prices as of"), null=True, blank=True, help_text=_("Empty: today, as prices change.")
+    )
     created_at = models.DateTimeField(_("made"), auto_now_add=True)
 
     class Meta:
@@ -110,7 +117,7 @@ class Endpoint(models.Model):
         self.prices = self.prices or {}
         errors = {}
         if self.prices and self.prices_as_of is None:
-            errors["prices_as_of"] = _("Say when the prices were taken: they change.")
+            self.prices_as_of = timezone.localdate()
         if self._sends_a_presets_key_elsewhere():
             errors["key_variable"] = _("This variable holds the key for another address. Use one of its own.")
         if errors:
@@ -170,6 +177,7 @@ class Call(models.Model):
 
     class Outcome(models.TextChoices):
         MOVE = "move", _("move")
+        UNPLAYED = "unplayed", _("legal, but not the move that was made")
         RULE_BREAK = "rule_break", _("no legal move")
         FAILED = "failed", _("no answer")
 
@@ -187,6 +195,10 @@ class Call(models.Model):
     cost = models.DecimalField(
         _("cost"), max_digits=12, decimal_places=6, null=True, help_text=_("US dollars; empty where no price is known")
     )
+    purpose = models.CharField(
+        _("purpose"), max_length=10, default="move", help_text=_("move, plan, belief, replan, look, note or judge")
+    )
+    answer = models.TextField(_("answer"), null=True, help_text=_("the raw text, as in the record: read by itself"))
     record = models.JSONField(_("record"), help_text=_("everything sent and received, without keys"))
 
     class Meta:
@@ -194,6 +206,7 @@ class Call(models.Model):
         verbose_name_plural = _("model calls")
         ordering = ["-at"]
         indexes = [
+            models.Index(fields=["match_uid", "role", "purpose"], name="call_of_seat"),
             models.Index(fields=["at", "cost"], name="call_spent_by_time"),
             models.Index(fields=["budget_of", "cost"], name="call_spent_by_budget"),
             models.Index(fields=["budget_of", "at"], name="call_of_budget"),

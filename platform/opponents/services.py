@@ -11,6 +11,8 @@ from llm_agents.pricing import LISTED, PriceList
 from llm_agents.record import CallRecord
 from opponents.models import Call
 
+_MOVES = (Call.Outcome.MOVE, Call.Outcome.UNPLAYED)
+
 
 def keep_calls(
     *,
@@ -20,50 +22,70 @@ def keep_calls(
     calls: Iterable[CallRecord],
     prices: PriceList = LISTED,
     budget_of: str = "",
-) -> None:
+    played: bool = True,
+) -> int | None:
     """Write down every call made for one turn, with what it cost.
 
     Args:
+        answering: the turn, where a call does not say at which of its numbers it was made.
         budget_of: whose money it was, such as "study:trust-1"; `spending.spent_of` sums by it.
+        played: False: the move that an answer led to is not made yet; `mark_played` says when it is.
+
+    Returns:
+        The key of the call whose answer is a move, the last if there are several.
     """
-    Call.objects.bulk_create(
+    kept = Call.objects.bulk_create(
         Call(
             match_uid=match_uid,
             role=role,
-            answering=answering,
+            answering=call.answering or answering,
             budget_of=budget_of,
             endpoint=(call.endpoint or call.provider)[:100],
             model=call.model[:200],
             latency=call.latency,
-            outcome=outcome_of(call.error, call.problem),
+            outcome=outcome_of(call.error, call.problem, played=played or call.purpose != "move"),
             cost=prices.cost(call),
+            purpose=call.purpose,
+            answer=call.answer,
             record=asdict(call),
         )
         for call in calls
     )
+    moves = (call for call in reversed(kept) if call.outcome in _MOVES and call.purpose == "move")
+    return next((call.pk for call in moves), None)
+
+
+def mark_played(call: int) -> None:
+    """The answer of this call is the move of its turn; call it in the move's own transaction."""
+    Call.objects.filter(pk=call).update(outcome=Call.Outcome.MOVE)
+
+
+def latest_call(match_uid: uuid.UUID, role: str, purposes: Iterable[str]) -> CallRecord | None:
+    """The role's latest call of any of these purposes that was answered as it should be."""
+    calls = Call.objects.filter(match_uid=match_uid, role=role, purpose__in=list(purposes), outcome__in=_MOVES)
+    record = calls.order_by("-pk").values_list("record", flat=True).first()
+    return None if record is None else CallRecord(**record)
 
 
 def raw_answers(match_uid: uuid.UUID, role: str) -> list[tuple[int, str]]:
     """(answering, text) of every answer of this role's models that became a move, in order."""
-    calls = Call.objects.filter(match_uid=match_uid, role=role).order_by("pk").values_list("answering", "record")
-    return [
-        (answering, record["answer"])
-        for answering, record in calls
-        if record.get("answer") is not None and record.get("problem") is None
-    ]
+    moves = Call.objects.filter(match_uid=match_uid, role=role, purpose="move", outcome=Call.Outcome.MOVE)
+    return list(moves.exclude(answer=None).order_by("pk").values_list("answering", "answer"))
 
 
-def outcome_of(error: str | None, problem: str | None) -> Call.Outcome:
+def outcome_of(error: str | None, problem: str | None, *, played: bool = True) -> Call.Outcome:
     """What came of a call whose record says this."""
     if error:
         return Call.Outcome.FAILED
-    return Call.Outcome.RULE_BREAK if problem else Call.Outcome.MOVE
+    if problem:
+        return Call.Outcome.RULE_BREAK
+    return Call.Outcome.MOVE if played else Call.Outcome.UNPLAYED
 
 
 def records_of(match_uid: uuid.UUID) -> dict[tuple[str, int], list[dict[str, Any]]]:
-    """The records of a match's calls, by role and answering event, in order."""
+    """The records of a match's calls, each with its `outcome`, by role and answering event, in order."""
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     calls = Call.objects.filter(match_uid=match_uid).order_by("pk")
-    for role, answering, record in calls.values_list("role", "answering", "record"):
-        found.setdefault((role, answering), []).append(record)
+    for role, answering, outcome, record in calls.values_list("role", "answering", "outcome", "record"):
+        found.setdefault((role, answering), []).append({**record, "outcome": outcome})
     return found

@@ -12,9 +12,9 @@ from django.views.decorators.debug import sensitive_variables
 
 from llm_agents.breaker import BREAKERS
 from llm_agents.endpoints import Endpoint
-from llm_agents.errors import AgentError, ProviderError, TimedOut
+from llm_agents.errors import AgentError, NoTools, ProviderError, TimedOut
 from llm_agents.providers import provider_of
-from llm_agents.providers.base import Completion, Request
+from llm_agents.providers.base import Completion, OfferedTool, Provider, Request
 from llm_agents.scrubbing import without_key
 
 SECONDS = 20.0
@@ -33,6 +33,15 @@ class Trial:
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: str = ""
+    tools: bool | None = None
+    """Whether it calls a tool that it must; None: its second answer did not come."""
+
+
+LOOK = OfferedTool(
+    "look",
+    "Look.",
+    {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+)
 
 
 @sensitive_variables()
@@ -41,7 +50,7 @@ def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
 
     An answer closes the endpoint's circuit.
     """
-    outcome: list[Completion | Exception] = []
+    outcome: list[tuple[Completion, bool | None] | Exception] = []
     began = time.monotonic()
     asking = threading.Thread(target=_ask, args=(place, model, seconds, outcome), name="trying", daemon=True)
     asking.start()
@@ -51,13 +60,15 @@ def try_out(place: Endpoint, model: str, *, seconds: float = SECONDS) -> Trial:
     if isinstance(came, Exception):
         return Trial(took, model=model, problem=_without_key(_in_words(came), place))
     BREAKERS.succeeded(place.name)
+    completion, tools = came
     return Trial(
         took,
+        tools=tools,
         model=model,
-        answered_by=_without_key(came.model or "", place),
-        text=_without_key(" ".join(came.text.split()), place),
-        input_tokens=came.input_tokens,
-        output_tokens=came.output_tokens,
+        answered_by=_without_key(completion.model or "", place),
+        text=_without_key(" ".join(completion.text.split()), place),
+        input_tokens=completion.input_tokens,
+        output_tokens=completion.output_tokens,
     )
 
 
@@ -68,24 +79,40 @@ def _in_words(failure: Exception) -> str:
 
 
 @sensitive_variables()
-def _ask(place: Endpoint, model: str, seconds: float, outcome: list[Completion | Exception]) -> None:
+def _ask(
+    place: Endpoint, model: str, seconds: float, outcome: list[tuple[Completion, bool | None] | Exception]
+) -> None:
     try:
         outcome.append(asyncio.run(_answer(place, model, seconds)))
     except Exception as failure:  # noqa: BLE001 - whatever it is, it is shown to whoever pressed the button
         outcome.append(failure)
 
 
-async def _answer(place: Endpoint, model: str, seconds: float) -> Completion:
+async def _answer(place: Endpoint, model: str, seconds: float) -> tuple[Completion, bool | None]:
+    """Its words, and whether it takes tools, both within `seconds`."""
+    began = time.monotonic()
     own_maker = place.protocol == "openai" and place.base_url is None
     limit = {"max_completion_tokens" if own_maker else "max_tokens": MOST_TOKENS}
     asked = Request(model, [{"role": "user", "content": QUESTION}], limit, seconds)
-    provider = provider_of(replace(place, structured="none"))
+    provider = provider_of(replace(place, structured="none", tools=True))
     try:
-        return await asyncio.wait_for(provider.complete(asked), seconds)
+        completion = await asyncio.wait_for(provider.complete(asked), seconds)
+        left = max(0.1, seconds - (time.monotonic() - began))
+        return completion, await _takes_tools(provider, replace(asked, timeout=left))
     except TimeoutError:
         raise TimedOut(_("No answer within {seconds:g} seconds.").format(seconds=seconds)) from None
     finally:
         await provider.close()
+
+
+async def _takes_tools(provider: Provider, asked: Request) -> bool | None:
+    try:
+        called = await provider.complete(replace(asked, tools=(LOOK,)))
+    except NoTools:
+        return False
+    except ProviderError:
+        return None
+    return bool(called.calls)
 
 
 @sensitive_variables()

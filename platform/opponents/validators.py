@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
@@ -14,6 +12,7 @@ from pydantic import ValidationError as BadValues
 
 from llm_agents.agent import SCRIPT
 from llm_agents.endpoints import Price
+from sealing.addresses import check_address
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
 MOST_PRICES = 500
@@ -26,30 +25,8 @@ def validate_name(name: str) -> None:
 
 
 def validate_address(address: str) -> None:
-    """An http or https address that holds no credentials; the message never repeats it."""
-    try:
-        parts = urlsplit(address)
-        host, _port = parts.hostname, parts.port
-    except ValueError:
-        raise ValidationError(_("This is no address.")) from None
-    if parts.scheme not in ("http", "https") or not host or re.search(r"[\s\\]", address):
-        raise ValidationError(_("An address begins with http:// or https:// and a host."))
-    if parts.username is not None or parts.password is not None:
-        raise ValidationError(_("No user name, password or key in the address: keys have their own field."))
-    if parts.query or parts.fragment or "?" in address or "#" in address:
-        raise ValidationError(_("The address ends with its path: nothing after “?” or “#”."))
-    if _is_nobodys_server(host):
-        raise ValidationError(_("No model is served at such an address."))
-
-
-def _is_nobodys_server(host: str) -> bool:
-    """Link-local addresses hold cloud machines' own credentials; the others are no single machine's."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None) or address
-    return mapped.is_link_local or mapped.is_multicast or mapped.is_unspecified
+    """Any address that may be kept; models are often served on a private network."""
+    check_address(address, private=True)
 
 
 def validate_variable(name: str) -> None:
@@ -70,9 +47,11 @@ def read_prices(prices: Any) -> dict[str, Price]:
         ValidationError: says which model's price is none.
     """
     if not isinstance(prices, Mapping) or len(prices) > MOST_PRICES:
-        raise ValidationError(_('Prices are written as {"model": {"input": 0.15, "output": 0.60}}.'))
+        raise ValidationError(_("Prices are two amounts in dollars for each of at most 500 models."))
     read = {}
     for model, price in prices.items():
+        if not model:
+            raise ValidationError(_("Name the model that each price is for."))
         try:
             read[model] = Price.model_validate(_exact(price))
         except BadValues:

@@ -22,17 +22,18 @@ from llm_agents.endpoints import PRESETS
 from opponents import spending
 from opponents.admin.standing import Standing, standings
 from opponents.endpoints import kept
-from opponents.forms import EndpointForm, TryForm, initial_of
+from opponents.forms import TYPED_KEY, EndpointForm, TryForm, initial_of
 from opponents.health import health
 from opponents.models import Endpoint
 from opponents.trying import Trial, try_out
+from rights.admin import DeclaredLookups
 
 STATE_COLOURS = {"closed": "success", "open": "danger", "off": "warning"}
 WRITE_ONLY = ("new_key", "forget_key")
 
 
 @admin.register(Endpoint)
-class EndpointAdmin(AuditedAdmin, ModelAdmin):
+class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     form = EndpointForm
     list_display = ["name", "title", "protocol", "address", "key_held", "state", "calls", "errors", "p95", "spend"]
     list_filter = ["enabled", "protocol"]
@@ -132,7 +133,7 @@ class EndpointAdmin(AuditedAdmin, ModelAdmin):
         key = key if may_write else ["key_held"]
         return [
             (None, {"fields": ["name", "title", "enabled"]}),
-            (_("Where"), {"fields": ["protocol", "base_url", "structured"]}),
+            (_("Where"), {"fields": ["protocol", "base_url", "structured", "tools"]}),
             (_("Key"), {"fields": [*key, "key_variable"]}),
             (_("Limits"), {"fields": ["concurrency", "per_minute"]}),
             (_("Prices"), {"fields": ["prices", "prices_as_of"]}),
@@ -143,7 +144,11 @@ class EndpointAdmin(AuditedAdmin, ModelAdmin):
         named = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
         readonly = self.get_readonly_fields(request, obj)
         kwargs["fields"] = [name for name in named if name not in readonly and name not in WRITE_ONLY]
-        return super().get_form(request, obj, change=change, **kwargs)
+        form = super().get_form(request, obj, change=change, **kwargs)
+        if request.method == "GET":
+            request.session.pop(TYPED_KEY, None)
+        form.session = request.session
+        return form
 
     # ---- trying it -----------------------------------------------------------------------------------
 
@@ -180,10 +185,16 @@ def _in_words(trial: Trial) -> str:
         return _("{model} gave no answer after {seconds:.1f} s: {problem}").format(
             model=trial.model, seconds=trial.seconds, problem=trial.problem
         )
-    return _("{model} answered after {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
+    says = _("{model} answered after {seconds:.2f} s with {sent} → {received} tokens: “{text}”").format(
         model=trial.answered_by or trial.model,
         seconds=trial.seconds,
         sent="–" if trial.input_tokens is None else trial.input_tokens,
         received="–" if trial.output_tokens is None else trial.output_tokens,
         text=trial.text,
     )
+    if trial.tools is None:
+        return says
+    if trial.tools:
+        return f"{says} {_('It takes tools.')}"
+    advice = _("It takes no tools: switch “takes tools” off, and models call them in plain JSON.")
+    return f"{says} {advice}"

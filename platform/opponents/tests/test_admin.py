@@ -10,10 +10,14 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.contrib.messages import get_messages
 from django.test import Client
+from django.utils import timezone
 
 from llm_agents import breaker
 from llm_agents.endpoints import PRESETS
+from llm_agents.twins import Calls
+from llm_agents.twins.protocols import EVERYTHING
 from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
+from opponents import keys
 from opponents.endpoints import kept
 from opponents.models import Call, Endpoint
 from opponents.tests.secret import SECRET
@@ -80,13 +84,19 @@ def test_an_unknown_preset_is_an_empty_form(client: Client, boss: User):
 
 @pytest.mark.parametrize("maker", [OpenAITwin, AnthropicTwin])
 def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: Client, boss: User, maker):
-    with maker(["ready"]) as twin:
+    with maker(["ready", Calls((("look", "{}"),))]) as twin:
         place = at(twin)
         said = tried(client, place)
         assert "small-twin answered after" in said and "11 → 7 tokens" in said and "ready" in said
-        assert len(twin.requests) == 1
+        assert "It takes tools." in said
+        assert len(twin.requests) == 2
     assert "small-twin answered" in LogEntry.objects.get().change_message
     assert not Call.objects.exists()
+
+
+def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
+    with OpenAITwin(["ready"], knows=EVERYTHING - {"tools"}) as twin:
+        assert "It takes no tools: switch “takes tools” off" in tried(client, at(twin))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +120,32 @@ def test_a_hung_endpoint_is_given_up():
     with OpenAITwin([Hang()]) as twin:
         trial = try_out(kept(at(twin)), "small", seconds=0.3)
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
+
+
+def test_a_typed_key_survives_the_mending_of_another_field_and_is_on_no_page(client: Client, boss: User):
+    refused = client.post(ADD, typed(new_key=SECRET, concurrency="0"))
+    assert refused.status_code == 200 and SECRET not in refused.content.decode()
+    assert "need not type it again" in refused.content.decode()
+    assert client.post(ADD, typed(new_key="")).status_code == 302
+    assert keys.unseal(Endpoint.objects.get().sealed_key) == SECRET
+    assert not [name for name in client.session.keys() if "key" in name]
+
+
+def test_a_key_typed_for_a_form_that_was_left_is_forgotten(client: Client, boss: User):
+    client.post(ADD, typed(new_key=SECRET, concurrency="0"))
+    client.get(ADD)
+    client.post(ADD, typed(new_key=""))
+    assert Endpoint.objects.get().sealed_key == ""
+
+
+def test_prices_are_rows_of_the_form_dated_today(client: Client, boss: User):
+    rows = {"prices-model": ["small", "", ""], "prices-input": ["0.15", "", ""], "prices-output": ["0.60", "", ""]}
+    client.post(ADD, {**typed(prices_as_of=""), **rows, "prices-cached": ["", "", ""]})
+    endpoint = Endpoint.objects.get()
+    assert endpoint.prices == {"small": {"input": 0.15, "output": 0.6}}
+    assert endpoint.prices_as_of == timezone.localdate()
+    refused = client.post(ADD, {**typed(name="b"), "prices-model": ["x"], "prices-input": ["much"]})
+    assert "The price of “x”" in " ".join(refused.context["adminform"].form.errors["prices"])
 
 
 def test_empty_prices_are_none(client: Client, boss: User):

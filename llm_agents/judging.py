@@ -1,0 +1,141 @@
+"""One question to a model outside a match, answered by filling in a form: a text is judged.
+
+The form's schema holds the answer where the endpoint can (choices of labels are its `Literal`s), and the
+answer is checked against the form whether it was held to it or not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from games.errors import Refused
+from games.interface import Form, Move
+from games.play import filled_in
+from llm_agents import parsing, prompting
+from llm_agents.agent import AgentSpec
+from llm_agents.calling import Attempt, Policy, call
+from llm_agents.endpoints import endpoint
+from llm_agents.errors import BadAnswer, NoLegalMove, ProviderError
+from llm_agents.providers.base import ChatMessage, Provider, Request
+from llm_agents.record import CallRecord
+from llm_agents.replaying import JUDGE
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What is asked.
+
+    Attributes:
+        rules: what the judge is told beforehand.
+        words: the question; words that others wrote stand in it by `prompting.fenced`.
+        form: what the answer fills in.
+    """
+
+    rules: str
+    words: str
+    form: Form
+
+    @property
+    def messages(self) -> list[ChatMessage]:
+        keys = prompting.worded_fields(prompting.json_schema(self.form.model))
+        asked = "\n\n".join([self.words, keys, f"{prompting.ANSWER}."])
+        return [{"role": "system", "content": self.rules}, {"role": "user", "content": asked}]
+
+    @property
+    def sha256(self) -> str:
+        """The same for the same words and form: a text that was judged is known by it."""
+        return hashlib.sha256(json.dumps(self.messages).encode()).hexdigest()
+
+
+async def inquire(
+    agent: AgentSpec,
+    asked: Inquiry,
+    *,
+    keep: Callable[[CallRecord], Awaitable[None]],
+    allow: Callable[[], Awaitable[None]] | None = None,
+    tries_after_first: int = 3,
+    policy: Policy | None = None,
+    provider: Provider | None = None,
+) -> Move:
+    """The form as the model filled it in; told what was wrong, it is asked again.
+
+    Args:
+        keep: told of every call as soon as it is made, failed ones too.
+        allow: before each call; raises an AgentError where no more may be spent.
+        provider: who makes the calls; None: the agent's endpoint.
+
+    Raises:
+        NoLegalMove: none of its answers fills in the form.
+        ProviderError: there was no answer.
+    """
+    schema = parsing.schema_of([asked.form]) if agent.structured else None
+    messages, problem = asked.messages, ""
+    for number in range(1, tries_after_first + 2):
+        if allow is not None:
+            await allow()
+        attempts: list[Attempt] = []
+        request = Request(agent.name, messages, agent.parameters, schema=schema)
+        try:
+            await call(agent.kind, request, policy=policy or Policy(), keep=attempts.append, provider=provider)
+        except ProviderError:
+            for failed in attempts:
+                await keep(_record(agent, asked, messages, number, failed))
+            raise
+        *failures, last = attempts
+        for failed in failures:
+            await keep(_record(agent, asked, messages, number, failed))
+        assert last.completion is not None
+        text = last.completion.text
+        try:
+            filled = filled_in(asked.form, parsing.read_move(text, [asked.form]))
+        except (BadAnswer, Refused) as wrong:
+            problem = str(wrong)
+            fault = "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
+            await keep(_record(agent, asked, messages, number, last, problem=problem, fault=fault))
+        else:
+            await keep(_record(agent, asked, messages, number, last))
+            return filled
+        said: list[ChatMessage] = [
+            {"role": "assistant", "content": text.strip() or "(no answer)"},
+            {"role": "user", "content": prompting.correction(problem)},
+        ]
+        messages = [*messages, *said]
+    raise NoLegalMove(problem)
+
+
+def _record(
+    agent: AgentSpec, asked: Inquiry, messages: list[ChatMessage], number: int, attempt: Attempt, **more: Any
+) -> CallRecord:
+    done, seed = attempt.completion, agent.parameters.get("seed")
+    if done is not None:
+        more |= {
+            "answer": done.text,
+            "answered_by": done.model,
+            "input_tokens": done.input_tokens,
+            "output_tokens": done.output_tokens,
+            "cached_tokens": done.cached_tokens,
+            "request_id": done.request_id,
+            "stop": done.stop,
+            "structured": done.structured,
+            "refused": done.refused,
+        }
+    else:
+        more["error"] = f"{type(attempt.error).__name__}: {attempt.error}"
+    return CallRecord(
+        provider=endpoint(agent.kind).protocol,
+        endpoint=agent.kind,
+        model=agent.name,
+        messages=[{"role": message["role"], "content": message["content"]} for message in messages],
+        parameters=dict(agent.parameters),
+        try_number=number,
+        attempt=attempt.number,
+        latency=attempt.seconds,
+        seed=seed if isinstance(seed, int) else None,
+        prompt_sha256=asked.sha256,
+        purpose=JUDGE,
+        **more,
+    )

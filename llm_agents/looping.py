@@ -1,0 +1,359 @@
+"""A turn played by calling tools: one conversation in which a model looks, notes and submits.
+
+The published form of EconEvals (appendices A to C): every call must use a tool; several in one answer
+are answered in order; on the last call only submitting is offered; a turn without a submission starts
+afresh, with its notes kept. The submission ends the conversation, and nothing of it is carried on.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from games.errors import Refused
+from games.interface import Form, Json, Move, MoveData, Role, Said, Tool
+from games.play import Play, check, plain_move, use_tool
+from games.words import quoted
+from llm_agents import parsing
+from llm_agents.calling import Policy
+from llm_agents.errors import BadAnswer, NoSubmission, NoTools
+from llm_agents.parsing.fitting import fit
+from llm_agents.prompting import fenced, json_schema, render, worded_fields
+from llm_agents.providers.base import ChatMessage, Completion, OfferedTool, Request, ToolCall
+from llm_agents.strategies.asking import Asking
+
+if TYPE_CHECKING:
+    from llm_agents.agent import AgentSpec, Deciding
+
+OPENING = (
+    "It is your turn. This conversation lasts until you submit; then it is wiped. What you want to know later must "
+    "stand in what you submit or, where there is a tool for it, in your notes.\n\n"
+    "Look at whatever you like, and then submit by calling {submit}."
+)
+BY_CALLS = "Every one of your answers must call at least one tool; several are answered in order."
+IN_JSON = (
+    "Call tools by answering with exactly one JSON object, one call at a time: "
+    '{"tool": "name of the tool", "arguments": {…}}. Its result comes as the next message.\n\nThe tools:'
+)
+NO_CALL = "Nothing was done: an answer must call a tool, and yours called none. The tools are {names}."
+LAST_CALL = "This is the last call of this conversation: only submitting is possible now."
+KEPT = "Kept."
+IGNORED = "Not looked at: the turn was over with the submission before it."
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A tool as it is offered now: a look at data, or a form."""
+
+    name: str
+    help: str
+    parameters: Mapping[str, Any]
+    source: Tool | Form
+
+    @property
+    def submits(self) -> bool:
+        return isinstance(self.source, Form) and self.source.ends_turn
+
+    @property
+    def told(self) -> OfferedTool:
+        return OfferedTool(self.name, self.help, self.parameters)
+
+
+@dataclass
+class Round:
+    """What the calls of one answer came to."""
+
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    move: MoveData | None = None
+    text: str = ""
+
+    @property
+    def purpose(self) -> str:
+        kinds = {tool["kind"] for tool in self.tools}
+        return next((kind for kind in ("move", "note", "look") if kind in kinds), "move")
+
+
+def offers(asking: Asking) -> list[Offer]:
+    """The tools of this turn: looks, then notes, then what submits."""
+    play, role = asking.play, asking.role
+    looks = [
+        Offer(tool.name, tool.help, _parameters(tool.arguments, {}), tool) for tool in play.game.tools(play.state, role)
+    ]
+    forms = [
+        Offer(form.tool or form.name, _help(form), _parameters(form.model, form.tool_keys), form)
+        for form in asking.forms(play.forms(role))
+    ]
+    return [*looks, *sorted(forms, key=lambda offer: offer.submits)]
+
+
+def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], None] | None = None) -> Request:
+    """What the agent is asked in the first call of the turn's conversation."""
+    return _Conversation(agent, asking, on_text, plain=agent.plain_tools).request()
+
+
+async def play_turn(deciding: Deciding, agent: AgentSpec, rung: int, policy: Policy) -> tuple[MoveData, int, str]:
+    """The agent's submission, how many calls it took, and its last text; looks are answered and notes made on the way.
+
+    Raises:
+        NoSubmission: none of its conversations led to one.
+        AgentError: a call failed, or may not be made.
+    """
+    calls, plain = 0, agent.plain_tools
+    for _conversation in range(agent.restarts + 1):
+        talk = _Conversation(agent, _asking(deciding, agent), deciding.draft.discards, plain=plain)
+        while talk.calls < agent.calls:
+            try:
+                done = await talk.go_on(deciding, rung, policy)
+            except NoTools:
+                if plain:
+                    raise
+                plain = True
+                break
+            calls += 1
+            if done.move is not None:
+                return done.move, calls, done.text
+    raise NoSubmission("no submission", deciding.kept)
+
+
+def _asking(deciding: Deciding, agent: AgentSpec) -> Asking:
+    from llm_agents.strategies import asking
+
+    return asking(deciding.play, deciding.role, **deciding.wording(agent))
+
+
+class _Conversation:
+    """One conversation of a turn; `calls` counts the model's answers."""
+
+    def __init__(self, agent: AgentSpec, asking: Asking, on_text: Callable[[str], None] | None, *, plain: bool):
+        self._agent, self._asking, self._on_text, self._plain = agent, asking, on_text, plain
+        self._offers = self._offered = offers(asking)
+        self._name = uuid.uuid4().hex
+        self._messages: list[ChatMessage] = [
+            {"role": "system", "content": asking.system()},
+            {"role": "user", "content": self._opening()},
+        ]
+        self._said: list[ChatMessage] = list(self._messages)
+        self.calls = 0
+
+    async def go_on(self, deciding: Deciding, rung: int, policy: Policy) -> Round:
+        """One call of the model, and the answers to the tools that it calls.
+
+        Raises:
+            AgentError: the call failed.
+        """
+        from llm_agents.agent import Keep
+
+        request, self._offered = self.request(), self._offered_next()
+        offered = [offer.name for offer in self._offered]
+        self.calls += 1
+        keep = Keep(deciding, self._agent, self._said, rung, self.calls, conversation=self._name, offered=offered)
+        completion = await deciding.call(self._agent, request, policy, keep)
+        self._said = []
+        done = await self._answer(deciding, completion)
+        problem = done.problems[0] if done.problems else None
+        fault = next((tool["fault"] for tool in done.tools if tool["fault"]), "unreadable") if problem else None
+        keep.answer(problem, fault, tools=done.tools, purpose=done.purpose)
+        await deciding.keep_all()
+        return done
+
+    def request(self) -> Request:
+        """The next call."""
+        parameters = self._agent.parameters
+        if not self._plain:
+            told = [offer.told for offer in self._offered_next()]
+            return Request(self._agent.name, list(self._messages), parameters, tools=told, on_text=self._on_text)
+        schema = _call_schema(self._offered_next()) if self._agent.structured else None
+        return Request(self._agent.name, list(self._messages), parameters, schema=schema, on_text=self._on_text)
+
+    def _offered_next(self) -> list[Offer]:
+        last = self.calls >= self._agent.calls - 1
+        return [offer for offer in self._offers if offer.submits] if last else self._offers
+
+    def _opening(self) -> str:
+        asking, play = self._asking, self._asking.play
+        submit = " or ".join(offer.name for offer in self._offers if offer.submits)
+        own = asking.way.opening
+        words = own(play.game, play.state, asking.role) if own else OPENING.format(submit=submit)
+        here = render(play.game.before_looking(play.state, asking.role))
+        how = _in_json(self._offers) if self._plain else BY_CALLS
+        return "\n\n".join(part for part in (here, words, how) if part)
+
+    async def _answer(self, deciding: Deciding, completion: Completion) -> Round:
+        """Answer the calls in order and add them to the conversation."""
+        done, calls = Round(text=completion.text), completion.calls
+        if self._plain:
+            calls = self._calls_in_text(completion.text, done)
+        for call in calls:
+            await self._use(deciding, call, done)
+        said = completion.text.strip()
+        if self._plain or not calls:
+            self._tell({"role": "assistant", "content": said or "(no answer)"}, kept=True)
+        else:
+            self._tell({"role": "assistant", "content": said, "calls": list(calls)}, kept=True)
+        if not calls and not done.problems:
+            done.problems.append(NO_CALL.format(names=", ".join(offer.name for offer in self._offered)))
+        for call, tool in zip(calls, done.tools, strict=True):
+            if self._plain:
+                self._tell({"role": "user", "content": f"Result of {call.name}: {tool['result']}"}, kept=True)
+            else:
+                self._tell({"role": "tool", "content": tool["result"], "answers": call.id}, kept=True)
+        if not calls:
+            self._tell({"role": "user", "content": done.problems[0]})
+        if self.calls == self._agent.calls - 1:
+            self._tell({"role": "user", "content": LAST_CALL})
+        return done
+
+    def _tell(self, message: ChatMessage, *, kept: bool = False) -> None:
+        """Add to the conversation; what the record of this call holds anyway is not kept with the next one's."""
+        self._messages.append(message)
+        if not kept:
+            self._said.append(message)
+
+    def _calls_in_text(self, text: str, done: Round) -> tuple[ToolCall, ...]:
+        try:
+            read = parsing.last_object(text)
+            if isinstance(read.get("call"), dict):
+                read = read["call"]
+            name, arguments = read.get("tool"), read.get("arguments", {})
+            if not isinstance(name, str):
+                raise BadAnswer('There is no "tool" in your JSON object.')
+        except BadAnswer as wrong:
+            done.problems.append(f"{wrong} {NO_CALL.format(names=', '.join(offer.name for offer in self._offered))}")
+            return ()
+        return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
+
+    async def _use(self, deciding: Deciding, call: ToolCall, done: Round) -> None:
+        """Answer one call."""
+        offer = next((offer for offer in self._offered if offer.name == call.name), None)
+        kind, fault = ("move" if offer is None or offer.submits else "note"), None
+        if offer is not None and isinstance(offer.source, Tool):
+            kind = "look"
+        try:
+            if done.move is not None:
+                result, fault = IGNORED, "ignored"
+            elif offer is None:
+                kind, fault = "look", "unknown"
+                names = ", ".join(one.name for one in self._offered)
+                result = f"There is no tool {quoted(call.name)} now; there are {names}."
+            elif isinstance(offer.source, Tool):
+                result = in_words(use_tool(deciding.play, deciding.role, offer.name, arguments_of(call, offer)))
+            else:
+                result = await self._fill_in(deciding, offer.source, arguments_of(call, offer), done)
+        except (BadAnswer, Refused) as wrong:
+            result, fault = f"Refused. {wrong}", "unreadable" if isinstance(wrong, BadAnswer) else "illegal"
+        if fault not in (None, "ignored"):
+            done.problems.append(result)
+        done.tools.append(
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "result": result,
+                "size": len(result),
+                "fault": fault,
+                "kind": kind,
+            }
+        )
+
+    async def _fill_in(self, deciding: Deciding, form: Form, arguments: MoveData, done: Round) -> str:
+        move = plain_move(checked(deciding.play, deciding.role, form, arguments))
+        if form.ends_turn:
+            done.move = move
+            return "Submitted."
+        await deciding.note(move)
+        return KEPT
+
+
+# ---- between tools and their words -------------------------------------------------------------
+
+
+def arguments_of(call: ToolCall, offer: Offer) -> dict[str, Json]:
+    """The arguments of a call, fitted to what its tool takes, under the names that the game has for them.
+
+    Raises:
+        BadAnswer: they are no JSON object, or not what the tool takes.
+    """
+    written = call.arguments.strip()
+    try:
+        read = parsing.last_object(written) if written not in ("", "null", "{}") else {}
+    except BadAnswer as wrong:
+        raise BadAnswer(str(wrong).replace("your answer", "the arguments")) from None
+    form, keys = offer.source, {}
+    if isinstance(form, Form):
+        keys = dict(form.tool_keys)
+        model = form.model
+    else:
+        model = form.arguments
+    named = {keys.get(key, key): value for key, value in read.items()}
+    if unknown := next((key for key in named if key not in model.model_fields), None):
+        takes = ", ".join(f'"{name}"' for name in offer.parameters["properties"]) or "none"
+        raise BadAnswer(f"There is no argument {quoted(unknown)}; {offer.name} takes {takes}.")
+    return fit(named, model)
+
+
+def checked(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
+    """The legal move that a tool's arguments fill its form in with.
+
+    Raises:
+        BadAnswer, Refused
+    """
+    found, move = check(play, role, arguments)
+    if found.name != form.name:
+        raise BadAnswer(f"These arguments do not fit {form.tool or form.name}.")
+    return move
+
+
+def in_words(answer: Json) -> str:
+    """What a look answers, as a model reads it: JSON, in which other players' words stand between their marks."""
+    return json.dumps(answer, ensure_ascii=False, default=_fenced)
+
+
+def _fenced(value: object) -> str:
+    if isinstance(value, Said):
+        return fenced(value)
+    raise TypeError(f"a tool's answer is no plain data: {type(value).__name__}")
+
+
+def _help(form: Form) -> str:
+    parts = [form.title, form.help, "" if form.ends_turn else "This does not end your turn."]
+    return " ".join(part if part[-1:] in ".!?" else f"{part}." for part in parts if part)
+
+
+def _parameters(model: type[Move], keys: Mapping[str, str]) -> dict[str, Any]:
+    schema = json_schema(model)
+    names = {field: key for key, field in keys.items()}
+    return {
+        "type": "object",
+        "properties": {names.get(name, name): part for name, part in schema.get("properties", {}).items()},
+        "required": [names.get(name, name) for name in schema.get("required", ())],
+        "additionalProperties": False,
+        **({"$defs": schema["$defs"]} if "$defs" in schema else {}),
+    }
+
+
+def _in_json(offered: Sequence[Offer]) -> str:
+    """How tools are called by a model that is not offered any, and which there are."""
+    told = [f'Tool "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
+    return "\n\n".join([IN_JSON, *told])
+
+
+def _call_schema(offered: Sequence[Offer]) -> dict[str, Any]:
+    """The strict schema of one call in plain JSON."""
+    return parsing.object_of(
+        {
+            "call": {
+                "anyOf": [
+                    parsing.object_of(
+                        {
+                            "tool": {"type": "string", "enum": [offer.name]},
+                            "arguments": parsing.strict(offer.parameters),
+                        }
+                    )
+                    for offer in offered
+                ]
+            }
+        }
+    )

@@ -1,0 +1,50 @@
+"""A question that stands alone, after the earlier calls that its strategy wants before it.
+
+The form of AucArena: rules; the latest plan, question and answer; own answers on this item; the question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from games.interface import Event
+from games.play import Own, form_for, story
+from llm_agents.providers.base import ChatMessage
+from llm_agents.strategies.asking import Asking
+
+
+def messages(
+    asking: Asking, events: Sequence[Event], answers: Mapping[int, str], recalled: tuple[str, str] | None
+) -> list[ChatMessage]:
+    """Rules, what is recalled, own answers that are kept, and the question.
+
+    Args:
+        recalled: question and answer of the earlier call that stands before this one, if there is one.
+    """
+    play = asking.play
+    sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
+    if recalled is not None:
+        sent += [{"role": "user", "content": recalled[0]}, {"role": "assistant", "content": recalled[1]}]
+    for own in _kept(asking, events):
+        question = asking.question(own.before, own.forms, "")
+        move = json.dumps(own.move, ensure_ascii=False)
+        sent += [
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": answers.get(own.number, move)},
+        ]
+    sent.append({"role": "user", "content": asking.question(play, play.forms(asking.role), asking.news())})
+    return sent
+
+
+def _kept(asking: Asking, events: Sequence[Event]) -> list[Own]:
+    keeps, play, role = asking.asked.keeps, asking.play, asking.role
+    if keeps is None:
+        return []
+    return [
+        told
+        for told in story(play, events, role)
+        if isinstance(told, Own)
+        and form_for(told.forms, told.move) in asking.forms(told.forms)
+        and keeps(play.game, told.before.state, play.state, role)
+    ]

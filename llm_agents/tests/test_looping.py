@@ -1,0 +1,306 @@
+"""Turns played with tools, over both protocols: whatever a model does, each period ends, and all of it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+
+from games import registry
+from games.errors import Refused
+from games.interface import Chance, Config, Form, Game, Move, Said, Text, Tool, Turn
+from games.periods import PeriodGame
+from games.play import configure, script_move, start, submit
+from games.tests.toys import Well
+from llm_agents import breaker
+from llm_agents.agent import AgentSpec, Ladder, decide, first_request
+from llm_agents.match import MatchRecord, play_match
+from llm_agents.prompting import ABOUT_WORDS
+from llm_agents.providers import provider_called
+from llm_agents.replaying import differences
+from llm_agents.tests.injections import INJECTIONS
+from llm_agents.twins import BothTwin, Calls
+from llm_agents.twins.__main__ import TOOL_KINDS, FakeModel, Misbehaviour
+from llm_agents.twins.server import Slow
+
+PERIODS = 20
+PUMP = Calls((("pump", '{"amount": 1}'),))
+PROTOCOLS = ("openai", "anthropic")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+class Strict(Well):
+    """The toy, whose rules make no move of what cannot be used."""
+
+    def forfeit(self, state, role):
+        return None
+
+
+def playing(monkeypatch, twin: BothTwin, protocol: str, periods: int = PERIODS, **spec: Any) -> MatchRecord:
+    for name, value in twin.environment.items():
+        monkeypatch.setenv(name, value)
+    agent = AgentSpec(protocol, "fake", strategy="tools", **{"calls": 6, "restarts": 1, **spec})
+    return play_match(configure(Strict, {"periods": periods}), 1, {"keeper": agent})
+
+
+def replayed(record: MatchRecord) -> list[str]:
+    records: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for call in record.calls:
+        records.setdefault(("keeper", call.answering), []).append(asdict(call))
+    return differences(record.play.game, record.events, records)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("kind", ["well-behaved", *TOOL_KINDS])
+def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, protocol, kind):
+    misbehaves = [] if kind == "well-behaved" else [Misbehaviour(kind, 3)]
+    with BothTwin(FakeModel(seed=0, delay=0, prose=False, misbehaves=misbehaves)) as twin:
+        record = playing(monkeypatch, twin, protocol)
+    assert record.failed is None and len(record.play.state.yields) == PERIODS
+    assert record.play.state.notes
+    assert not replayed(record)
+    assert all(len(call.tools) or call.problem for call in record.calls)
+    sizes = [len(json.dumps(asdict(call))) for call in record.calls]
+    assert max(sizes[len(sizes) // 2 :]) < 2 * max(sizes[: len(sizes) // 2])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("held", [True, False])
+def test_the_same_in_plain_json(monkeypatch, protocol, held):
+    with BothTwin(FakeModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as twin:
+        record = playing(monkeypatch, twin, protocol, periods=4, plain_tools=True, structured=held, calls=10)
+    assert record.failed is None and not replayed(record)
+    assert "tools" not in twin.requests[0] or held
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_who_never_submits_is_out_after_its_fresh_starts_with_its_notes_kept(monkeypatch, protocol):
+    looks, note = Calls((("get_yields", "{}"),)), Calls((("note", '{"note": "n"}'),))
+    with BothTwin([note, looks, looks, looks, looks, looks, looks]) as twin:
+        record = playing(monkeypatch, twin, protocol, calls=3, restarts=1)
+    assert record.play.abandoned == "no submission"
+    assert record.play.state.notes == ("n",)
+    assert len(record.calls) == 6
+    assert len({call.conversation for call in record.calls}) == 2
+    last = twin.requests[2]
+    assert len(last["tools"]) == 1 and "pump" in json.dumps(last["tool_choice"])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_several_calls_are_answered_in_order_and_nothing_after_the_submission(monkeypatch, protocol):
+    many = Calls((("get_period_number", "{}"), ("no_such", "{}"), ("get_yield", '{"period": 0}')), "First I look.")
+    over = Calls((("pump", '{"amount": 1}'), ("pump", '{"amount": 2}'), ("note", '{"note": "late"}')))
+    with BothTwin([many, over]) as twin:
+        record = playing(monkeypatch, twin, protocol, periods=1)
+    first, second = record.calls
+    assert [tool["fault"] for tool in first.tools] == [None, "unknown", "illegal"]
+    assert [tool["fault"] for tool in second.tools] == [None, "ignored", "ignored"]
+    assert record.play.state.yields == (1,) and not record.play.state.notes
+    assert first.answer == "First I look."
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    "answer", [Calls((("pump", '{"amount": 1}'), ("note", '{"note": "é"}')), "Words first."), PUMP]
+)
+async def test_streams_hold_the_same_calls_as_whole_answers(monkeypatch, protocol, answer):
+    play, events = start(configure(Well, {}), 1)
+    spec = AgentSpec(protocol, "m", strategy="tools")
+    with BothTwin([answer]) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        request, provider, said = first_request(spec, play, "keeper", events), provider_called(protocol), list[str]()
+        whole = await provider.complete(request)
+        streamed = await provider.complete(replace(request, on_text=said.append))
+        await provider.close()
+    assert [(call.name, json.loads(call.arguments)) for call in whole.calls] == [
+        (name, json.loads(arguments)) for name, arguments in answer.calls
+    ]
+    assert [(call.name, json.loads(call.arguments)) for call in streamed.calls] == [
+        (name, json.loads(arguments)) for name, arguments in answer.calls
+    ]
+    assert whole.text == streamed.text == "".join(said) == answer.text
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_official_sdks_validate_what_the_twins_send(streamed):
+    """In strict validation: any field of a wrong type is an error."""
+    parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    with BothTwin([Calls((("look", "{}"), ("pump", '{"amount": 1}')), "Both.")]) as twin:
+        at = f"http://127.0.0.1:{twin.port}"
+        one = openai.AsyncOpenAI(api_key="k", base_url=f"{at}/v1", _strict_response_validation=True)
+        two = anthropic.AsyncAnthropic(api_key="k", base_url=at, _strict_response_validation=True)
+        tools = [
+            {"type": "function", "function": {"name": name, "parameters": parameters}} for name in ("look", "pump")
+        ]
+        asked: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "?"}], "stream": streamed}
+        first = await one.chat.completions.create(**asked, tools=tools, tool_choice="required")
+        used = [{"name": name, "input_schema": parameters} for name in ("look", "pump")]
+        second = await two.messages.create(**asked, max_tokens=9, tools=used, tool_choice={"type": "any"})
+        if streamed:
+            names = [
+                call.function.name
+                async for chunk in first
+                for choice in chunk.choices
+                for call in choice.delta.tool_calls or ()
+                if call.function.name
+            ]
+            blocks = [event.content_block async for event in second if event.type == "content_block_start"]
+        else:
+            names, blocks = [call.function.name for call in first.choices[0].message.tool_calls], second.content
+        assert names == ["look", "pump"]
+        assert [block.name for block in blocks if block.type == "tool_use"] == ["look", "pump"]
+        await one.close()
+        await two.close()
+
+
+# ---- what others say inside a tool's answer -------------------------------------------------------
+
+
+class Saying(Move):
+    words: str
+
+
+class Nothing(Move):
+    pass
+
+
+@dataclass(frozen=True)
+class Said2:
+    words: tuple[str, ...] = ()
+
+
+class Whisper(Game[Config, Said2]):
+    """One says something; the other may look at it, and at nothing else."""
+
+    key, title, summary, rules_version = "whisper", "Whisper", "One speaks, one listens.", 1
+    Config, State, scripts = Config, Said2, {"random": lambda game, state, role, rng: {"words": "hello"}}
+
+    def roles(self):
+        return "speaker", "listener"
+
+    def role_title(self, role):
+        return role.title()
+
+    def remembers(self, role):
+        return False
+
+    def text_variables(self, role):
+        return {}
+
+    @classmethod
+    def instruction_template(cls):
+        return "Speak in turn."
+
+    def setup(self, chance: Chance):
+        return Said2()
+
+    def turn(self, state):
+        if len(state.words) == 2:
+            return None
+        return Turn({self.roles()[len(state.words)]: (Form("say", "Say", Saying),)})
+
+    def apply(self, state, moves, chance):
+        (move,) = moves.values()
+        return Said2((*state.words, move.words))
+
+    def default(self, state, role):
+        return {"words": ""}
+
+    def view(self, state, role):
+        return (Text("status", "Somebody may have spoken."),)
+
+    def notices(self, before, moves, after, role):
+        return ()
+
+    def payoffs(self, state):
+        return dict.fromkeys(self.roles(), 0.0)
+
+    def metrics(self, state):
+        return {}
+
+    def bonus_share(self, role, payoff):
+        return 0.5
+
+    def tools(self, state, role):
+        if role != "listener":
+            return ()
+        return (
+            Tool(
+                "listen", "What was said.", Nothing, lambda _asked: {"said": [Said("Speaker", w) for w in state.words]}
+            ),
+        )
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("words", INJECTIONS.values(), ids=INJECTIONS)
+async def test_others_words_in_a_tools_answer_stay_between_their_marks(monkeypatch, protocol, words):
+    play, events = start(configure(Whisper, {}), 1)
+    try:
+        play, made = submit(play, "speaker", {"words": words})
+    except Refused:
+        pytest.skip("no such words can be said")
+    with BothTwin([Calls((("listen", "{}"),)), Calls((("say", '{"words": "yes"}'),))]) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        decision = await decide(AgentSpec(protocol, "m", strategy="tools"), play, "listener", [*events, *made])
+        await provider_called(protocol).close()
+    (tool,) = decision.calls[0].tools
+    shown = json.loads(tool["result"])["said"][0]
+    assert shown.startswith('<message from="Speaker">"') and shown.endswith('"</message>')
+    assert json.loads(shown.removeprefix('<message from="Speaker">').removesuffix("</message>")) == words
+    assert shown.count("<") == shown.count(">") == 2
+    assert ABOUT_WORDS in decision.calls[0].messages[0]["content"]
+    assert decision.move == {"words": "yes"}
+
+
+def test_a_tool_tells_a_role_nothing_of_what_is_hidden_from_it(monkeypatch):
+    """The well's flow is nobody's to know: the same answers come out whatever it is."""
+    seen = []
+    for flow in (5, 6):
+        play, _events = start(configure(Well, {}), 1)
+        play = replace(play, state=replace(play.state, flow=flow))
+        asked = first_request(AgentSpec("openai", "m", strategy="tools"), play, "keeper", ())
+        answers = [tool.answer(tool.arguments()) for tool in Well(play.game.config).tools(play.state, "keeper")[::2]]
+        seen.append((json.dumps(list(asked.messages)), [tool.parameters for tool in asked.tools], answers))
+    assert seen[0] == seen[1]
+
+
+async def test_a_hundred_turns_at_once_wait_for_the_model_and_for_nothing_else(monkeypatch):
+    """Each call takes a second of the stand-in's; none of this program's own worth mentioning."""
+    with BothTwin(lambda request: Slow(1.0, PUMP), keeps=False) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        play, events = start(configure(Well, {}), 1)
+        spec = AgentSpec("openai", "m", strategy="tools")
+        began = time.monotonic()
+        await asyncio.gather(*(decide(spec, play, "keeper", events, ladder=Ladder()) for _turn in range(100)))
+        took = time.monotonic() - began
+        await provider_called("openai").close()
+    assert took < 6
+
+
+@pytest.mark.parametrize("key", [key for key in registry.keys() if issubclass(registry.get(key), PeriodGame)])
+def test_what_a_period_begins_with_does_not_grow_with_the_match(key):
+    """The past is in the tools, and only there."""
+    game = configure(registry.get(key), {"periods": 40})
+    role, begun = game.roles()[0], {}
+    play, _made = start(game, 1)
+    while not play.over and game.period(play.state) < 30:
+        at = game.period(play.state)
+        begun[at] = first_request(AgentSpec("openai", "m", strategy="tools"), play, role, ()).messages[1]["content"]
+        for other in play.waiting_for():
+            play, _made = submit(play, other, script_move(play, other, "random"))
+    assert len(begun[max(begun)]) < len(begun[1]) + 100

@@ -1,0 +1,142 @@
+"""Strategies that games bring: remarks beside a move, and calls of their own before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from games.errors import Refused
+from games.interface import Turn
+from games.play import configure, start, submit
+from games.strategies import Question, Remark, Strategy, of
+from games.tests.toys import Well
+from llm_agents import breaker
+from llm_agents.agent import AgentSpec, decide
+from llm_agents.match import play_match
+from llm_agents.providers import provider_called
+from llm_agents.twins import AnthropicTwin, OpenAITwin
+
+
+class Planned(Well):
+    """The toy: its note is a plan on request, made before the first move and again after the second."""
+
+    def turn(self, state):
+        turn = super().turn(state)
+        if turn is None:
+            return None
+        forms = tuple(form if form.ends_turn else replace(form, on_request=True) for form in turn.forms["keeper"])
+        return Turn({"keeper": forms})
+
+
+STRATEGIES = {
+    "published": Strategy(
+        "With remarks.",
+        remarks=lambda game, state, role: (
+            Remark("understanding", "the game in your own words", first=True),
+            Remark("guess", "what flows in", kind="number"),
+        ),
+    ),
+    "planner": Strategy(
+        "Plans first.",
+        layout="fresh",
+        reasons=True,
+        modules=(
+            Question("plan", "note", when=lambda game, state, role: not state.yields and not state.notes,
+                     words=lambda game, state, role: "What is your plan?"),
+            Question("replan", "note", when=lambda game, state, role: len(state.yields) == 2 and len(state.notes) == 1,
+                     words=lambda game, state, role: "And now?", recalls=("plan", "replan")),
+        ),
+        move=Question(recalls=("plan", "replan"),
+                      keeps=lambda game, earlier, now, role: len(earlier.yields) // 2 == len(now.yields) // 2),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+def use(monkeypatch, twin) -> None:
+    for name, value in twin.environment.items():
+        monkeypatch.setenv(name, value)
+
+
+def asked_in(request) -> list[str]:
+    return [message["content"] for message in request["messages"] if message["role"] == "user"]
+
+
+def test_a_game_has_the_usual_strategies_and_its_own():
+    assert {"plain", "chain_of_thought", "tools", "published", "planner"} <= set(of(Planned))
+    assert "published" not in of(Well)
+
+
+@pytest.mark.parametrize(("twin", "kind"), [(OpenAITwin, "openai"), (AnthropicTwin, "anthropic")])
+@pytest.mark.parametrize("structured", [True, False])
+async def test_remarks_are_asked_for_kept_and_no_part_of_the_move(monkeypatch, twin, kind, structured):
+    raw = '{"understanding": "Pump.", "amount": 3, "guess": "about 7"}'
+    play, events = start(configure(Planned, {}), 1)
+    spec = AgentSpec(kind, "m", strategy="published", structured=structured)
+    with twin([raw]) as service:
+        use(monkeypatch, service)
+        decision = await decide(spec, play, "keeper", events)
+        await provider_called(kind).close()
+        (sent,) = service.requests
+    assert decision.move == {"amount": 3} and decision.tries == 1
+    assert decision.calls[0].remarks == {"understanding": "Pump.", "guess": "about 7"}
+    assert decision.calls[0].purpose == "move"
+    assert '"understanding" (text): the game in your own words' in str(sent["messages"])
+    assert str(sent).index("understanding") < str(sent).index('"amount"')
+    with pytest.raises(Refused, match="not known"):
+        submit(play, "keeper", {"amount": 3, "guess": 7})
+
+
+async def test_a_missing_remark_makes_no_move_illegal(monkeypatch):
+    play, events = start(configure(Planned, {}), 1)
+    with OpenAITwin(['{"amount": 3}']) as service:
+        use(monkeypatch, service)
+        decision = await decide(AgentSpec("openai", "m", strategy="published"), play, "keeper", events)
+        await provider_called("openai").close()
+    assert decision.move == {"amount": 3} and decision.calls[0].remarks == {}
+
+
+def test_plans_are_made_before_moves_and_stand_before_them(monkeypatch):
+    answers = [
+        'Slowly. {"note": "one, then two"}', '{"amount": 1}', '{"amount": 2}',
+        '{"note": "three"}', '{"amount": 3}', '{"amount": 4}',
+    ]  # fmt: skip
+    with OpenAITwin(answers) as service:
+        use(monkeypatch, service)
+        spec = AgentSpec("openai", "m", strategy="planner")
+        record = play_match(configure(Planned, {"periods": 4}), 1, {"keeper": spec})
+        sent = service.requests
+    assert [call.purpose for call in record.calls] == ["plan", "move", "move", "replan", "move", "move"]
+    moves = [event.data["move"] for event in record.events if event.kind == "move"]
+    assert [move for move in moves if "note" in move] == [{"note": "one, then two"}, {"note": "three"}]
+    assert "What is your plan?" in asked_in(sent[0])[-1] and "Keep a note" in asked_in(sent[0])[-1]
+    assert "Keep a note" not in asked_in(sent[1])[-1]
+    assert sent[1]["messages"][2] == {"role": "assistant", "content": answers[0]}
+    assert [message["content"] for message in sent[2]["messages"] if message["role"] == "assistant"] == answers[:2]
+    assert [message["content"] for message in sent[4]["messages"] if message["role"] == "assistant"] == [answers[3]]
+
+
+def test_a_plan_that_stays_unreadable_is_skipped(monkeypatch):
+    with OpenAITwin(["No plan.", "None.", '{"amount": 1}']) as service:
+        use(monkeypatch, service)
+        spec = AgentSpec("openai", "m", strategy="planner")
+        record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": spec}, tries_after_first=1)
+    assert record.failed is None
+    assert [(call.purpose, call.fault) for call in record.calls] == [
+        ("plan", "unreadable"), ("plan", "unreadable"), ("move", None),
+    ]  # fmt: skip
+
+
+def test_who_asks_plainly_is_not_shown_what_is_on_request(monkeypatch):
+    with OpenAITwin(['{"amount": 1}']) as service:
+        use(monkeypatch, service)
+        record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": AgentSpec("openai", "m")})
+        assert "note" not in str(service.requests[0]["messages"]).lower().replace("notes", "")
+    assert record.failed is None

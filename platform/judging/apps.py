@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class JudgingConfig(AppConfig):
+    name = "judging"
+    verbose_name = _("judging")
+
+    def ready(self) -> None:
+        from collecting.models import Collection
+        from judging.models import Sitting
+        from rights.parts import belongs
+
+        belongs(Sitting, to=Collection, by="collection")

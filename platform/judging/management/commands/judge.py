@@ -1,0 +1,81 @@
+"""`manage.py judge COLLECTION|FOLDER --judge MODEL [--second MODEL] [--cap DOLLARS] [--to FOLDER]`.
+
+Models label the justifications of a collection, or of a dataset's folder that has CSV tables, and their labels are
+written to labels.csv, shares and Cohen's kappa to labels.json; for a folder beside its tables, unless --to says
+otherwise. A text that a judge has labelled is not sent to it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from argparse import RawDescriptionHelpFormatter
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from collecting.models import Collection
+from judging import services, sittings
+from judging.errors import JudgingError
+from judging.texts import of_collection, of_folder
+
+WRONG = 2
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def create_parser(self, *names: str, **options: Any) -> CommandParser:
+        return super().create_parser(*names, formatter_class=RawDescriptionHelpFormatter, **options)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "what", metavar="COLLECTION|FOLDER", help="a collection's short name, or a dataset's folder"
+        )
+        parser.add_argument("--judge", required=True, metavar="MODEL", help="such as openai:gpt-4o-mini")
+        parser.add_argument("--second", default="", metavar="MODEL", help="a second judge, to see how far they agree")
+        parser.add_argument("--cap", metavar="DOLLARS", help="what all judging of it may cost")
+        parser.add_argument("--to", type=Path, metavar="FOLDER", help="where labels.csv and labels.json go")
+
+    def handle(self, *, what: str, judge: str, second: str, cap: str | None, to: Path | None, **options: Any) -> None:
+        try:
+            self._judge(what, [judge, second], _dollars(cap), to)
+        except JudgingError as wrong:
+            raise CommandError(str(wrong), returncode=WRONG) from None
+
+    def _judge(self, what: str, judges: list[str], cap: Decimal | None, to: Path | None) -> None:
+        collection = Collection.objects.filter(slug=what).first()
+        if collection is not None:
+            game, found, budget = collection.game, list(of_collection(collection)), sittings.budget_of(collection)
+            to = to or Path()
+        else:
+            game, found = of_folder(Path(what))
+            budget = f"judge:{hashlib.sha256((Path(what) / 'matches.csv').read_bytes()).hexdigest()[:16]}"
+            to = to or Path(what)
+        rubric = services.rubric_of(game)
+        if rubric is None:
+            raise JudgingError(f"{game} has no labels for justifications.")
+        named = services.checked(judges, cap)
+        came = services.judge(rubric, found, named, budget_of=budget, cap=cap, goes_on=self._tell)
+        rows = services.table(rubric, found, named)
+        to.mkdir(parents=True, exist_ok=True)
+        (to / "labels.csv").write_bytes(services.as_csv(rubric, rows))
+        (to / "labels.json").write_text(services.summary(rubric, rows, named), "utf-8")
+        self.stdout.write(f"{len(found)} justifications; {came.known} of {came.wanted} judged; {to / 'labels.csv'}")
+        if came.known < came.wanted:
+            raise CommandError(came.problem or "Not all texts are judged.")
+
+    def _tell(self, known: int) -> bool:
+        self.stderr.write(f"{known} judged")
+        return True
+
+
+def _dollars(text: str | None) -> Decimal | None:
+    try:
+        amount = None if text is None else Decimal(text)
+        if amount is not None and not (amount.is_finite() and amount > 0):
+            raise InvalidOperation
+    except InvalidOperation:
+        raise JudgingError("--cap is an amount of US dollars, such as 5.00.") from None
+    return amount

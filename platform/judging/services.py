@@ -1,0 +1,277 @@
+"""Having judges label justifications: each text once by each judge, within what they may cost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from django.utils.translation import gettext as _
+from pydantic import ConfigDict, Field, create_model
+
+from analysis.toolbox.agreement import kappa
+from exports.csvsafe import cell, lines
+from games.interface import Form, Json, Move, Said
+from games.words import percent
+from judging.errors import JudgingError
+from judging.models import Judgement
+from judging.texts import Justification
+from llm_agents.agent import parse_spec
+from llm_agents.errors import AgentError
+from llm_agents.judging import Inquiry
+from llm_agents.prompting import ABOUT_WORDS, fenced
+from opponents.agents import Agent
+from opponents.endpoints import prices_now, refresh_if_old
+from opponents.judging import Case, Verdict
+from opponents.judging import judge as ask
+from opponents.spending import spent_of
+
+AT_ONCE = 8
+CHUNK = 40
+"""Texts that are asked about before it is looked at how things stand."""
+MOST_JUDGES = 2
+Goes = Callable[[int], bool]
+"""Told how many judgements are known; False: stop."""
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """What a game has its players' justifications judged by: a question, and labels with what they mean."""
+
+    question: str
+    labels: Mapping[str, str]
+
+    def inquiry(self, text: str) -> Inquiry:
+        """The question about one text."""
+        listed = "\n".join(f"- {label}: the player {meaning}." for label, meaning in self.labels.items())
+        return Inquiry(
+            rules=f"{self.question}\n\n{listed}\n\n{ABOUT_WORDS}",
+            words=fenced(Said("player", text)),
+            form=_form(tuple(self.labels)),
+        )
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of everything that a judge is sent besides the text."""
+        return self.inquiry("").sha256
+
+
+@cache
+def _form(labels: tuple[str, ...]) -> Form:
+    # The endpoint's schema holds each entry to one of the labels.
+    model = create_model(
+        "Labels",
+        __base__=type("LabelsBase", (Move,), {"model_config": ConfigDict(frozen=True)}),
+        labels=(list[Literal[labels]], Field(title="Labels that fit", description="Empty where none does.")),  # type: ignore[valid-type]
+    )
+    return Form("labels", "Labels", model)
+
+
+def rubric_of(game: str) -> Rubric | None:
+    """What a game's `justifications.py` says (QUESTION, LABELS); None without one."""
+    if find_spec(f"games.{game}.justifications") is None:
+        return None
+    module = import_module(f"games.{game}.justifications")
+    return Rubric(module.QUESTION, module.LABELS)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How far judging has come.
+
+    Attributes:
+        wanted, known: (text, judge) pairs, and those of them that are judged.
+        problem: why it did not go on; or what was wrong with the last text without labels.
+        stopped: whether texts are left that were not asked about.
+    """
+
+    wanted: int
+    known: int
+    problem: str = ""
+    stopped: bool = False
+
+
+def checked(judges: Sequence[str], cap: Decimal | None) -> list[str]:
+    """The judges, as they are kept.
+
+    Raises:
+        JudgingError: none or too many, one twice, no such model, or one without a price where a cap is set.
+    """
+    refresh_if_old()
+    named = [name.strip() for name in judges if name.strip()]
+    if not named or len(named) > MOST_JUDGES:
+        raise JudgingError(_("Name one judge, or two."))
+    if len(set(named)) < len(named):
+        raise JudgingError(_("The second judge must be another model."))
+    for name in named:
+        try:
+            scripted = parse_spec(name).scripted
+        except AgentError as error:
+            raise JudgingError(str(error)) from None
+        if scripted:
+            raise JudgingError(_("“{name}” is a scripted player; a judge is a model.").format(name=name))
+        if cap is not None and prices_now().of(name) is None:
+            says = _("No price of {name} is known, so a cap would hold nothing. Give its price at its endpoint.")
+            raise JudgingError(says.format(name=name))
+    return named
+
+
+def judge(
+    rubric: Rubric,
+    found: Sequence[Justification],
+    judges: Sequence[str],
+    *,
+    budget_of: str,
+    cap: Decimal | None = None,
+    goes_on: Goes = lambda _known: True,
+) -> Judged:
+    """Have every text labelled by every judge that has not labelled it yet.
+
+    Args:
+        budget_of: under what the calls are kept; `cap` holds for all of them together, of earlier runs too.
+        goes_on: asked between chunks.
+    """
+    texts = {one.sha256: one for one in found}
+    wanted = [(name, one) for name in judges for one in texts.values()]
+    there = _known(rubric, wanted)
+    left = [(name, one) for name, one in wanted if key_of(rubric, name, one) not in there]
+    known, problem = len(wanted) - len(left), ""
+    for name in judges:
+        mine = [one for judge_of, one in left if judge_of == name]
+        for start in range(0, len(mine), CHUNK):
+            if not goes_on(known):
+                return Judged(len(wanted), known, problem, stopped=True)
+            if cap is not None and spent_of(budget_of) >= cap:
+                says = _("The judges have cost ${spent:,.2f}; the cap is ${cap:,.2f}.")
+                return Judged(len(wanted), known, says.format(spent=spent_of(budget_of), cap=cap), stopped=True)
+            verdicts = _ask(rubric, name, mine[start : start + CHUNK], budget_of, cap)
+            known += sum(verdict.answer is not None for verdict in verdicts)
+            problem = next((verdict.problem for verdict in verdicts if verdict.problem), problem)
+            if len(verdicts) >= AT_ONCE and all(verdict.answer is None for verdict in verdicts):
+                return Judged(len(wanted), known, problem, stopped=True)
+    return Judged(len(wanted), known, problem)
+
+
+def _ask(
+    rubric: Rubric, name: str, texts: Sequence[Justification], budget_of: str, cap: Decimal | None
+) -> list[Verdict]:
+    cases = {
+        id(case): (case, one)
+        for one in texts
+        for case in [Case(rubric.inquiry(one.text), one.match, one.role, one.answering)]
+    }
+
+    def told(verdict: Verdict) -> None:
+        if verdict.answer is None:
+            return
+        _case, one = cases[id(verdict.case)]
+        chosen = verdict.answer.model_dump()["labels"]
+        Judgement.objects.get_or_create(
+            key=key_of(rubric, name, one),
+            defaults={
+                "judge": name,
+                "prompt_sha256": rubric.sha256,
+                "text_sha256": one.sha256,
+                "labels": [label for label in rubric.labels if label in chosen],
+            },
+        )
+
+    settings = {"structured": True, **({} if cap is None else {"cap_study": float(cap)})}
+    agent = Agent.model_validate({"spec": name, "settings": settings})
+    return ask(agent, [case for case, _one in cases.values()], budget_of=budget_of, told=told, at_once=AT_ONCE)
+
+
+def key_of(rubric: Rubric, judge_of: str, one: Justification) -> str:
+    """What a judgement is known by: judge, prompt and text."""
+    return hashlib.sha256(f"{judge_of}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
+
+
+def _known(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
+    """The labels that are known already, by key."""
+    keys = [key_of(rubric, name, one) for name, one in wanted]
+    known: dict[str, list[str]] = {}
+    for start in range(0, len(keys), 500):
+        rows = Judgement.objects.filter(key__in=keys[start : start + 500])
+        known |= dict(rows.values_list("key", "labels"))
+    return known
+
+
+# ---- results -------------------------------------------------------------------------------------------
+
+ABOUT = ("match", "role", "answering", "judge_number", "judge", "prompt_sha256", "text_sha256")
+
+
+def table(rubric: Rubric, found: Sequence[Justification], judges: Sequence[str]) -> list[dict[str, Json]]:
+    """A row per justification and judge that labelled it: `ABOUT` and a boolean `label_<key>` for every label."""
+    known = _known(rubric, [(name, one) for name in judges for one in found])
+    rows: list[dict[str, Json]] = []
+    for one in found:
+        for number, name in enumerate(judges, start=1):
+            labels = known.get(key_of(rubric, name, one))
+            if labels is None:
+                continue
+            about = (str(one.match), one.role, one.answering, number, name, rubric.sha256, one.sha256)
+            rows.append(
+                {
+                    **dict(zip(ABOUT, about, strict=True)),
+                    **{f"label_{label}": label in labels for label in rubric.labels},
+                }
+            )
+    return rows
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often one label was given, by judge, and how far two judges agree on it beyond chance."""
+
+    label: str
+    meaning: str
+    shares: tuple[float | None, ...]
+    kappa: float | None
+    note: str = ""
+
+    @property
+    def shown(self) -> list[str]:
+        """The shares as people read them."""
+        return ["–" if share is None else percent(round(share, 3)) for share in self.shares]
+
+
+def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> list[Share]:
+    """Shares of justifications with each label; Cohen's κ over texts, each counted once, that both judges labelled."""
+    by_judge = {name: [row for row in rows if row["judge"] == name] for name in judges}
+    texts = [{row["text_sha256"]: row for row in by_judge[name]} for name in judges]
+    both = [text for text in texts[0] if all(text in others for others in texts)] if len(judges) > 1 else []
+    found = []
+    for label, meaning in rubric.labels.items():
+        column = f"label_{label}"
+        agreed: Mapping[str, Any] = {"estimate": None}
+        if both:
+            agreed = kappa([texts[0][text][column] for text in both], [texts[1][text][column] for text in both])
+        given = tuple(
+            sum(row[column] for row in of_judge) / len(of_judge) if of_judge else None for of_judge in by_judge.values()
+        )
+        found.append(Share(label, meaning, given, agreed["estimate"], str(agreed.get("note", ""))))
+    return found
+
+
+def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> str:
+    """The shares and agreements as JSON, for a file beside the table."""
+    listed = [
+        {"label": one.label, "shares": dict(zip(judges, one.shares, strict=True)), "kappa": one.kappa}
+        | ({"note": one.note} if one.note else {})
+        for one in shares(rubric, rows, judges)
+    ]
+    told = {"judges": list(judges), "prompt_sha256": rubric.sha256, "rows": len(rows), "labels": listed}
+    return json.dumps(told, indent=2) + "\n"
+
+
+def as_csv(rubric: Rubric, rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """The table as a CSV file, as datasets write them."""
+    header = [*ABOUT, *(f"label_{label}" for label in rubric.labels)]
+    return lines([header, *([cell(row[name]) for name in header] for row in rows)])

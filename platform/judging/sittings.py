@@ -1,0 +1,96 @@
+"""Judging a collection in the background. The database knows what is wanted; a task is only a hint."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
+
+import leasing
+from collecting.models import Collection
+from judging import services
+from judging.errors import JudgingError
+from judging.models import Sitting
+from judging.texts import of_collection
+
+LEASE = timedelta(minutes=10)
+"""Longer than a chunk of texts takes: who is silent for so long is gone."""
+
+
+def budget_of(collection: Collection) -> str:
+    """Under what the judges' calls of a collection are kept."""
+    return f"judge:{collection.slug}"
+
+
+@transaction.atomic
+def begin(collection: Collection, judges: Sequence[str], cap: Decimal | None, by: Any = None) -> Sitting:
+    """Have a collection's justifications judged.
+
+    Raises:
+        JudgingError: it cannot be, or it is being judged.
+    """
+    if services.rubric_of(collection.game) is None:
+        raise JudgingError(_("This game has no labels for justifications."))
+    named = services.checked(judges, cap)
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    if Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING).exists():
+        raise JudgingError(_("It is being judged already."))
+    sitting = Sitting.objects.create(collection=collection, judges=named, cap=cap, asked_by=by)
+    transaction.on_commit(lambda: send(sitting))
+    return sitting
+
+
+def send(sitting: Sitting) -> None:
+    """Queue a sitting that nobody works on."""
+    if Sitting.objects.filter(leasing.free(), pk=sitting.pk, status=Sitting.Status.RUNNING).exists():
+        # Lost, it is sent again when somebody looks at the page.
+        with suppress(OSError, OperationalError):
+            current_app.send_task("judging.judge", (sitting.pk,))
+
+
+def run(sitting_id: int) -> None:
+    """Judge until all is judged, the cap is reached or somebody stops it; nothing where another worker does."""
+    rows = Sitting.objects.filter(pk=sitting_id)
+    mine = secrets.token_hex(8)
+    if not leasing.take(rows.filter(status=Sitting.Status.RUNNING), mine, LEASE):
+        return
+    sitting = rows.select_related("collection").get()
+    rubric = services.rubric_of(sitting.collection.game)
+    assert rubric is not None
+
+    def goes_on(known: int) -> bool:
+        rows.filter(holder=mine).update(known=known)
+        return bool(leasing.renew(rows.filter(status=Sitting.Status.RUNNING), mine, LEASE))
+
+    try:
+        found = list(of_collection(sitting.collection))
+        wanted = len({one.sha256 for one in found}) * len(sitting.judges)
+        rows.filter(holder=mine).update(wanted=wanted)
+        came = services.judge(
+            rubric,
+            found,
+            sitting.judges,
+            budget_of=budget_of(sitting.collection),
+            cap=sitting.cap,
+            goes_on=goes_on,
+        )
+    except BaseException:
+        leasing.let_go(rows, mine)
+        raise
+    over = {"known": came.known, "wanted": came.wanted, "problem": came.problem[:500]}
+    ended = Sitting.Status.STOPPED if came.stopped else Sitting.Status.DONE
+    leasing.let_go(rows.filter(status=Sitting.Status.RUNNING), mine, status=ended, **over)
+
+
+def stop(sitting: Sitting) -> bool:
+    """Ask about nothing more; what is judged stays. Returns whether it was running."""
+    running = Sitting.objects.filter(pk=sitting.pk, status=Sitting.Status.RUNNING)
+    return bool(running.update(status=Sitting.Status.STOPPED, problem=_("It was stopped.")))

@@ -1,0 +1,181 @@
+"""A judge labels justifications: each text once, by models of both protocols, of a collection and of its dataset."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from collecting import driver, planning, services
+from collecting.models import Collection
+from games.social_dilemma.justifications import LABELS
+from judging import sittings
+from judging.models import Judgement, Sitting
+from judging.services import rubric_of
+from judging.texts import justification, of_collection
+from llm_agents.twins import BothTwin
+from opponents.models import Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+REASONS = (
+    "I want as many points as I can get, whatever the other does.",
+    "If we both give we both do well, and that is worth more to me.",
+)
+
+
+def answered(request) -> str:
+    """What the twins answer: as a player reasons and an action; as a judge labels that follow from the text."""
+    said = json.dumps(request)
+    if "wrote down why it chose" not in said:
+        return f'{REASONS[len(said) % 2]} {{"action": "A0"}}'
+    greedy = "as many points" in said.split("<message")[-1]
+    second = "claude" in request["model"]
+    return json.dumps({"labels": ["individual_utility"] if greedy else ["social_welfare"] if second else []})
+
+
+PLAYER, FIRST, SECOND = "openai:player", "openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"
+
+
+@pytest.fixture
+def twin(monkeypatch):
+    with BothTwin(answered, tokens=(1000, 100)) as served:
+        for name, value in served.environment.items():
+            monkeypatch.setenv(name, value)
+        yield served
+
+
+@pytest.fixture
+def played(twin) -> Collection:
+    """Two matches of the prisoner's dilemma between models that give reasons."""
+    plan = planning.Plan(
+        title="Reasons",
+        slug="reasons",
+        game="social_dilemma",
+        configurations=[{"mechanism": "none"}],
+        agents=[PLAYER],
+        repetitions=2,
+        seed=1,
+    )
+    collection = services.start(planning.make_collection(plan))
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    assert collection.status == "done"
+    twin.requests.clear()
+    return collection
+
+
+def sat(collection: Collection, *judges: str, cap: str | None = None) -> Sitting:
+    """A sitting that was begun and run to its end."""
+    sitting = sittings.begin(collection, judges, None if cap is None else Decimal(cap))
+    sittings.run(sitting.pk)
+    sitting.refresh_from_db()
+    return sitting
+
+
+def test_two_judges_label_each_text_once_and_their_calls_are_kept_and_paid_for(twin, played):
+    texts = {one.text for one in of_collection(played)}
+    assert texts <= set(REASONS) and texts
+    sitting = sat(played, FIRST, SECOND)
+    assert (sitting.status, sitting.known, sitting.wanted) == ("done", 2 * len(texts), 2 * len(texts))
+    assert len(twin.requests) == 2 * len(texts)
+    assert json.dumps(twin.requests).count('"enum"') >= len(texts)
+    calls = Call.objects.filter(purpose="judge")
+    assert {call.budget_of for call in calls} == {"judge:reasons"}
+    assert {call.endpoint for call in calls} == {"openai", "anthropic"}
+    assert all(call.cost for call in calls)
+    greedy = Judgement.objects.filter(labels=["individual_utility"]).values_list("judge", flat=True)
+    assert set(greedy) <= {FIRST, SECOND}
+    again = sat(played, FIRST, SECOND)
+    assert again.known == again.wanted == sitting.known
+    assert len(twin.requests) == 2 * len(texts)
+
+
+def test_a_dataset_of_the_collection_is_judged_without_asking_again(twin, played, tmp_path, capsys):
+    sat(played, FIRST, SECOND)
+    asked = len(twin.requests)
+    call_command("export_dataset", "reasons", "--to", str(tmp_path / "data"))
+    folder = str(tmp_path / "data")
+    call_command("judge", folder, "--judge", FIRST, "--second", SECOND)
+    assert len(twin.requests) == asked
+    with (tmp_path / "data" / "labels.csv").open() as opened:
+        rows = list(csv.DictReader(opened))
+    assert len(rows) == 2 * len(list(of_collection(played))) == 8
+    assert {name for name in rows[0] if name.startswith("label_")} == {f"label_{label}" for label in LABELS}
+    told = json.loads((tmp_path / "data" / "labels.json").read_text())
+    assert told["judges"] == [FIRST, SECOND]
+    call_command("verify_dataset", folder)
+    with pytest.raises(CommandError, match=r"There is no matches\.csv"):
+        call_command("judge", str(tmp_path), "--judge", FIRST)
+
+
+def test_nothing_more_is_asked_once_the_cap_is_reached(twin, played):
+    sitting = sat(played, FIRST, SECOND, cap="0.01")
+    texts = len({one.text for one in of_collection(played)})
+    assert sitting.status == "done"
+    Call.objects.filter(purpose="judge").update(cost=Decimal(1))
+    Judgement.objects.filter(judge=SECOND).delete()
+    stopped = sat(played, FIRST, SECOND, cap="0.01")
+    assert (stopped.status, stopped.known) == ("stopped", texts)
+    assert "cap" in stopped.problem
+
+
+def test_the_page_asks_shows_and_gives_out_labels(client, twin, played):
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    address = reverse("judging:page", args=[played.pk])
+    assert (
+        reverse("judging:page", args=[played.pk])
+        in client.get(reverse("admin:collecting_collection_change", args=[played.pk])).content.decode()
+    )
+    refused = client.post(f"{address}begin/", {"first": "script:nash"})
+    assert "a judge is a model" in refused.content.decode()
+    assert not Sitting.objects.exists()
+    assert client.post(f"{address}begin/", {"first": FIRST, "second": SECOND, "cap": "5"}).status_code == 302
+    sittings.run(Sitting.objects.get().pk)
+    page = client.get(address).content.decode()
+    assert "social_welfare" in page and "κ" in page and "Download the labels" in page
+    table = client.post(f"{address}labels.csv").content.decode().splitlines()
+    assert table[0].startswith("match,role,answering,judge_number,judge,")
+    assert len(table) == 9
+
+
+@pytest.mark.parametrize(
+    ("judges", "cap", "says"),
+    [
+        ([], None, "one judge, or two"),
+        ([FIRST, FIRST], None, "another model"),
+        (["moon:m"], None, "is no agent"),
+        (["openai:unpriced"], "1", "No price of openai:unpriced"),
+    ],
+)
+def test_a_judge_that_cannot_be_is_refused(played, judges, cap, says):
+    with pytest.raises(sittings.JudgingError, match=re.escape(says)):
+        sat(played, *judges, cap=cap)
+    assert not Sitting.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "remarks", "text"),
+    [
+        ('Because it pays. Therefore:\n```json\n{"action": "A0"}\n```', None, "Because it pays. Therefore:"),
+        ('{"reasoning": "Both gain when both give.", "action": "A0"}', None, "Both gain when both give."),
+        ('{"action": "A0"}', {"reason": "The other gave twice."}, "The other gave twice."),
+        ('{"action": "A0"}', None, ""),
+        ("no object at all, only words and words", None, ""),
+        ('\'=1+1 is two, and so I choose this. {"action": "A0"}', None, "=1+1 is two, and so I choose this."),
+    ],
+)
+def test_reasons_are_what_stands_around_a_move(answer, remarks, text):
+    assert justification(answer, remarks) == text
+
+
+def test_the_fifteen_labels_are_held_by_an_enumeration():
+    rubric = rubric_of("social_dilemma")
+    assert rubric is not None and len(rubric.labels) == 15
+    assert rubric_of("bargaining") is None
+    assert rubric.inquiry("x").sha256 != rubric.sha256

@@ -1,0 +1,103 @@
+"""The justifications in what models answered: of a collection, or of a dataset's folder."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from collecting.models import Collection, Item
+from judging.errors import JudgingError
+from llm_agents.errors import BadAnswer
+from llm_agents.parsing import REASONING, around_object, last_object
+from matches.models import Match
+from opponents.models import Call
+
+SHORTEST = 20
+"""Characters below which an answer holds no justification."""
+_DEFUSED = re.compile(r"'(?=[=+\-@＝＋－＠])")
+_MARKS = re.compile(r"```\w*\s*|</?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Justification:
+    """What a seat's model wrote beside one of its moves; `answering` names the turn, as in llm_calls.csv."""
+
+    match: uuid.UUID
+    role: str
+    answering: int
+    text: str
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def justification(answer: str, remarks: Mapping[str, Any] | None = None) -> str:
+    """The reasons in a model's answer: what stands around its move, and what it remarked; empty without any.
+
+    The apostrophes that keep tables from calculating are left out, so that an answer of a dataset is the same text
+    as that of the database.
+    """
+    try:
+        within = last_object(answer).get(REASONING)
+    except BadAnswer:
+        return ""
+    said = [around_object(answer), within, *(remarks or {}).values()]
+    parts = [_MARKS.sub("", part).strip() for part in said if isinstance(part, str)]
+    text = _DEFUSED.sub("", "\n".join(part for part in parts if part))
+    return text if len(text) >= SHORTEST else ""
+
+
+def of_collection(collection: Collection) -> Iterator[Justification]:
+    """Those of a collection's finished matches, in its order."""
+    finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
+    for match in finished.values_list("match__uid", flat=True).iterator():
+        calls = Call.objects.filter(match_uid=match, purpose="move", outcome=Call.Outcome.MOVE).order_by("pk")
+        for call in calls.exclude(answer=None):
+            if text := justification(call.answer or "", call.record.get("remarks")):
+                yield Justification(match, call.role, call.answering, text)
+
+
+def of_folder(folder: Path) -> tuple[str, list[Justification]]:
+    """The game of a dataset, and its justifications.
+
+    Raises:
+        JudgingError: there is no such dataset, it holds several games, or it has no calls of models.
+    """
+    try:
+        games = {row["game"] for row in _rows(folder / "matches.csv")}
+        found = list(_of_rows(_rows(folder / "llm_calls.csv")))
+    except FileNotFoundError as missing:
+        name = Path(missing.filename).name
+        says = _("There is no {file} in {folder}; a dataset written as CSV has one.")
+        raise JudgingError(says.format(file=name, folder=folder)) from None
+    except (KeyError, ValueError, csv.Error) as wrong:
+        raise JudgingError(_("The dataset cannot be read: {reason}").format(reason=wrong)) from None
+    if len(games) != 1:
+        raise JudgingError(_("The dataset has matches of {number} games; one is needed.").format(number=len(games)))
+    return games.pop(), found
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    csv.field_size_limit(2**31 - 1)
+    with path.open(encoding="utf-8-sig", newline="") as opened:
+        yield from csv.DictReader(opened)
+
+
+def _of_rows(rows: Iterable[Mapping[str, str]]) -> Iterator[Justification]:
+    for row in rows:
+        if row["outcome"] != "move" or row.get("purpose", "move") != "move":
+            continue
+        remarks = json.loads(row.get("remarks") or "{}")
+        if text := justification(row["answer"], remarks):
+            yield Justification(uuid.UUID(row["match"]), row["role"], int(row["answering"]), text)

@@ -1,0 +1,144 @@
+"""The page on which a collection's justifications are judged: asking for it, its progress, the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import wraps
+from typing import Any
+
+from django.contrib import admin
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from audit.deeds import Deed
+from collecting.models import Collection
+from judging import services, sittings
+from judging.errors import JudgingError
+from judging.models import Sitting
+from judging.texts import of_collection
+from opponents.listing import offered
+from opponents.spending import spent_of
+from rights.roles import Role
+
+View = Callable[..., HttpResponse]
+
+
+def of_collections(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    """Give a view the collection in its address, if the visitor has this part in it."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def found(request: HttpRequest, collection_id: int) -> HttpResponse:
+            collection = admin.site.get_model_admin(Collection).seen(request, str(collection_id), role=role)
+            return view(request, collection)
+
+        return admin.site.admin_view(found)
+
+    return decorate
+
+
+@require_GET
+@never_cache
+@of_collections()
+def page(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """The whole page."""
+    return _page(request, collection, {})
+
+
+@require_GET
+@never_cache
+@of_collections()
+def now(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """The part that changes while texts are judged."""
+    return TemplateResponse(request, "admin/judging/now.html", _standing(request, collection))
+
+
+@require_POST
+@of_collections(role=Role.EDITOR)
+def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """Have the collection judged."""
+    try:
+        cap = Decimal(request.POST["cap"]) if request.POST.get("cap", "").strip() else None
+        if cap is not None and not (cap.is_finite() and 0 < cap < 10**8):
+            raise InvalidOperation
+        judges = [request.POST.get("first", ""), request.POST.get("second", "")]
+        with transaction.atomic():
+            sitting = sittings.begin(collection, judges, cap, by=request.user)
+            _record(request, collection, Deed.STARTED, "Had justifications judged.", {"judges": sitting.judges})
+    except InvalidOperation:
+        return _page(request, collection, {"problem": _("The cap is an amount of US dollars, such as 5.00.")})
+    except JudgingError as refused:
+        return _page(request, collection, {"problem": str(refused)})
+    return _back(collection)
+
+
+@require_POST
+@of_collections(role=Role.EDITOR)
+def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """Ask about nothing more."""
+    for sitting in Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING):
+        with transaction.atomic():
+            if sittings.stop(sitting):
+                _record(request, collection, Deed.STOPPED, "Stopped judging.", {"judges": sitting.judges})
+    return _back(collection)
+
+
+@require_POST
+@of_collections(role=Role.EDITOR)
+def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
+    """labels.csv of the latest judges; by POST, because it is written down who took it."""
+    sitting = Sitting.objects.filter(collection=collection).first()
+    rubric = services.rubric_of(collection.game)
+    if sitting is None or rubric is None:
+        return _back(collection)
+    rows = services.table(rubric, list(of_collection(collection)), sitting.judges)
+    _record(request, collection, Deed.DOWNLOADED, "Downloaded labels of justifications.", {"judges": sitting.judges})
+    response = HttpResponse(services.as_csv(rubric, rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{collection.slug}-labels.csv"'
+    return response
+
+
+def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) -> HttpResponse:
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Justifications in {title}").format(title=collection.title),
+        "endpoints": [name for name, _title in offered()],
+        "typed": request.POST,
+        "rubric": services.rubric_of(collection.game),
+        **_standing(request, collection),
+        **more,
+    }
+    return TemplateResponse(request, "admin/judging/page.html", context)
+
+
+def _standing(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    sitting = Sitting.objects.filter(collection=collection).first()
+    context: dict[str, Any] = {
+        "collection": collection,
+        "sitting": sitting,
+        "alive": sitting is not None and sitting.status == Sitting.Status.RUNNING,
+        "may_change": admin.site.get_model_admin(Collection).has_change_permission(request, collection),
+        "spent": spent_of(sittings.budget_of(collection)),
+    }
+    rubric = services.rubric_of(collection.game)
+    if sitting is None or rubric is None:
+        return context
+    if context["alive"]:
+        sittings.send(sitting)  # where its worker is gone
+        return context
+    rows = services.table(rubric, list(of_collection(collection)), sitting.judges)
+    return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, sitting.judges)}
+
+
+def _record(request: HttpRequest, collection: Collection, deed: str, says: str, details: dict[str, Any]) -> None:
+    admin.site.get_model_admin(Collection).record_deed(request, collection, deed, says, details)
+
+
+def _back(collection: Collection) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("judging:page", args=[collection.pk]))

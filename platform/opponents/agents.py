@@ -1,0 +1,153 @@
+"""Agents: a label names a model or a scripted player, together with how it is asked.
+
+A study or a collection defines its agents once; line-ups, seats and exports say their labels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from games.interface import Game, Json, Role
+from games.words import gettext as _
+from llm_agents.agent import BY_RULES, parse_spec
+from llm_agents.errors import AgentError
+from opponents.agent_settings import DEFAULT, AgentSettings, settings_of
+
+PERSON = "person"
+"""In a line-up: a person takes the seat."""
+RESERVED = frozenset({PERSON, "people", "human"})
+"""No agent is called so."""
+LONGEST_LABEL = 200
+MOST_SECONDS = 3600
+Seats = Mapping[Role, str | Sequence[str]]
+"""A line-up: for each seat `PERSON`, an agent's label, or labels of which one is drawn for each match."""
+
+_LABEL = re.compile(r"[\w][\w .:/@+-]*")
+
+
+class Agent(BaseModel):
+    """A model or scripted player, and how it is asked.
+
+    Attributes:
+        spec: "script:NAME" or "ENDPOINT:MODEL".
+        delay: seconds it waits before it answers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    spec: Annotated[str, Field(min_length=1, max_length=200)]
+    delay: Annotated[float, Field(ge=0, le=MOST_SECONDS)] = 0
+    settings: AgentSettings = DEFAULT
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _as_kept(cls, settings: Any) -> Any:
+        return settings_of(settings) if isinstance(settings, Mapping) else settings
+
+    @property
+    def scripted(self) -> bool:
+        return parse_spec(self.spec).scripted
+
+    @property
+    def specs(self) -> tuple[str, ...]:
+        """Everybody who may be asked: the agent, then the models that stand in for it."""
+        return (self.spec,) if self.spec.startswith("script:") else (self.spec, *self.settings.fallbacks)
+
+    @property
+    def hash(self) -> str:
+        """12 hexadecimal digits of everything that changes its behaviour; a script is asked in one way only."""
+        kept = self.kept()
+        if self.spec.startswith("script:"):
+            kept.pop("settings", None)
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+
+    def kept(self) -> dict[str, Any]:
+        """As plain data, without what is as usual."""
+        settings = self.settings.model_dump(mode="json", exclude_defaults=True)
+        return {
+            "spec": self.spec,
+            **({"delay": self.delay} if self.delay else {}),
+            **({"settings": settings} if settings else {}),
+        }
+
+    def frozen(self) -> dict[str, Any]:
+        """As plain data with every setting, for what must not change with our defaults."""
+        return self.model_dump(mode="json")
+
+    def check(self, game: Game[Any, Any]) -> dict[str, str]:
+        """What cannot be in this game, by name: "spec", or a setting's. Raises nothing."""
+        problems = {}
+        try:
+            parse_spec(self.spec, game)
+        except AgentError as error:
+            problems["spec"] = str(error)
+        if reason := self.settings.takes_no_tools(self.spec, game):
+            problems["plain_tools"] = reason
+        return {**problems, **self.settings.check(game)}
+
+
+def problem_of_label(label: str) -> str:
+    """Why an agent cannot be called this; empty where it can."""
+    if not label or len(label) > LONGEST_LABEL or not _LABEL.fullmatch(label) or label != label.strip():
+        return _("A name begins with a letter or digit and holds letters, digits, spaces and . : / @ + - _ only.")
+    if label.lower() in RESERVED:
+        return _("“{label}” stands for people; please choose another name.").format(label=label)
+    return ""
+
+
+def agents_of(written: Mapping[str, Json]) -> dict[str, Agent]:
+    """Agents by label, from plain data.
+
+    Raises:
+        ValueError: a label or an agent cannot be read (pydantic's errors are such).
+    """
+    for label in written:
+        if problem := problem_of_label(label):
+            raise ValueError(f"{label}: {problem}")
+    return {label: Agent.model_validate(agent) for label, agent in written.items()}
+
+
+def named(*specs: str, delay: float = 0, settings: Mapping[str, Json] | None = None) -> dict[str, dict[str, Any]]:
+    """Agents labelled by their specifications, as plain data."""
+    return {spec: Agent(spec=spec, delay=delay, settings=settings_of(settings or {})).kept() for spec in specs}
+
+
+AWAY = ":away"
+"""Ends the name of a script whose moves are data, where it moved because its agent gave no answer: that is none."""
+
+
+def counted(agents: Iterable[Agent]) -> frozenset[str]:
+    """Who may move for these agents without the match being left out: the rules, and scripts whose moves are data."""
+    scripts = {f"script:{agent.settings.script}" for agent in agents if agent.settings.script_counts}
+    return frozenset({BY_RULES, *scripts})
+
+
+def labels_in(seats: Seats) -> list[str]:
+    """The labels that a line-up mentions, in order."""
+    return list(dict.fromkeys(label for who in seats.values() for label in among(who) if label != PERSON))
+
+
+def people_in(seats: Seats) -> list[Role]:
+    """The seats that people take."""
+    return [role for role, who in seats.items() if who == PERSON]
+
+
+def among(who: str | Sequence[str]) -> Sequence[str]:
+    """Whoever may take a seat."""
+    return (who,) if isinstance(who, str) else who
+
+
+def drawn(seats: Seats, seed: int) -> dict[Role, str]:
+    """The label in each seat that no person takes, in the match with this seed: lists are drawn from."""
+    return {
+        role: who if isinstance(who, str) else Random(f"{seed}/seat/{role}").choice(list(who))
+        for role, who in seats.items()
+        if who != PERSON
+    }

@@ -1,0 +1,137 @@
+"""Models as judges: questions outside matches, each call kept, priced and capped like those of players."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import transaction
+
+from games.interface import Move
+from llm_agents.calling import Policy
+from llm_agents.errors import AgentError
+from llm_agents.judging import Inquiry, inquire
+from llm_agents.providers.base import Provider
+from llm_agents.record import CallRecord
+from opponents.agents import Agent
+from opponents.endpoints import prices_now, refresh_if_old
+from opponents.services import keep_calls
+from opponents.spending import refuse_over
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question about what a seat did.
+
+    Attributes:
+        match_uid, role, answering: what the judged words belong to; the calls are kept with them.
+    """
+
+    inquiry: Inquiry
+    match_uid: uuid.UUID
+    role: str
+    answering: int = 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of it: an answer, or why there is none."""
+
+    case: Case
+    answer: Move | None = None
+    problem: str = ""
+
+
+def judge(
+    agent: Agent,
+    cases: Sequence[Case],
+    *,
+    budget_of: str,
+    told: Callable[[Verdict], None] | None = None,
+    at_once: int = 8,
+    provider: Provider | None = None,
+) -> list[Verdict]:
+    """Ask a model about each case, so many at once.
+
+    The agent's settings say how it is asked, how patiently, and what all calls of `budget_of` may cost
+    (`cap_study`); a case that is not asked for that reason says so in its verdict.
+
+    Args:
+        budget_of: whose money it is; may differ from that of the match, so that caps of play are not touched.
+        told: called with each verdict, in the transaction that keeps its accepted call: what it writes is there
+            exactly where that call is.
+    """
+    refresh_if_old()
+    return async_to_sync(_judge)(agent, cases, budget_of, told, at_once, provider)
+
+
+async def _judge(
+    agent: Agent,
+    cases: Sequence[Case],
+    budget_of: str,
+    told: Callable[[Verdict], None] | None,
+    at_once: int,
+    provider: Provider | None,
+) -> list[Verdict]:
+    places = asyncio.Semaphore(at_once)
+    sitting = _Sitting(agent, budget_of, told, provider)
+
+    async def one(case: Case) -> Verdict:
+        async with places:
+            return await sitting.verdict(case)
+
+    return list(await asyncio.gather(*(one(case) for case in cases)))
+
+
+class _Sitting:
+    def __init__(self, agent: Agent, budget_of: str, told: Callable[[Verdict], None] | None, provider: Provider | None):
+        self._agent, self._budget_of, self._told, self._provider = agent, budget_of, told, provider
+
+    async def verdict(self, case: Case) -> Verdict:
+        """Raises nothing of the model's: a case without an answer says why."""
+        settings, accepted = self._agent.settings, list[CallRecord]()
+
+        async def keep(call: CallRecord) -> None:
+            if call.moved:
+                accepted.append(call)
+            else:
+                await sync_to_async(self._kept)(case, call)
+
+        try:
+            answer = await inquire(
+                settings.spec(self._agent.spec),
+                case.inquiry,
+                keep=keep,
+                allow=sync_to_async(self._allowed),
+                tries_after_first=settings.tries_after_first,
+                policy=Policy(settings.call_seconds, settings.retries),
+                provider=self._provider,
+            )
+            verdict = Verdict(case, answer)
+        except AgentError as failure:
+            verdict = Verdict(case, problem=str(failure))
+        await sync_to_async(self._over)(verdict, accepted)
+        return verdict
+
+    def _allowed(self) -> None:
+        refuse_over(self._agent.settings.caps(), budget_of=self._budget_of)
+
+    @transaction.atomic
+    def _over(self, verdict: Verdict, calls: Sequence[CallRecord]) -> None:
+        for call in calls:
+            self._kept(verdict.case, call)
+        if self._told is not None:
+            self._told(verdict)
+
+    def _kept(self, case: Case, call: CallRecord) -> None:
+        keep_calls(
+            match_uid=case.match_uid,
+            role=case.role,
+            answering=case.answering,
+            calls=[call],
+            prices=prices_now(),
+            budget_of=self._budget_of,
+        )

@@ -1,0 +1,80 @@
+"""Prices as rows of a form: a model, and dollars per million tokens of what goes in and comes out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import Any
+
+from django import forms
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+AMOUNTS = ("input", "output", "cached")
+EMPTY_ROWS = 3
+
+
+class PricesWidget(forms.Widget):
+    """The value is the JSON text {model: {"input": …, "output": …}}, which nobody has to read.
+
+    Args:
+        of: what a row is called, "model" or "agent".
+    """
+
+    template_name = "admin/opponents/prices.html"
+
+    def __init__(self, of: str = "model"):
+        super().__init__()
+        self.of = of
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        known = _parsed(value)
+        rows = [(model, [price.get(amount, "") for amount in AMOUNTS]) for model, price in known.items()]
+        context["widget"] |= {
+            "of": _("Agent") if self.of == "agent" else _("Model"),
+            "rows": [*rows, *[("", [""] * len(AMOUNTS))] * EMPTY_ROWS],
+        }
+        return context
+
+    def _render(self, template_name: str, context: dict[str, Any], renderer: Any = None) -> str:
+        """With the project's own templates, which widgets do not look at by themselves."""
+        return render_to_string(template_name, context)
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
+        if f"{name}-model" not in data:
+            return data.get(name)
+        read = data.getlist  # type: ignore[attr-defined]
+        models = [model.strip() for model in read(f"{name}-model")]
+        columns = [[amount.strip() for amount in read(f"{name}-{column}")] for column in AMOUNTS]
+        rows = zip_longest(models, *columns, fillvalue="")
+        named = [f"{json.dumps(model)}: {_price(amounts)}" for model, *amounts in rows if model or any(amounts)]
+        return "{" + ", ".join(named) + "}"
+
+    def value_omitted_from_data(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
+        return name not in data and f"{name}-model" not in data
+
+    def id_for_label(self, id_: str | None, index: str | None = None) -> str:
+        return f"{id_}-0" if id_ else ""
+
+
+def _price(amounts: list[str]) -> str:
+    given = [(name, amount) for name, amount in zip(AMOUNTS, amounts, strict=False) if amount]
+    return "{" + ", ".join(f"{json.dumps(name)}: {_literal(amount)}" for name, amount in given) + "}"
+
+
+def _literal(amount: str) -> str:
+    """A number as it was typed; anything else as a text, to be refused where prices are read."""
+    return amount if re.fullmatch(r"-?(0|[1-9]\d{0,11})(\.\d{1,12})?", amount, re.ASCII) else json.dumps(amount)
+
+
+def _parsed(value: Any) -> dict[str, Any]:
+    try:
+        found = json.loads(value, parse_float=str) if isinstance(value, str) else value
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {model: price for model, price in found.items() if isinstance(price, dict)}

@@ -1,0 +1,88 @@
+"""Models as judges: one question by a schema, kept with the purpose "judge", priced and capped."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from decimal import Decimal
+from typing import Literal
+
+import pytest
+
+from games.interface import Form, Move, Said
+from llm_agents.endpoints import Price
+from llm_agents.judging import Inquiry
+from llm_agents.pricing import PriceList
+from llm_agents.prompting import fenced
+from llm_agents.twins import Failure, OpenAITwin
+from opponents import judging
+from opponents.agents import Agent
+from opponents.judging import Case, judge
+from opponents.models import Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MATCH = uuid.UUID(int=7)
+
+
+class Labels(Move):
+    labels: list[Literal["reciprocity", "risk aversion"]]
+
+
+FORM = Form("labels", "Labels", Labels)
+FAIR = json.dumps({"labels": ["reciprocity"]})
+
+
+def case(words: str = "I gave because she gave.") -> Case:
+    inquiry = Inquiry("You judge reasons.", f"The reason: {fenced(Said('p1', words))}", FORM)
+    return Case(inquiry, MATCH, "p1", answering=3)
+
+
+def asked(monkeypatch, answers, cases, told=None, **settings):
+    settings = {"retries": 0, "tries_after_first": 1, **settings}
+    with OpenAITwin(answers, tokens=(1, 0)) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(judging, "prices_now", lambda: PriceList({"openai:m": Price(input=1_000_000, output=0)}))
+        agent = Agent(spec="openai:m", settings=settings)
+        return judge(agent, cases, budget_of="judges:1", told=told, at_once=1), twin.requests
+
+
+def test_an_answer_by_the_schema_is_a_verdict_and_its_call_is_kept_and_paid_for(monkeypatch):
+    (verdict,), (request,) = asked(monkeypatch, [FAIR], [case()])
+    assert verdict.answer == Labels(labels=["reciprocity"])
+    schema = json.dumps(request["response_format"])
+    assert '"enum": ["reciprocity", "risk aversion"]' in schema
+    kept = Call.objects.get()
+    assert (kept.match_uid, kept.role, kept.answering) == (MATCH, "p1", 3)
+    assert (kept.purpose, kept.budget_of, kept.cost, kept.answer) == ("judge", "judges:1", Decimal(1), FAIR)
+    assert kept.record["prompt_sha256"] == case().inquiry.sha256
+
+
+def test_a_label_that_there_is_not_is_asked_for_again(monkeypatch):
+    (verdict,), requests = asked(monkeypatch, ['{"labels": ["greed"]}', FAIR], [case()])
+    assert verdict.answer is not None
+    assert "not accepted" in requests[1]["messages"][-1]["content"]
+    assert list(Call.objects.order_by("pk").values_list("outcome", flat=True)) == ["rule_break", "move"]
+
+
+def test_without_an_answer_the_verdict_says_why_and_the_calls_are_kept(monkeypatch):
+    verdicts, _requests = asked(monkeypatch, ["no", "no", Failure(400, "No such model", None)], [case(), case("b")])
+    assert [verdict.answer for verdict in verdicts] == [None, None]
+    assert all(verdict.problem for verdict in verdicts)
+    assert Call.objects.count() == 3
+
+
+def test_nothing_is_asked_beyond_the_cap(monkeypatch):
+    verdicts, requests = asked(monkeypatch, [FAIR] * 4, [case(str(n)) for n in range(4)], cap_study=2.0)
+    assert [verdict.answer is not None for verdict in verdicts] == [True, True, False, False]
+    assert len(requests) == 2
+    assert "cap" in verdicts[2].problem
+
+
+def test_what_is_told_of_a_verdict_and_its_call_are_written_together(monkeypatch):
+    def told(_verdict):
+        raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError):
+        asked(monkeypatch, [FAIR], [case()], told=told)
+    assert not Call.objects.exists()

@@ -1,0 +1,47 @@
+"""Which models the set-up form offers at an endpoint."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+
+from llm_agents.twins.server import OpenAITwin
+from opponents.endpoints import MEMORY
+from opponents.listing import models_at, offered, priced
+from opponents.models import Endpoint
+
+pytestmark = pytest.mark.django_db
+
+
+def place(name: str, url: str, **fields) -> Endpoint:
+    cache.clear()
+    made = Endpoint.objects.create(name=name, title=name.title(), protocol="openai", base_url=url, **fields)
+    MEMORY.read()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    yield
+    Endpoint.objects.all().delete()
+    MEMORY.read()
+
+
+def test_the_models_are_those_that_the_endpoint_lists():
+    with OpenAITwin(["x"], models=["small", "large"]) as twin:
+        place("lab", twin.environment["OPENAI_BASE_URL"])
+        assert models_at("lab") == ["large", "small"]
+    assert models_at("lab") == ["large", "small"], "it is asked once in five minutes"
+
+
+def test_an_endpoint_that_does_not_tell_offers_what_is_priced():
+    place("lab", "http://127.0.0.1:9/v1", prices={"fake": {"input": "1", "output": "2"}})
+    assert models_at("lab") == []
+    assert priced("lab") == ["fake"]
+
+
+def test_every_enabled_endpoint_is_offered_and_no_other():
+    place("lab", "http://127.0.0.1:9/v1")
+    place("off", "http://127.0.0.1:9/v1", enabled=False)
+    names = [name for name, _title in offered()]
+    assert "lab" in names and "openai" in names and "off" not in names
