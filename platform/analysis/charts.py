@@ -1,0 +1,695 @@
+"""Figures: Vega-Lite charts in one look, drawn without a browser, with their meaning in words.
+
+Every maker takes rows (mappings) and the keys to show, and gives a `Figure`. Categories have the Okabe–Ito colours,
+doubled by shape or dash; `players` (the dataset's, in order) keeps everybody's colour the same in a whole report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from analysis.results import Figure
+from analysis.toolbox.numbers import finite
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Row = Mapping[str, Any]
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+"""Okabe and Ito's, those that stand out most on white first."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
+MOST_SERIES = len(COLOURS)
+WIDTH, WIDE = 460, 620
+STEP = 22
+INK, QUIET, GRID = "#1a1a1a", "#555555", "#e2e2e2"
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+MOST_POINTS = 2000
+"""Of clouds of single values: more are thinned out evenly, and the alt text says so."""
+
+
+# ---- dots with intervals ---------------------------------------------------------------------------------
+
+
+def dots(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    y: str,
+    x: str = "estimate",
+    low: str = "low",
+    high: str = "high",
+    colour: str = "",
+    facet: str = "",
+    x_title: str = "",
+    y_title: str = "",
+    x_format: str = "",
+    line: float | None = None,
+    players: Sequence[str] = (),
+    columns: int = 2,
+    same_scale: bool = False,
+    zero: bool = False,
+) -> Figure:
+    """One dot with its interval per row, categories from top to bottom in the order of the rows.
+
+    Args:
+        colour: key of several dots per category.
+        facet: key of panels, each with its own scale unless `same_scale`.
+        line: where a line for "no difference" stands.
+        zero: whether the axis begins at zero.
+    """
+    import altair as alt
+
+    rows = _kept(rows, x)
+    labels = _distinct(rows, y)
+    series = _distinct(rows, colour) if colour else []
+    panels = _distinct(rows, facet) if facet else []
+    height = alt.Step(STEP) if not series else alt.Step(14, **{"for": "offset"})
+    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
+    if series:
+        base = base.encode(
+            yOffset=alt.YOffset(_key(colour), type="nominal", sort=series),
+            color=_colour(colour, series, players),
+        )
+    scale = alt.Scale(zero=zero, nice=True)
+    axis = alt.Axis(format=x_format) if x_format else alt.Axis()
+    layers: list[Any] = []
+    if line is not None:
+        layers.append(
+            alt.Chart().mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x=alt.datum(line, type="quantitative"))
+        )
+    if any(row.get(low) is not None for row in rows):
+        layers.append(base.mark_rule(strokeWidth=2).encode(
+            x=alt.X(_key(low), type="quantitative", scale=scale, axis=axis, title=x_title), x2=alt.X2(_key(high))
+        ))  # fmt: skip
+    point = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=alt.X(_key(x), type="quantitative", scale=scale, axis=axis, title=x_title)
+    )
+    layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
+    chart = alt.layer(*layers)
+    words = _words("Dots with intervals", rows, x, x_title or x, [y, colour, facet], [y_title or y, colour, facet])
+    return _finished(name, title, chart, rows, words, facet, panels, columns, height=height, same_scale=same_scale)
+
+
+# ---- lines ---------------------------------------------------------------------------------------------------
+
+
+def lines(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    x: str,
+    y: str = "estimate",
+    low: str = "low",
+    high: str = "high",
+    colour: str = "",
+    facet: str = "",
+    x_title: str = "",
+    y_title: str = "",
+    y_format: str = "",
+    step: bool = False,
+    log_x: bool = False,
+    points: bool = True,
+    players: Sequence[str] = (),
+    columns: int = 2,
+    y_domain: tuple[float, float] | None = None,
+    line: float | None = None,
+    same_x: bool = True,
+) -> Figure:
+    """Lines, with a band where the rows have `low` and `high`; more series than colours become panels."""
+    import altair as alt
+
+    rows = _kept(rows, y)
+    series = _distinct(rows, colour) if colour else []
+    if len(series) > MOST_SERIES and not facet:
+        facet, colour, series = colour, "", []
+    panels = _distinct(rows, facet) if facet else []
+    whole = all(float(row[x]).is_integer() for row in rows if finite(row.get(x)) is not None)
+    spread = {float(row[x]) for row in rows if finite(row.get(x)) is not None}
+    few = whole and bool(spread) and max(spread) - min(spread) <= 12 and not log_x
+    across = alt.X(
+        _key(x), type="quantitative", title=x_title,
+        scale=alt.Scale(type="log" if log_x else "linear", zero=False, nice=False, padding=8),
+        axis=alt.Axis(format="d", values=sorted(spread)) if few else alt.Axis(),
+    )  # fmt: skip
+    scale = alt.Scale(domain=list(y_domain)) if y_domain else alt.Scale(zero=False)
+    axis = alt.Axis(format=y_format) if y_format else alt.Axis()
+    interpolate: Any = "step-after" if step else "linear"
+    base = alt.Chart().encode(x=across)
+    if series:
+        base = base.encode(color=_colour(colour, series, players))
+    layers: list[Any] = []
+    if line is not None:
+        layers.append(
+            alt.Chart().mark_rule(color=QUIET, strokeDash=[4, 3]).encode(y=alt.datum(line, type="quantitative"))
+        )
+    if any(row.get(low) is not None for row in rows):
+        layers.append(
+            base.mark_area(opacity=0.18, interpolate=interpolate).encode(
+                y=alt.Y(_key(low), type="quantitative", title=y_title, scale=scale, axis=axis), y2=alt.Y2(_key(high))
+            )
+        )
+    height = alt.Y(_key(y), type="quantitative", title=y_title, scale=scale, axis=axis)
+    drawn_line = base.mark_line(strokeWidth=2.2, interpolate=interpolate).encode(y=height)
+    layers.append(drawn_line.encode(strokeDash=_dash(colour, series, players)) if series else drawn_line)
+    if points and len(rows) <= 40 * max(1, len(series)) * max(1, len(panels)):
+        point = base.mark_point(filled=True, size=45, opacity=1).encode(y=height)
+        layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
+    chart = alt.layer(*layers)
+    words = _words("Lines", rows, y, y_title or y, [x, colour, facet], [x_title or x, colour, facet])
+    return _finished(name, title, chart, rows, words, facet, panels, columns, height=240, same_scale=same_x)
+
+
+# ---- bars --------------------------------------------------------------------------------------------------------
+
+
+def bars(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    y: str,
+    x: str = "estimate",
+    low: str = "low",
+    high: str = "high",
+    colour: str = "",
+    facet: str = "",
+    stacked: bool = False,
+    order: Sequence[str] = (),
+    x_title: str = "",
+    y_title: str = "",
+    x_format: str = "",
+    line: float | None = None,
+    players: Sequence[str] = (),
+    columns: int = 2,
+) -> Figure:
+    """Horizontal bars from zero, side by side or `stacked` by colour, in the order of the rows.
+
+    Args:
+        order: of the parts of stacked bars; by their first occurrence where it is empty.
+    """
+    import altair as alt
+
+    rows = _kept(rows, x)
+    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    series = list(order) or (_distinct(rows, colour) if colour else [])
+    place = {label: at for at, label in enumerate(series)}
+    rows = [{**row, "order": place.get(str(row.get(colour)), 0)} for row in rows] if stacked else rows
+    grouped = bool(series) and not stacked
+    axis = alt.Axis(format=x_format) if x_format else alt.Axis()
+    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
+    if grouped:
+        base = base.encode(yOffset=alt.YOffset(_key(colour), type="nominal", sort=series))
+    some = any(float(row[x]) for row in rows)
+    scale = alt.Scale() if some else alt.Scale(domain=[0, 1])
+    length = alt.X(
+        _key(x), type="quantitative", title=x_title, axis=axis, scale=scale, stack="zero" if stacked else None
+    )
+    bar = base.mark_bar(stroke="white" if stacked else None).encode(x=length)
+    bar = bar.encode(color=_colour(colour, series, players)) if series else bar.encode(color=alt.value(COLOURS[0]))
+    if stacked:
+        bar = bar.encode(order=alt.Order("order:Q"))
+    layers: list[Any] = [bar]
+    if not stacked and any(row.get(low) is not None for row in rows):
+        layers.append(
+            base.mark_rule(strokeWidth=1.6, color=INK).encode(
+                x=alt.X(_key(low), type="quantitative", title=x_title, axis=axis), x2=alt.X2(_key(high))
+            )
+        )
+    if line is not None:
+        layers.append(
+            alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.datum(line, type="quantitative"))
+        )
+    words = _words("Stacked bars" if stacked else "Bars", rows, x, x_title or x, [y, colour, facet],
+                   [y_title or y, colour, facet])  # fmt: skip
+    height = alt.Step(14, **{"for": "offset"}) if grouped else alt.Step(STEP)
+    return _finished(name, title, alt.layer(*layers), rows, words, facet, panels, columns, height=height,
+                     same_scale=True)  # fmt: skip
+
+
+# ---- distributions ------------------------------------------------------------------------------------------------
+
+
+def histogram(
+    name: str,
+    title: str,
+    values: Iterable[Any],
+    *,
+    x_title: str,
+    y_title: str = "Matches",
+    bins: int = 20,
+    marks: Mapping[str, float] | None = None,
+) -> Figure:
+    """Counts of values in bins of equal width.
+
+    Args:
+        marks: lines with a label, such as an average that was announced.
+    """
+    import altair as alt
+    import numpy as np
+
+    known = np.asarray([value for value in map(finite, values) if value is not None], dtype=float)
+    counts, edges = np.histogram(known, bins=bins if known.size and known.min() < known.max() else 1)
+    rows = [
+        {"from": float(low), "to": float(high), "count": int(number)}
+        for low, high, number in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+    bar = alt.Chart().mark_bar(color=COLOURS[0], stroke="white").encode(
+        x=alt.X("from:Q", title=x_title, scale=alt.Scale(zero=False, nice=False)), x2=alt.X2("to"),
+        y=alt.Y("count:Q", title=y_title), y2=alt.Y2Datum(0),
+    )  # fmt: skip
+    layers: list[Any] = [bar]
+    for label, at in (marks or {}).items():
+        layers.append(alt.Chart().mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[5, 3]).encode(
+            x=alt.datum(at, type="quantitative")))  # fmt: skip
+        layers.append(alt.Chart().mark_text(align="left", dx=5, baseline="top", fontSize=12, color=COLOURS[1]).encode(
+            x=alt.datum(at, type="quantitative"), y=alt.value(2), text=alt.value(label)))  # fmt: skip
+    said = f"Histogram of {known.size:,} values; {x_title}"
+    if known.size:
+        said += f" from {_brief(known.min())} to {_brief(known.max())}, median {_brief(np.median(known))}"
+    said += "".join(f"; {label} at {_brief(at)}" for label, at in (marks or {}).items()) + "."
+    return _finished(name, title, alt.layer(*layers), rows, said, "", [], 1, height=240, width=WIDE)
+
+
+def boxes(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    y: str,
+    facet: str = "",
+    x_title: str = "",
+    y_title: str = "",
+    players: Sequence[str] = (),
+    columns: int = 2,
+) -> Figure:
+    """Box plots of rows that are summaries already: low, q1, median, q3, high (10 % and 90 % as whiskers)."""
+    import altair as alt
+
+    rows = _kept(rows, "median")
+    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
+
+    def across(key: str) -> Any:
+        return alt.X(_key(key), type="quantitative", title=x_title, scale=alt.Scale(zero=True))
+
+    series = labels if set(labels) <= set(players) else []
+    fill = _colour(y, series, players, legend=False) if series else alt.value(COLOURS[0])
+    layers = [
+        base.mark_rule(color=INK, strokeWidth=1.4).encode(x=across("low"), x2=alt.X2("high")),
+        base.mark_bar(size=13, opacity=0.75).encode(x=across("q1"), x2=alt.X2("q3"), color=fill),
+        base.mark_tick(color=INK, thickness=2.4, size=15).encode(x=across("median")),
+    ]
+    words = _words("Box plots (10, 25, 50, 75 and 90 %)", rows, "median", f"median {x_title}", [y, facet],
+                   [y_title or y, facet])  # fmt: skip
+    return _finished(name, title, alt.layer(*layers), rows, words, facet, panels, columns, height=alt.Step(STEP))
+
+
+def strip(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    y: str,
+    x: str = "value",
+    facet: str = "",
+    x_title: str = "",
+    y_title: str = "",
+    x_domain: tuple[float, float] | None = None,
+    marks: Mapping[str, float] | None = None,
+    columns: int = 2,
+) -> Figure:
+    """Every single value as a ring, and the mean of each category as a bar across.
+
+    Args:
+        x_domain: what lies outside is cut off, at the edge.
+        marks: lines with a label, such as a reference.
+    """
+    import altair as alt
+
+    rows = _kept(rows, x)
+    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
+    scale = alt.Scale(domain=list(x_domain), clamp=True) if x_domain else alt.Scale(zero=False)
+    across = alt.X(_key(x), type="quantitative", title=x_title, scale=scale)
+    mean = alt.X(_key(x), type="quantitative", aggregate="mean", title=x_title)
+    layers: list[Any] = _marked(marks)
+    layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=COLOURS[0]).encode(x=across))
+    layers.append(base.mark_tick(thickness=3, size=20, color=COLOURS[1]).encode(x=mean))
+    words = _words("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
+    words = words[:-1] + "".join(f"; {label} at {_brief(at)}" for label, at in (marks or {}).items()) + "."
+    return _finished(name, title, alt.layer(*layers), rows, words, facet, panels, columns, height=alt.Step(28),
+                     same_scale=x_domain is not None)  # fmt: skip
+
+
+def _marked(marks: Mapping[str, float] | None) -> list[Any]:
+    """Vertical lines with their labels."""
+    import altair as alt
+
+    layers: list[Any] = []
+    for label, at in (marks or {}).items():
+        layers.append(alt.Chart().mark_rule(color=QUIET, strokeDash=[5, 3]).encode(
+            x=alt.datum(at, type="quantitative")))  # fmt: skip
+        words = alt.Chart().mark_text(align="left", dx=3, dy=-6, baseline="bottom", fontSize=11, color=QUIET)
+        layers.append(words.encode(
+            x=alt.datum(at, type="quantitative"), y=alt.value(0), text=alt.value(label)))  # fmt: skip
+    return layers
+
+
+def violins(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    y: str,
+    x: str = "value",
+    facet: str = "",
+    x_title: str = "",
+    columns: int = 2,
+) -> Figure:
+    """Densities (Gaussian kernels, Scott's width) with box and median inside; a line where values do not vary."""
+    import altair as alt
+    import numpy as np
+    from scipy.stats import gaussian_kde
+
+    rows = _kept(rows, x)
+    labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    shapes: list[dict[str, Any]] = []
+    for panel in panels or [""]:
+        for at, label_of in enumerate(labels):
+            own = [r for r in rows if str(r.get(y)) == label_of and (not facet or str(r.get(facet)) == panel)]
+            values = np.asarray([float(r[x]) for r in own])
+            if not len(values):
+                continue
+            about = {"panel": panel, "who": label_of, "at": at}
+            q1, median, q3 = (float(q) for q in np.quantile(values, [0.25, 0.5, 0.75]))
+            low, high = (float(q) for q in np.quantile(values, [0.1, 0.9]))
+            shapes.append({**about, "part": "box", "x": median, "q1": q1, "q3": q3, "low": low, "high": high,
+                           "top": at - 0.09, "bottom": at + 0.09})  # fmt: skip
+            if len(values) > 2 and float(np.ptp(values)) > 1e-12:
+                grid = np.linspace(values.min(), values.max(), 60)
+                density = gaussian_kde(values)(grid)
+                for place, height in zip(grid, 0.42 * density / density.max(), strict=True):
+                    shapes.append({**about, "part": "density", "x": float(place), "top": at - float(height),
+                                   "bottom": at + float(height)})  # fmt: skip
+    named = f"{json.dumps(labels)}[datum.value]"
+    axis = alt.Axis(values=list(range(len(labels))), labelExpr=named, grid=False)
+    height = alt.Y("top:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(labels) - 0.5, -0.5], nice=False))
+    across = alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False))
+    clouds = alt.Chart().transform_filter("datum.part == 'density'").mark_area(opacity=0.35, color=COLOURS[0]).encode(
+        x=across, y=height, y2="bottom:Q", detail="who:N")  # fmt: skip
+    boxes_only = alt.Chart().transform_filter("datum.part == 'box'")
+    middle = alt.Y("at:Q", axis=axis, title=None)
+    layers = [
+        clouds,
+        boxes_only.mark_rule(color=INK).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", y=middle),
+        boxes_only.mark_rect(color=COLOURS[0], stroke=INK).encode(
+            x=alt.X("q1:Q", title=x_title), x2="q3:Q", y=height, y2="bottom:Q"),
+        boxes_only.mark_point(filled=True, size=60, color="white", stroke=INK, opacity=1).encode(x=across, y=middle),
+    ]  # fmt: skip
+    words = _words("Violins with boxes", rows, x, x_title or x, [y, facet], [y, facet])
+    return _finished(name, title, alt.layer(*layers), shapes, words, "panel" if facet else "", panels, columns,
+                     height=44 * max(1, len(labels)))  # fmt: skip
+
+
+def scatter(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    x: str,
+    y: str,
+    colour: str = "",
+    facet: str = "",
+    size: str = "",
+    label: str = "",
+    x_title: str = "",
+    y_title: str = "",
+    players: Sequence[str] = (),
+    columns: int = 2,
+    lines: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    size_title: str = "",
+) -> Figure:
+    """A cloud of points, thinned out evenly beyond 2,000.
+
+    Args:
+        size: key of the points' area.
+        label: key of words beside the points.
+        lines: polygons in the panels by name, such as a diagonal: their corners.
+    """
+    import altair as alt
+
+    kept = [row for row in _kept(rows, y) if finite(row.get(x)) is not None]
+    thin = ceil(len(kept) / MOST_POINTS) if kept else 1
+    shown = kept[::thin]
+    series, panels = _distinct(kept, colour) if colour else [], _distinct(kept, facet) if facet else []
+    point = alt.Chart().mark_point(filled=True, size=55, opacity=0.65 if not label else 1).encode(
+        x=alt.X(_key(x), type="quantitative", title=x_title, scale=alt.Scale(zero=False)),
+        y=alt.Y(_key(y), type="quantitative", title=y_title, scale=alt.Scale(zero=False)),
+    )  # fmt: skip
+    if series:
+        point = point.encode(color=_colour(colour, series, players), shape=_shape(colour, series, players))
+    if size:
+        point = point.encode(size=alt.Size(_key(size), type="quantitative", title=size_title or size))
+    layers: list[Any] = []
+    for words, corners in (lines or {}).items():
+        path = alt.Data(values=[{"x": a, "y": b, "at": at, "line": words} for at, (a, b) in enumerate(corners)])
+        layers.append(alt.Chart(path).mark_line(color=QUIET, strokeDash=[5, 3], strokeWidth=1.4).encode(
+            x=alt.X("x:Q", title=x_title), y=alt.Y("y:Q", title=y_title), order="at:Q"))  # fmt: skip
+    layers.append(point)
+    if label:
+        layers.append(alt.Chart().mark_text(align="left", dx=7, fontSize=11, color=INK).encode(
+            x=alt.X(_key(x), type="quantitative"), y=alt.Y(_key(y), type="quantitative"), text=_key(label) + ":N"
+        ))  # fmt: skip
+    words = _words("Scatter plot", kept, y, y_title or y, [colour, facet], [colour, facet])
+    words = words[:-1] + f", over {x_title or x}" + (f"; every {thin}th point is drawn." if thin > 1 else ".")
+    return _finished(name, title, alt.layer(*layers), shown, words, facet, panels, columns, height=260)
+
+
+# ---- heat maps -----------------------------------------------------------------------------------------------------
+
+
+def heat(
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    *,
+    x: str,
+    y: str,
+    value: str = "estimate",
+    facet: str = "",
+    centre: float | None = None,
+    x_title: str = "",
+    y_title: str = "",
+    value_title: str = "",
+    value_format: str = ".2f",
+    columns: int = 2,
+    x_order: Sequence[str] = (),
+    y_order: Sequence[str] = (),
+) -> Figure:
+    """A coloured grid with the value printed in each cell.
+
+    Args:
+        centre: colours go from blue to orange around it; viridis without one.
+    """
+    import altair as alt
+
+    rows = _kept(rows, value)
+    across, down = list(x_order) or _distinct(rows, x), list(y_order) or _distinct(rows, y)
+    panels = _distinct(rows, facet) if facet else []
+    values = [float(row[value]) for row in rows] or [0.0]
+    if centre is None:
+        low, high = min(values), max(values)
+        scale = alt.Scale(scheme="viridis", domain=[low, high if high > low else low + 1])
+        light = [v for v in values if v < low + 0.55 * (high - low)]
+        threshold = max(light) if light else low - 1
+        ink = alt.condition(f"datum['{value}'] <= {threshold!r}", alt.value("white"), alt.value("black"))
+    else:
+        reach = max(abs(v - centre) for v in values) or 1.0
+        scale = alt.Scale(
+            domain=[centre - reach, centre, centre + reach], range=["#2166ac", "#f7f7f7", "#e08214"], interpolate="lab"
+        )
+        ink = alt.condition(f"datum['{value}'] < {centre - 0.6 * reach!r}", alt.value("white"), alt.value("black"))
+    base = alt.Chart().encode(
+        x=alt.X(
+            _key(x), type="nominal", sort=across, title=x_title or None, axis=alt.Axis(labelAngle=-40, orient="bottom")
+        ),
+        y=alt.Y(_key(y), type="nominal", sort=down, title=y_title or None),
+    )
+    cell = base.mark_rect(stroke="white").encode(
+        color=alt.Color(_key(value), type="quantitative", scale=scale, title=value_title or value,
+                        legend=alt.Legend(orient="right", gradientLength=160, format=value_format))
+    )  # fmt: skip
+    printed = base.mark_text(fontSize=11).encode(
+        text=alt.Text(_key(value), type="quantitative", format=value_format), color=ink
+    )
+    words = _words("Heat map", rows, value, value_title or value, [y, x, facet], [y_title or y, x_title or x, facet])
+    return _finished(name, title, alt.layer(cell, printed), rows, words, facet, panels, columns,
+                     height=alt.Step(26), width=alt.Step(46))  # fmt: skip
+
+
+# ---- one look --------------------------------------------------------------------------------------
+
+
+def _finished(
+    name: str,
+    title: str,
+    chart: alt.LayerChart,
+    rows: Sequence[Row],
+    words: str,
+    facet: str,
+    panels: Sequence[str],
+    columns: int,
+    *,
+    height: Any,
+    width: Any = None,
+    same_scale: bool = False,
+) -> Figure:
+    """A figure with its data, panels and look."""
+    import altair as alt
+
+    data = alt.Data(values=[{key: _plain(value) for key, value in row.items()} for row in rows])
+    columns = min(columns, len(panels)) if panels else 1
+    chart = chart.properties(width=width or (WIDTH if columns <= 1 else 280), height=height)
+    if facet:
+        header = alt.Header(title=None, labelFontWeight="bold", labelFontSize=13, labelColor=INK, labelLimit=300)
+        made: Any = chart.facet(
+            facet=alt.Facet(_key(facet), type="nominal", sort=list(panels), header=header), columns=columns, data=data
+        )
+        scales: dict[str, Any] = {"y": "independent"}
+        made = made.resolve_scale(**scales if same_scale else {"x": "independent", **scales})
+        made = made.resolve_axis(x="independent", y="independent")
+    else:
+        made = chart.properties(data=data)
+    return of_chart(name, title, made, alt_text=f"{title}. {words}")
+
+
+def of_chart(name: str, title: str, chart: Any, *, alt_text: str) -> Figure:
+    """A chart made by hand, in the look of the others; its text says kind, axes, groups, n and the extremes."""
+    chart = chart.configure(background="white", font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
+    chart = chart.configure_view(stroke=None).configure_mark(color=COLOURS[0]).configure_axis(
+        labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor=GRID,
+        domainColor="#8a8a8a", tickColor="#8a8a8a", labelLimit=250, titlePadding=10,
+    )  # fmt: skip
+    chart = chart.configure_legend(
+        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK, labelLimit=260,
+        orient="bottom", columns=3, symbolSize=90, symbolStrokeWidth=2,
+    )  # fmt: skip
+    chart = chart.configure_axisQuantitative(labelOverlap="greedy", labelSeparation=8, tickCount=6)
+    return Figure(name, title, chart.to_dict(), alt_text)
+
+
+def drawn(figure: Figure) -> str:
+    """The figure as SVG, with role, title and description."""
+    import vl_convert
+
+    plain_svg: str = vl_convert.vegalite_to_svg(dict(figure.spec))
+    head, rest = plain_svg.split(">", 1)
+    named = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
+    return named + rest
+
+
+def png(svg: str) -> bytes:
+    """A drawn figure as PNG at double size."""
+    import vl_convert
+
+    made: bytes = vl_convert.svg_to_png(svg, scale=2)
+    return made
+
+
+def level(factor: str, value: str) -> str:
+    """A factor's level with its factor: "Rounds: 12"; "cell 3" alone says what it is."""
+    return value if not factor or value.startswith(factor.lower()) else f"{factor}: {value}"
+
+
+def label(column: str) -> str:
+    """A column's name as words: "payoffs_alice" as "Payoffs alice"."""
+    words = column.removeprefix("config_").removeprefix("move_").replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: bool = True) -> Any:
+    import altair as alt
+
+    chosen = [COLOURS[at % len(COLOURS)] for at in _places(series, players)]
+    return alt.Color(
+        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen),
+        legend=alt.Legend() if legend else None,
+    )  # fmt: skip
+
+
+def _shape(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
+    import altair as alt
+
+    chosen = [SHAPES[(at + at // len(COLOURS)) % len(SHAPES)] for at in _places(series, players)]
+    return alt.Shape(
+        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
+    )
+
+
+def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
+    import altair as alt
+
+    chosen = [DASHES[(at + at // len(COLOURS)) % len(DASHES)] for at in _places(series, players)]
+    return alt.StrokeDash(
+        _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
+    )
+
+
+def _places(series: Sequence[str], players: Sequence[str]) -> list[int]:
+    """Which colour each has: a player's own, else by the order in the figure."""
+    if series and set(series) <= set(players):
+        return [list(players).index(one) for one in series]
+    return list(range(len(series)))
+
+
+def _kept(rows: Iterable[Row], value: str) -> list[dict[str, Any]]:
+    return [dict(row) for row in rows if finite(row.get(value)) is not None]
+
+
+def _distinct(rows: Sequence[Row], key: str) -> list[str]:
+    return list(dict.fromkeys(str(row.get(key)) for row in rows))
+
+
+def _key(name: str) -> str:
+    """A key as Vega-Lite reads it: points and brackets are its own signs."""
+    return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | bool):
+        return value
+    number = finite(value)
+    return (int(number) if number is not None and number.is_integer() else number) if number is not None else None
+
+
+def _brief(value: float) -> str:
+    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def _words(
+    kind: str, rows: Sequence[Row], value: str, value_title: str, keys: Sequence[str], titles: Sequence[str]
+) -> str:
+    """What a chart shows: kind, axes, groups, number of values, and which are the smallest and the largest."""
+    if not rows:
+        return f"{kind} of {value_title}: no values."
+    groups = []
+    for key, title in zip(keys, titles, strict=True):
+        if not key:
+            continue
+        found = _distinct(rows, key)
+        groups.append(f"{label(title)}: {', '.join(found)}" if len(found) <= 8 else f"{label(title)}: {len(found)}")
+    ordered = sorted(rows, key=lambda row: float(row[value]))
+
+    def named(row: Row) -> str:
+        where = ", ".join(str(row.get(key)) for key in keys if key)
+        return f"{_brief(float(row[value]))}" + (f" ({where})" if where else "")
+
+    said = f"{kind} of {value_title}. " + ("; ".join(groups) + ". " if groups else "")
+    return f"{said}{len(rows):,} values, smallest {named(ordered[0])}, largest {named(ordered[-1])}."

@@ -1,0 +1,126 @@
+"""The command: datasets in, a folder with the report out. `python -m analysis` and `manage.py analyse` are this."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from analysis.errors import DataError
+from analysis.results import Options, Outcome
+
+DONE, FAILED, REFUSED = 0, 1, 2
+"""Exit codes: done (skipped analyses too), an analysis failed, nothing was written."""
+Told = Callable[[int, int, str], None]
+"""Told before each analysis: how many are done, how many there are, and which comes now."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The command's options."""
+    usual = Options()
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="a folder that export_dataset wrote")
+    parser.add_argument("--to", metavar="DIR", help="the folder to write; it must not exist or be empty")
+    parser.add_argument(
+        "--only", default="", metavar="ID,…", help="only these analyses; general.* and the like work too"
+    )
+    parser.add_argument("--system", default="", help="only the analyses of one system, such as glee")
+    parser.add_argument("--seed", type=_whole, default=usual.seed, help="of every random draw (default: %(default)s)")
+    parser.add_argument("--level", type=_level, default=usual.level, help="of intervals (default: %(default)s)")
+    parser.add_argument("--draws", type=_positive, default=usual.draws, help="of bootstraps (default: %(default)s)")
+    parser.add_argument("--min-group", type=_whole, default=usual.min_group, metavar="N",
+                        help="do not tabulate answers or times of fewer people (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--replace", action="store_true", help="replace what an earlier analysis wrote to DIR")
+    parser.add_argument("--allow-modified", action="store_true",
+                        help="go on with files that were changed after the export; every page says so")  # fmt: skip
+    parser.add_argument("--list", action="store_true", help="list the analyses and end")
+
+
+def _whole(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise ArgumentTypeError(f"{text} is no whole number from 0")
+    return value
+
+
+def _positive(text: str) -> int:
+    if (value := _whole(text)) < 1:
+        raise ArgumentTypeError(f"{text} is no whole number from 1")
+    return value
+
+
+def _level(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"{text} is no share between 0 and 1, such as .95")
+    return value
+
+
+def run(arguments: Namespace, out: Callable[[str], object], error: Callable[[str], object]) -> int:
+    """Do what the options say; the exit code. `out` and `error` write a line."""
+    from analysis.registry import analyses
+
+    if arguments.list:
+        for analysis in analyses():
+            out(f"{analysis.id:<28} {analysis.title}: {analysis.question}")
+        return DONE
+    if not arguments.datasets or not arguments.to:
+        error("Name at least one DATASET and the folder to write: DATASET… --to DIR.")
+        return REFUSED
+    options = Options(arguments.seed, arguments.level, arguments.draws, arguments.min_group)
+    try:
+        outcomes = analyse(
+            arguments.datasets,
+            Path(arguments.to),
+            only=[name.strip() for name in arguments.only.split(",") if name.strip()],
+            system=arguments.system,
+            options=options,
+            replace=arguments.replace,
+            allow_modified=arguments.allow_modified,
+            tell=lambda done, of, name: error(f"[{done + 1}/{of}] {name}"),
+        )
+    except DataError as problem:
+        error(str(problem))
+        return REFUSED
+    for outcome in outcomes:
+        out(f"{outcome.analysis.id}: {outcome.status}" + (f" ({outcome.reason})" if outcome.reason else ""))
+    out(f"Written to {arguments.to}: open report.html.")
+    return FAILED if any(outcome.status == "failed" for outcome in outcomes) else DONE
+
+
+def analyse(
+    datasets: list[str] | list[Path],
+    to: Path,
+    *,
+    only: list[str] | None = None,
+    system: str = "",
+    options: Options | None = None,
+    replace: bool = False,
+    allow_modified: bool = False,
+    tell: Told = lambda done, of, name: None,
+) -> list[Outcome]:
+    """Run analyses and write what they find; whatever `tell` raises ends it with nothing written.
+
+    Raises:
+        DataError: one sentence for the person who asked; nothing was written.
+    """
+    from analysis import output
+    from analysis.data import load
+    from analysis.registry import chosen
+    from analysis.running import outcome
+
+    options = options or Options()
+    wanted = chosen(only, system)
+    output.check(to, replace=replace)
+    data = load(*datasets, allow_modified=allow_modified)
+    outcomes = []
+    for at, analysis in enumerate(wanted):
+        tell(at, len(wanted), analysis.id)
+        outcomes.append(outcome(analysis, data, options))
+    output.write(data, outcomes, options, to, replace=replace)
+    return outcomes

@@ -1,0 +1,266 @@
+"""What analyses share: one row per match or seat with its results and factors, and estimates group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data, plain
+from analysis.toolbox import holm
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+MOST_LEVELS = 20
+"""A parameter with more values than this was drawn anew for matches and is no treatment."""
+LARGE = 1000
+"""Medians of more values have their interval from order statistics: drawing them again 2,000 times adds nothing."""
+SEAT_ABOUT = (
+    "match", "role", "kind", "player", "agent", "agent_hash", "participant", "fills_in", "left_at", "payoff",
+    "decisions", "substituted", "unanswered", "in_dataset", "reason", "reasons", "dataset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Rows of one kind with their results.
+
+    Attributes:
+        name: "match", or "seat" where several seats of a match are interchangeable.
+        frame: outcomes as floats (booleans as 0 and 1), factors as texts, `match`, `cluster`.
+        outcomes: column → heading.
+        config: parameters that vary and are treatments: columns of the frame.
+        players: who played: column → heading.
+        shares: outcomes that are true or false.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    outcomes: Mapping[str, str]
+    config: Sequence[str]
+    players: Mapping[str, str]
+    shares: frozenset[str]
+
+    @property
+    def factors(self) -> list[str]:
+        """Parameters and players that take several values."""
+        return [name for name in (*self.config, *self.players) if self.frame[name].nunique(dropna=False) > 1]
+
+
+def sides(data: Data) -> dict[str, list[str]]:
+    """Roles by kind: those of one kind are interchangeable seats, as "player" → [p1, p2, p3]."""
+    kinds: dict[str, str] = {}
+    if data.has("seats", "role", "kind"):
+        pairs = data.table("seats", ["role", "kind"]).drop_duplicates().dropna()
+        kinds = dict(zip(pairs["role"], pairs["kind"], strict=True))
+    found: dict[str, list[str]] = {}
+    for role in data.roles:
+        found.setdefault(kinds.get(role) or role, []).append(role)
+    return {kind if len(roles) > 1 else roles[0]: roles for kind, roles in found.items()}
+
+
+def units(data: Data) -> list[Unit]:
+    """The matches, and, where seats are interchangeable, the seats."""
+    made = [matches(data)]
+    if any(len(roles) > 1 for roles in sides(data).values()) and data.has("seats", "match", "role", "payoff"):
+        made.append(seats(data))
+    return made
+
+
+def matches(data: Data) -> Unit:
+    """One row per match: its metrics, and payoffs and results of the seats that are alone of their kind."""
+    own = sides(data)
+    single = [roles[0] for roles in own.values() if len(roles) == 1]
+    shared = [f"payoffs_{role}" for roles in own.values() if len(roles) > 1 for role in roles]
+    columns = [name for name in data.outcomes if name not in shared or not data.has("seats", "payoff")]
+    frame = _numbers(data, "matches", columns)
+    frame.insert(0, "match", data.column("matches", "match"))
+    outcomes = {name: charts.label(name) for name in columns}
+    shares = {name for name in columns if data.kind("matches", name) == "boolean"}
+    frame["cluster"] = data.clusters
+    config = _with_config(data, frame)
+    players = {}
+    for role in single:
+        frame[f"player_{role}"] = data.who[role]
+        players[f"player_{role}"] = charts.label(role)
+    if data.has("seats", "match", "role"):
+        for role in single:
+            _widen(data, frame, role, outcomes, shares)
+    return Unit("match", frame, outcomes, config, players, frozenset(shares))
+
+
+def seats(data: Data) -> Unit:
+    """One row per seat among those that share their kind."""
+    shared = [role for roles in sides(data).values() if len(roles) > 1 for role in roles]
+    names = ["payoff", *seat_outcomes(data)]
+    frame = _numbers(data, "seats", names)
+    for name in ("match", "role"):
+        frame[name] = data.column("seats", name)
+    frame = frame[frame["role"].isin(shared)].reset_index(drop=True)
+    base = matches(data)
+    about = base.frame[["match", *base.config]].set_index("match")
+    frame = frame.join(about, on="match")
+    frame["cluster"] = frame["match"]
+    frame["player"] = with_who(data, frame)
+    shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
+    return Unit("seat", frame, {n: charts.label(n) for n in names}, base.config, {"player": "Player"}, shares)
+
+
+def seat_outcomes(data: Data) -> list[str]:
+    """Columns of seats.csv that are results by the game's rules."""
+    kinds = ("number", "integer", "boolean")
+    return [name for name in data.names("seats") if name not in SEAT_ABOUT and data.kind("seats", name) in kinds]
+
+
+def with_who(data: Data, frame: pd.DataFrame) -> pd.Series:
+    """Who played, for rows with `match` and `role`; missing where the match or role is unknown."""
+    import pandas as pd
+
+    match = data.column("matches", "match")
+    place = pd.Series(range(len(match)), index=match).reindex(frame["match"]).to_numpy()
+    found = pd.Series(None, index=frame.index, dtype="str")
+    for role in data.roles:
+        rows = (frame["role"] == role).to_numpy() & ~pd.isna(place)
+        found[rows] = data.who[role].to_numpy()[place[rows].astype(int)]
+    return found
+
+
+def words(value: Any) -> str:
+    """A level of a factor as text: 12 for 12.0, "none" for what is missing."""
+    value = plain(value)
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value)
+
+
+def _numbers(data: Data, table: str, columns: Sequence[str]) -> pd.DataFrame:
+    return data.table(table, columns).astype("float64") if columns else data.table(table, ["match"])[[]].copy()
+
+
+def _with_config(data: Data, frame: pd.DataFrame) -> list[str]:
+    """Add the parameters that are treatments, as texts; and say which."""
+    config = []
+    for name in data.varying:
+        values = data.column("matches", name)
+        if values.nunique(dropna=False) > MOST_LEVELS:
+            continue
+        levels = {value: words(value) for value in values.unique()}
+        frame[name] = values.map(lambda value, known=levels: known.get(value, "none")).fillna("none").astype("str")
+        config.append(name)
+    return config
+
+
+def drawn_anew(data: Data) -> list[str]:
+    """Parameters that vary and are no treatments, because they have too many values."""
+    return [name for name in data.varying if data.column("matches", name).nunique(dropna=False) > MOST_LEVELS]
+
+
+def _widen(data: Data, frame: pd.DataFrame, role: str, outcomes: dict[str, str], shares: set[str]) -> None:
+    """Add a seat's results to its match, unless the match has them already."""
+    names = [name for name in seat_outcomes(data) if f"{role}_{name}" not in outcomes]
+    if not names:
+        return
+    own = _numbers(data, "seats", names)
+    own["match"] = data.column("seats", "match")
+    own = own[data.column("seats", "role") == role].drop_duplicates("match").set_index("match")
+    for name in names:
+        column = own[name].reindex(frame["match"]).to_numpy()
+        frame[f"{role}_{name}"] = column
+        outcomes[f"{role}_{name}"] = charts.label(f"{role}_{name}")
+        if data.kind("seats", name) == "boolean":
+            shares.add(f"{role}_{name}")
+
+
+# ---- estimates by group -------------------------------------------------------------------------------------
+
+
+def sorted_levels(values: Iterable[str]) -> list[str]:
+    """Levels by value, then by text."""
+    return sorted(set(values), key=level_key)
+
+
+def level_key(value: str) -> tuple[int, float, str]:
+    try:
+        return (0, float(value), "")
+    except ValueError:
+        return (1, 0.0, value)
+
+
+def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bool, level: float) -> pd.DataFrame:
+    """Mean (t interval over clusters, CR1) or share (Wilson) of an outcome in each group; a row per group.
+
+    Args:
+        frame: with `cluster`; rows whose outcome is missing do not count.
+
+    Returns:
+        the groups' levels with n, clusters, missing, estimate, se, low, high, sd, median, smallest, largest.
+    """
+    import numpy as np
+    from scipy.stats import norm, t
+
+    keys = list(by)
+    whole = frame.groupby(keys, sort=False, dropna=False).size()
+    known = frame[frame[outcome].notna()]
+    grouped = known.groupby(keys, sort=False, dropna=False)[outcome]
+    found = grouped.agg(n="size", estimate="mean", sd="std", median="median", smallest="min", largest="max")
+    found = found.reindex(whole.index)
+    n = found["n"].fillna(0).astype(int)
+    rest = known[outcome] - grouped.transform("mean")
+    sums = rest.groupby([*(known[key] for key in keys), known["cluster"]], sort=False, dropna=False).sum()
+    names = list(range(len(keys)))
+    squares = (sums**2).groupby(level=names, sort=False, dropna=False).agg(["sum", "size"]).reindex(whole.index)
+    clusters = squares["size"].fillna(0).astype(int)
+    found["clusters"], found["missing"] = clusters, whole - n
+    several = clusters >= 2
+    safe = clusters.where(several)
+    found["se"] = np.sqrt(safe / (safe - 1) * squares["sum"]) / n.where(n > 0)
+    half = t.ppf((1 + level) / 2, (safe - 1).to_numpy(dtype=float)) * found["se"]
+    found["low"], found["high"] = found["estimate"] - half, found["estimate"] + half
+    if share:
+        z, p, size = norm.ppf((1 + level) / 2), found["estimate"], n.where(n > 0)
+        centre = (p + z * z / (2 * size)) / (1 + z * z / size)
+        reach = z * np.sqrt(p * (1 - p) / size + z * z / (4 * size**2)) / (1 + z * z / size)
+        found["low"], found["high"] = (centre - reach).clip(0, 1), (centre + reach).clip(0, 1)
+        found["median"] = np.nan
+    found["n"] = n
+    return found.reset_index()
+
+
+def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
+    """(low, high) of a median: bootstrap of clusters, order statistics of many values; (None, None) of one cluster."""
+    import numpy as np
+    from scipy.stats import binom
+
+    labels, place = np.unique(np.asarray([str(label) for label in clusters]), return_inverse=True)
+    if len(labels) < 2:
+        return None, None
+    if len(values) > LARGE:
+        ordered = np.sort(values)
+        below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
+        return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
+    # The draws are those of `toolbox.bootstrap`, all at once: how often each cluster was drawn weighs its values.
+    chosen = np.random.default_rng(seed).integers(0, len(labels), size=(draws, len(labels)))
+    times = np.zeros((draws, len(labels)), dtype=np.int32)
+    np.add.at(times, (np.arange(draws)[:, None], chosen), 1)
+    order = np.argsort(values, kind="stable")
+    ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1)
+    total = upto[:, -1]
+    lower = (upto > ((total - 1) // 2)[:, None]).argmax(axis=1)
+    upper = (upto > (total // 2)[:, None]).argmax(axis=1)
+    drawn = (ordered[lower] + ordered[upper]) / 2
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:
+    """Rows with Holm-adjusted p-values beside the raw ones."""
+    for row, value in zip(rows, holm([row.get(key) for row in rows]), strict=True):
+        row[to] = value
+    return list(rows)

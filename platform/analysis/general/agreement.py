@@ -1,0 +1,192 @@
+"""general.agreement: when agreements come, and which offers are accepted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.results import Analysis, Figure, Options, Result, Table, count, number, share, text
+from analysis.toolbox import proportion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FLAGS = ("agreement", "trade")
+ACCEPTED = frozenset({"accept", "accepted", "yes", "true", "acceptoffer", "buy", "deal"})
+PARTS = 10
+MOST_ROUNDS = 40
+
+
+def run(data: Data, options: Options) -> Result:
+    """The share of matches still open after each round; acceptance by decile of what was offered."""
+    flag = next(name for name in FLAGS if data.has("matches", name))
+    frame = data.table("matches", ["match", flag]).rename(columns={flag: "agreed"})
+    if not frame["agreed"].notna().any():
+        raise SkippedError(f"No match has a value of {flag}.")
+    tables: list[Table] = []
+    figures: list[Figure] = []
+    numbers = {
+        "agreed": proportion(int(frame["agreed"].sum()), int(frame["agreed"].notna().sum()), level=options.level)
+    }
+    warnings: list[str] = []
+    curve = _open(data, frame, options)
+    if curve:
+        tables.append(
+            Table(
+                "open",
+                "Matches without agreement after each round",
+                [
+                    count("round", "Round"),
+                    count("n", "Matches"),
+                    count("open", "Without agreement"),
+                    share("estimate", "Share"),
+                    share("low", "Low"),
+                    share("high", "High"),
+                ],
+                curve,
+            )
+        )
+        figures.append(
+            charts.lines(
+                "open",
+                "Matches without agreement after each round",
+                curve,
+                x="round",
+                x_title="Round",
+                y_title="Share without agreement",
+                y_format="%",
+                y_domain=(0, 1),
+            )
+        )
+    else:
+        warnings.append("Decisions have no round: the curve over rounds is left out.")
+    answers = _answers(data)
+    if len(answers):
+        rows = _deciles(answers, options)
+        tables.append(
+            Table(
+                "offers",
+                "Answers by what was offered to the one who answers",
+                [
+                    text("role", "Who answers"),
+                    text("field", "Offer"),
+                    count("decile", "Tenth"),
+                    number("offered", "Mean offer"),
+                    count("n", "Offers"),
+                    share("estimate", "Accepted"),
+                    share("low", "Low"),
+                    share("high", "High"),
+                ],
+                rows,
+                note="Offers in ten groups of equal size, per role; equal offers stay together.",
+            )
+        )
+        figures.append(
+            charts.lines(
+                "offers",
+                "Share of offers accepted, by size",
+                rows,
+                x="offered",
+                colour="role",
+                x_title="Mean offer in the group",
+                y_title="Share accepted",
+                y_format="%",
+                facet="field",
+                y_domain=(0, 1),
+            )
+        )
+    return Result(tables, figures, numbers, warnings=warnings)
+
+
+def _open(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+    if not data.has("decisions", "match", "round"):
+        return []
+    last = data.table("decisions", ["match", "round"]).dropna().groupby("match")["round"].max()
+    known = frame[frame["agreed"].notna()].join(last.rename("last"), on="match").dropna(subset=["last"])
+    if not len(known):
+        return []
+    rounds = known["last"].astype(int)
+    agreed = rounds[known["agreed"].astype(bool)]
+    rows = []
+    for at in range(0, min(int(rounds.max()), MOST_ROUNDS) + 1):
+        still = len(known) - int((agreed <= at).sum())
+        rows.append({"round": at, "open": still, **proportion(still, len(known), level=options.level)})
+    return rows
+
+
+def _answers(data: Data) -> pd.DataFrame:
+    """Answers to offers: role, field, offered, accepted."""
+    import pandas as pd
+
+    decision = next((n for n in ("move_decision", "move_accept", "move_answer") if data.has("decisions", n)), "")
+    if not decision or data.kind("decisions", decision) not in ("choice", "text", "boolean"):
+        return pd.DataFrame()
+    amounts = [
+        n
+        for n in data.names("decisions")
+        if n.startswith("move_") and n != "move_number" and data.kind("decisions", n) in ("number", "integer")
+    ]
+    if not amounts:
+        return pd.DataFrame()
+    frame = data.table("decisions", ["match", "move_number", "role", decision, *amounts]).sort_values(
+        ["match", "move_number"], kind="stable"
+    )
+    before = frame.groupby("match")[[*amounts, "role"]].shift(1)
+    found = []
+    for role in data.roles:
+        own = f"move_{role}_gain"
+        fields = [own] if own in amounts else [n for n in amounts if not n.endswith("_gain")][:1]
+        for field in fields:
+            rows = (frame["role"] == role) & frame[decision].notna() & (before["role"] != role) & before[field].notna()
+            if rows.any():
+                accepted = frame[decision][rows].astype("str").str.lower().isin(ACCEPTED)
+                found.append(
+                    pd.DataFrame(
+                        {
+                            "role": charts.label(role),
+                            "field": "Own share of the offer" if field == own else charts.label(field),
+                            "offered": before[field][rows].astype(float),
+                            "accepted": accepted,
+                            "match": frame["match"][rows],
+                        }
+                    )
+                )
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def _deciles(answers: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+    import numpy as np
+
+    rows = []
+    for (field, role), own in answers.groupby(["field", "role"], sort=True):
+        edges = np.unique(np.quantile(own["offered"], np.linspace(0, 1, PARTS + 1)[1:-1]))
+        part = np.searchsorted(edges, own["offered"], side="left")
+        for at in sorted(set(part)):
+            group = own[part == at]
+            found = proportion(int(group["accepted"].sum()), len(group), level=options.level)
+            rows.append(
+                {"field": field, "role": role, "decile": at + 1, "offered": float(group["offered"].mean()), **found}
+            )
+    return rows
+
+
+def _applies(data: Data) -> str:
+    return "" if any(data.has("matches", name) for name in FLAGS) else "The game has no agreement or trade."
+
+
+ANALYSES = [
+    Analysis(
+        id="general.agreement",
+        title="Agreement",
+        question="When do players agree, and which offers are accepted?",
+        method=(
+            "The share of matches without agreement after each round, and the share of offers accepted by tenths of "
+            "what was offered to the one who answers; Wilson's intervals."
+        ),
+        columns={"matches": ["match"], "decisions": ["match", "role", "move_number"]},
+        applies=_applies,
+        run=run,
+    )
+]

@@ -1,0 +1,60 @@
+"""general.checks: who passes the attention checks."""
+
+from __future__ import annotations
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import sorted_levels
+from analysis.general.people import factors, participants
+from analysis.results import Analysis, Options, Result, Table, count, share, text
+from analysis.toolbox import proportion
+
+MOST_BARS = 24
+
+
+def run(data: Data, options: Options) -> Result:
+    """Pass rates of every check among those who reached it."""
+    names = [n for n in data.names("participants") if n.startswith("check_") and n.endswith("_passed")]
+    if not names:
+        raise SkippedError("The study has no attention checks.")
+    frame = participants(data, *names)
+    rows = []
+    for name in names:
+        check = charts.label(name.removeprefix("check_").removesuffix("_passed"))
+        reached = frame[frame[name].notna()]
+        by = {"": "All", **{key: title for key, title in factors(frame).items() if not key.startswith("config_")}}
+        for key, title in by.items():
+            for level in sorted_levels(reached[key].dropna()) if key else [""]:
+                own = reached[name] if not key else reached[name][reached[key] == level]
+                found = proportion(int(own.sum()), len(own), level=options.level)
+                rows.append({"check": check, "by": title, "level": level, **found, "passed": int(own.sum())})
+    if not any(row["n"] for row in rows):
+        raise SkippedError("Nobody reached a check.")
+    columns = [
+        text("check", "Check"), text("by", "By"), text("level", "Group"), count("n", "Reached it"),
+        count("passed", "Passed"), share("estimate", "Share"), share("low", "Low"), share("high", "High"),
+    ]  # fmt: skip
+    numbers = {
+        row["check"]: {k: row[k] for k in ("estimate", "low", "high", "n")} for row in rows if row["by"] == "All"
+    }
+    bars = [{**row, "who": charts.level(row["by"], row["level"]) if row["level"] else "All"} for row in rows]
+    few = len({bar["who"] for bar in bars}) > MOST_BARS
+    bars = [bar for bar in bars if not few or bar["by"] != "Cell"]
+    figure = charts.bars("passed", "Attention checks passed", bars, y="who", facet="check", x_title="Share that passed",
+                         x_format="%")  # fmt: skip
+    table = Table("passed", "Attention checks passed by those who reached them", columns, rows)
+    return Result([table], [figure], numbers, n={"people": int(frame[names].notna().any(axis=1).sum())})
+
+
+ANALYSES = [
+    Analysis(
+        id="general.checks",
+        title="Attention checks",
+        question="Who passes the attention checks?",
+        method="Shares of those who reached a check, with Wilson's intervals.",
+        needs="people",
+        columns={"participants": ["cell", "role"]},
+        run=run,
+    )
+]

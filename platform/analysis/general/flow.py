@@ -1,0 +1,123 @@
+"""general.flow: who came how far, and why the others left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.report import STAGES, reason
+from analysis.results import Analysis, Figure, Options, Result, Table, count, share, text
+from analysis.toolbox import proportion
+
+WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
+
+
+def run(data: Data, options: Options) -> Result:
+    """Stages with reasons; of people, and of matches where agents alone played."""
+    flow = data.flow_counts
+    stages = [stage for stage in flow["stages"] if flow["arrived"]]
+    if not stages:
+        seen = flow["matches"]
+        if not seen["seen"]:
+            raise SkippedError("The manifest counts no people and no matches.")
+        stages = [
+            {"stage": "Matches", "reached": seen["seen"], "left": seen["excluded"]},
+            {"stage": "in_dataset", "reached": seen["in_dataset"], "left": {}},
+        ]
+    rows: list[dict[str, Any]] = []
+    for stage in stages:
+        name = STAGES.get(stage["stage"], stage["stage"])
+        first = proportion(stage["reached"], stages[0]["reached"], level=options.level)
+        rows.append({"stage": name, "what": "reached", **first, "number": stage["reached"]})
+        for why, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
+            left = proportion(number, stage["reached"], level=options.level)
+            rows.append({"stage": name, "what": reason(why), **left, "number": number})
+    columns = [
+        text("stage", "Stage"), text("what", "What"), count("number", "Number"), count("n", "Of"),
+        share("estimate", "Share"), share("low", "Low"), share("high", "High"),
+    ]  # fmt: skip
+    note = "Shares of those who reached a stage are of all who came; of those who left, of those who reached the stage."
+    table = Table("stages", "How far they came, and why the others left", columns, rows, note=note)
+    numbers = {
+        f"{row['stage']}: {row['what']}": {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in rows
+    }
+    return Result([table], [_figure(stages)], numbers, n={"people": flow["arrived"]} if flow["arrived"] else {})
+
+
+def _figure(stages: list[dict[str, Any]]) -> Figure:
+    """Boxes of those who went on, from top to bottom, and beside them who left."""
+    import altair as alt
+
+    boxes, words, arrows, top = [], [], [], 0.0
+    for at, stage in enumerate(stages):
+        name = STAGES.get(stage["stage"], stage["stage"])
+        bottom = top + 46
+        boxes.append({"x": 0, "x2": MAIN, "y": top, "y2": bottom, "fill": "#eef3f8"})
+        words.append({"x": MAIN / 2, "y": top + 17, "text": name, "at": "middle", "bold": False})
+        words.append({"x": MAIN / 2, "y": top + 34, "text": f"n = {stage['reached']:,}", "at": "middle", "bold": True})
+        left = sorted(stage["left"].items(), key=lambda item: (-item[1], item[0]))
+        below = bottom + GAP
+        if left:
+            height = LINE * (len(left) + 1) + 12
+            begin = bottom + 6
+            boxes.append({"x": WIDTH - SIDE, "x2": WIDTH, "y": begin, "y2": begin + height, "fill": "#ffffff"})
+            gone = sum(number for _why, number in left)
+            for line, said in enumerate([f"Left: {gone:,}", *(f"{reason(why)}: {number:,}" for why, number in left)]):
+                words.append(
+                    {
+                        "x": WIDTH - SIDE + 10,
+                        "y": begin + 15 + LINE * line,
+                        "text": said,
+                        "at": "left",
+                        "bold": not line,
+                    }
+                )
+            arrows.append({"x": MAIN / 2, "x2": WIDTH - SIDE, "y": begin + height / 2, "y2": begin + height / 2})
+            below = begin + height + 12
+        if at + 1 < len(stages):
+            arrows.append({"x": MAIN / 2, "x2": MAIN / 2, "y": bottom, "y2": below})
+        top = below
+    height = max(box["y2"] for box in boxes)
+    x, y = alt.Scale(domain=[0, WIDTH], nice=False), alt.Scale(domain=[height, 0], nice=False, zero=False)
+
+    def layer(rows: list[dict[str, Any]]) -> Any:
+        chart = alt.Chart(alt.Data(values=rows))
+        return chart.encode(x=alt.X("x:Q", scale=x, axis=None), y=alt.Y("y:Q", scale=y, axis=None))
+
+    def labels(rows: list[dict[str, Any]], align: Any, weight: Any) -> Any:
+        return (
+            layer(rows)
+            .mark_text(align=align, fontSize=13, fontWeight=weight, baseline="middle", color=charts.INK)
+            .encode(text="text:N")
+        )
+
+    layers = [
+        layer(arrows).mark_rule(color=charts.QUIET, strokeWidth=1.3).encode(x2="x2", y2="y2"),
+        layer(boxes).mark_rect(stroke=charts.QUIET, strokeWidth=1).encode(
+            x2="x2", y2="y2", fill=alt.Fill("fill:N", scale=None, legend=None)),
+    ]  # fmt: skip
+    for align in ("middle", "left"):
+        for bold in (False, True):
+            rows = [word for word in words if word["at"] == align and word["bold"] is bold]
+            if rows:
+                layers.append(labels(rows, "center" if align == "middle" else "left", "bold" if bold else "normal"))
+    said = "; ".join(
+        f"{STAGES.get(stage['stage'], stage['stage'])} {stage['reached']:,}"
+        + "".join(f", {number:,} {reason(why)}" for why, number in stage["left"].items())
+        for stage in stages
+    )
+    return charts.of_chart("flow", "Flow", alt.layer(*layers).properties(width=WIDTH, height=height),
+                           alt_text=f"Flow chart of {len(stages)} stages with those who left: {said}.")  # fmt: skip
+
+
+ANALYSES = [
+    Analysis(
+        id="general.flow",
+        title="Flow",
+        question="Who came how far, and why did the others leave?",
+        method="Counts from the dataset's manifest; shares with Wilson's intervals.",
+        run=run,
+    )
+]

@@ -1,0 +1,155 @@
+"""general.human_vs_model: people against models in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import HUMAN, Data
+from analysis.errors import SkippedError
+from analysis.frames import adjusted, estimates, matches, seats, sides
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODELS = "all models"
+PANELS = 8
+
+
+def run(data: Data, options: Options) -> Result:
+    """The difference between people and models inside strata in which both played."""
+    rows: list[dict[str, Any]] = []
+    dots: list[dict[str, Any]] = []
+    strata, people = 0, 0
+    for role, frame, outcomes, shares in _places(data):
+        common = _common(frame)
+        if common is None:
+            continue
+        strata += common["stratum"].nunique()
+        people += int((common["who"] == HUMAN).sum())
+        models = sorted(set(common["who"]) - {HUMAN})
+        for outcome, heading in outcomes.items():
+            for against in [MODELS, *(models if len(models) > 1 else [])]:
+                own = common if against == MODELS else _common(common[common["who"].isin([HUMAN, against])])
+                found = None if own is None else _difference(own, outcome, options.level)
+                if found:
+                    rows.append({"role": role, "outcome": heading, "key": outcome, "against": against, **found})
+            by = common.assign(side=["People" if who == HUMAN else "Models" for who in common["who"]])
+            for one in estimates(by, ["side"], outcome, share=outcome in shares, level=options.level).to_dict(
+                "records"
+            ):
+                dots.append(
+                    {"role": role, "outcome": heading, **{k: one[k] for k in ("side", "estimate", "low", "high")}}
+                )
+    if not rows:
+        raise SkippedError("In no configuration, role and opponent did both people and models play.")
+    for group in dict.fromkeys((row["role"], row["key"]) for row in rows):
+        adjusted([r for r in rows if (r["role"], r["key"]) == group and r["against"] != MODELS])
+    for row in rows:
+        row.setdefault("p_holm", row["p"])
+    columns = [
+        text("role", "Role"), text("outcome", "Outcome"), text("against", "People less"), count("people", "People, n"),
+        count("models", "Models, n"), count("strata", "Strata"), number("estimate", "Difference"), number("se", "SE"),
+        number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
+    ]  # fmt: skip
+    table = Table("differences", "People less models in the same place", columns, rows,
+                  note="Holm's adjustment is over the models of one role and outcome.")  # fmt: skip
+    shown = list(dict.fromkeys(row["outcome"] for row in dots))[:PANELS]
+    figure = charts.dots("means", "People and models in the same places", [d for d in dots if d["outcome"] in shown],
+                         y="role", colour="side", facet="outcome", x_title="Mean or share")  # fmt: skip
+    numbers = {
+        f"{r['role']}: {r['key']}: {r['against']}": {
+            k: r[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")
+        }
+        for r in rows
+    }
+    return Result([table], [figure], numbers, n={"strata": strata, "people": people})
+
+
+def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], frozenset[str]]]:
+    """Per role (or kind of seat): rows with who, stratum, cluster and outcomes."""
+    import pandas as pd
+
+    base = matches(data)
+    place = pd.Series("", index=base.frame.index, dtype="str")
+    for name in base.config:
+        place = place + "|" + base.frame[name]
+    for kind, roles in sides(data).items():
+        others = {role: [other for other in data.roles if other != role] for role in roles}
+        against = {
+            role: data.who[others[role]].fillna("").apply(lambda row: "|".join(sorted(row)), axis=1)
+            if others[role] else "" for role in roles
+        }  # fmt: skip
+        if len(roles) == 1:
+            role = roles[0]
+            frame = base.frame.assign(who=data.who[role], stratum=place + "§" + against[role])
+            own = [n for n in base.outcomes if not _anothers(n, role, data.roles)]
+            yield charts.label(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
+        elif data.has("seats", "match", "role", "payoff"):
+            unit = seats(data)
+            match = base.frame["match"]
+            known = pd.concat(
+                [pd.DataFrame({"match": match, "role": role, "stratum": place + "§" + against[role]}) for role in roles]
+            )
+            frame = unit.frame.merge(known, on=["match", "role"]).rename(columns={"player": "who"})
+            yield charts.label(kind), frame[frame["who"].notna()], dict(unit.outcomes), unit.shares
+
+
+def _anothers(outcome: str, role: str, roles: list[str]) -> bool:
+    """Whether an outcome is another role's own."""
+    return any(outcome in (f"payoffs_{other}",) or outcome.startswith(f"{other}_") for other in roles if other != role)
+
+
+def _common(frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Rows of strata in which both people and models played."""
+    human = (frame["who"] == HUMAN).groupby(frame["stratum"])
+    both = human.transform("any") & ~human.transform("all")
+    return frame[both] if both.any() else None
+
+
+def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
+    """OLS of the outcome on human and the strata's dummies, CR1 by cluster, from deviations within strata."""
+    import numpy as np
+    from scipy.stats import t
+
+    known = frame[frame[outcome].notna()]
+    known = known if len(known) == len(frame) else _common(known)
+    if known is None or not len(known):
+        return None
+    human = (known["who"] == HUMAN).astype(float)
+    h = human - human.groupby(known["stratum"]).transform("mean")
+    y = known[outcome] - known[outcome].groupby(known["stratum"]).transform("mean")
+    weight = float((h**2).sum())
+    estimate = float((h * y).sum()) / weight
+    scores = (h * (y - estimate * h)).groupby(known["cluster"]).sum()
+    n, k, clusters = len(known), 1 + known["stratum"].nunique(), len(scores)
+    found: dict[str, Any] = {
+        "estimate": estimate, "se": None, "low": None, "high": None, "p": None, "n": n, "clusters": clusters,
+        "people": int(human.sum()), "models": int(n - human.sum()), "strata": k - 1,
+    }  # fmt: skip
+    if clusters >= 2 and n > k:
+        factor = clusters / (clusters - 1) * (n - 1) / (n - k)
+        se = float(np.sqrt(factor * (scores**2).sum())) / weight
+        half = float(t.ppf((1 + level) / 2, clusters - 1)) * se
+        found |= {"se": se, "low": estimate - half, "high": estimate + half}
+        if se > 0:
+            found["p"] = float(2 * t.sf(abs(estimate / se), clusters - 1))
+    return found
+
+
+ANALYSES = [
+    Analysis(
+        id="general.human_vs_model",
+        title="People and models in the same place",
+        question="Do people do otherwise than models in the same configuration and role, against the same opponents?",
+        method=(
+            "Least squares of each outcome on being human and dummies of strata (configuration, role, opponents) in "
+            "which both occur; errors clustered by person."
+        ),
+        needs="both",
+        columns={"matches": ["match", "player_*"]},
+        run=run,
+    )
+]

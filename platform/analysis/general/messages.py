@@ -1,0 +1,111 @@
+"""general.messages: how much is said, and by whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import with_who
+from analysis.results import Analysis, Options, Result, Table, count, number, share, text
+from analysis.toolbox import proportion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUANTILES = {"low": 0.1, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.9}
+
+
+def run(data: Data, options: Options) -> Result:
+    """Words and characters per message and per match by player, and who stays silent."""
+    frame = data.table("messages", ["match", "role", "words", "characters"])
+    if not len(frame):
+        raise SkippedError("No message is in the dataset.")
+    frame["who"] = with_who(data, frame)
+    seats = _seats(data, frame)
+    rows: list[dict[str, Any]] = []
+    per_match = seats.rename(columns={"words": "words", "sent": "messages"})
+    for measure, source, column in (
+        ("Words per message", frame, "words"),
+        ("Characters per message", frame, "characters"),
+        ("Words per match", per_match, "words"),
+        ("Messages per match", per_match, "messages"),
+    ):
+        for player in data.players:
+            values = source.loc[source["who"] == player, column].dropna().astype(float)
+            if len(values):
+                spread = {name: float(values.quantile(q)) for name, q in QUANTILES.items()}
+                rows.append(
+                    {"measure": measure, "player": player, "n": len(values), "mean": float(values.mean()), **spread}
+                )
+    silent = []
+    for player in data.players:
+        own = seats[seats["who"] == player]
+        if len(own):
+            found = proportion(int((own["sent"] == 0).sum()), len(own), level=options.level)
+            silent.append({"player": player, "silent": int((own["sent"] == 0).sum()), **found})
+    tables = [
+        Table(
+            "lengths",
+            "How much is written",
+            [
+                text("measure", "Measure"),
+                text("player", "Player"),
+                count("n", "n"),
+                number("mean", "Mean"),
+                number("low", "10 %"),
+                number("q1", "25 %"),
+                number("median", "Median"),
+                number("q3", "75 %"),
+                number("high", "90 %"),
+            ],
+            rows,
+        ),
+        Table(
+            "silent",
+            "Matches without a message of the player",
+            [
+                text("player", "Player"),
+                count("n", "Seats"),
+                count("silent", "Silent"),
+                share("estimate", "Share"),
+                share("low", "Low"),
+                share("high", "High"),
+            ],
+            silent,
+        ),
+    ]
+    drawn = [row for row in rows if row["measure"] in ("Words per message", "Words per match")]
+    figure = charts.boxes(
+        "words", "Words written", drawn, y="player", facet="measure", x_title="Words", players=data.players
+    )
+    numbers = {f"{row['player']}: {row['measure'].lower()}": {"estimate": row["mean"], "n": row["n"]} for row in rows}
+    return Result(tables, [figure], numbers, n={"messages": len(frame)})
+
+
+def _seats(data: Data, frame: pd.DataFrame) -> pd.DataFrame:
+    """Every seat of matches in which anybody wrote: who, messages sent, words."""
+    import pandas as pd
+
+    match = data.column("matches", "match")
+    talked = set(frame["match"])
+    sums = frame.groupby(["match", "role"])["words"].agg(["size", "sum"])
+    parts = []
+    for role in data.roles:
+        own = pd.DataFrame({"match": match, "role": role, "who": data.who[role]})
+        parts.append(own[own["who"].notna() & own["match"].isin(talked)])
+    seats = pd.concat(parts, ignore_index=True).join(sums, on=["match", "role"])
+    return seats.rename(columns={"size": "sent", "sum": "words"}).fillna({"sent": 0, "words": 0})
+
+
+ANALYSES = [
+    Analysis(
+        id="general.messages",
+        title="Messages",
+        question="How much do players write, and who stays silent?",
+        method="Quantiles per message and per match, and shares of silent seats (Wilson) in matches with messages.",
+        columns={"messages": ["match", "role", "words", "characters"]},
+        run=run,
+    )
+]

@@ -1,0 +1,110 @@
+"""general.models: what the calls of language models took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.results import Analysis, Options, Result, Table, count, number, share, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIMES = {"latency": "Until the answer", "first_text": "Until the first words"}
+
+
+def run(data: Data, options: Options) -> Result:
+    """Calls, tokens, cost and times per model."""
+    wanted = ["match", "model", "outcome", "input_tokens", "output_tokens", "cached_tokens", "cost", *TIMES]
+    frame = data.table("llm_calls", [name for name in wanted if data.has("llm_calls", name)])
+    if not len(frame):
+        raise SkippedError("No language model was called.")
+    frame["model"] = frame["model"].fillna("unknown")
+    rows = [_row(str(model), own) for model, own in frame.groupby("model", sort=True)]
+    times = [
+        {"model": str(model), "what": title, **_spread(own[name]), "n": int(own[name].notna().sum())}
+        for name, title in TIMES.items()
+        if name in frame
+        for model, own in frame.groupby("model", sort=True)
+        if own[name].notna().any()
+    ]
+    tables = [
+        Table(
+            "models",
+            "Calls of language models",
+            [
+                text("model", "Model"),
+                count("calls", "Calls"),
+                count("matches", "Matches"),
+                count("input_tokens", "Tokens in"),
+                count("output_tokens", "Tokens out"),
+                number("cost", "Cost ($)"),
+                number("cost_per_match", "per match"),
+                number("cost_per_move", "per decision"),
+                share("priced", "Price known"),
+            ],
+            rows,
+            note="Cost is of the calls whose price was known; per match and decision of those alone.",
+        ),
+        Table(
+            "times",
+            "Seconds",
+            [
+                text("model", "Model"),
+                text("what", "What"),
+                count("n", "Calls"),
+                number("q1", "25 %"),
+                number("median", "Median"),
+                number("q3", "75 %"),
+                number("p90", "90 %"),
+            ],
+            times,
+        ),
+    ]
+    figures = []
+    if times:
+        dots = [{**row, "estimate": row["median"], "low": row["q1"], "high": row["p90"]} for row in times]
+        figures.append(
+            charts.dots(
+                "times", "Seconds of calls: median, from 25 % to 90 %", dots, y="model", facet="what", x_title="Seconds"
+            )
+        )
+    numbers = {f"{row['model']}: cost": {"estimate": row["cost"], "n": row["calls"]} for row in rows}
+    numbers |= {f"{row['model']}: {row['what'].lower()}": {"estimate": row["median"], "n": row["n"]} for row in times}
+    return Result(tables, figures, numbers, n={"calls": len(frame)})
+
+
+def _row(model: str, own: pd.DataFrame) -> dict[str, Any]:
+    known = own[own["cost"].notna()] if "cost" in own else own[:0]
+    moves = int((known["outcome"] == "move").sum()) if "outcome" in own else 0
+    cost = float(known["cost"].sum()) if len(known) else None
+    return {
+        "model": model,
+        "calls": len(own),
+        "matches": int(own["match"].nunique()),
+        **{name: int(own[name].sum()) for name in ("input_tokens", "output_tokens", "cached_tokens") if name in own},
+        "cost": cost,
+        "cost_per_match": cost / known["match"].nunique() if cost is not None else None,
+        "cost_per_move": cost / moves if cost is not None and moves else None,
+        "priced": len(known) / len(own),
+    }
+
+
+def _spread(values: pd.Series) -> dict[str, float]:
+    known = values.dropna()
+    return {name: float(known.quantile(q)) for name, q in {"q1": 0.25, "median": 0.5, "q3": 0.75, "p90": 0.9}.items()}
+
+
+ANALYSES = [
+    Analysis(
+        id="general.models",
+        title="Language models",
+        question="What did the models' calls take, in tokens, money and time?",
+        method="Sums per model, and quantiles of seconds over calls.",
+        needs="agents",
+        columns={"llm_calls": ["match", "model"]},
+        run=run,
+    )
+]

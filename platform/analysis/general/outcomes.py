@@ -1,0 +1,160 @@
+"""general.outcomes: what came of the matches, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import LARGE, Unit, estimates, level_key, median_interval, units
+from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, number, text
+
+PANELS = 8
+MOST_DOTS = 16
+MOST_MEDIANS = 600
+"""Rows up to which medians get an interval."""
+MOST_CELLS = 5_000
+ALL, VERIFIED = "all matches", "without unverified ones"
+COLUMNS: tuple[Column, ...] = (
+    text("outcome", "Outcome"), text("measure", "Measure"), count("n", "n"), number("estimate", "Estimate"),
+    number("low", "Low"), number("high", "High"), number("sd", "SD"), number("median", "Median"),
+    number("median_low", "Median, low"), number("median_high", "Median, high"), count("missing", "Missing"),
+)  # fmt: skip
+
+
+def run(data: Data, options: Options) -> Result:
+    """Means, medians and shares by cell and by each factor alone."""
+    if not len(data.column("matches", "match")):
+        raise SkippedError("No match is in the dataset.")
+    tables, figures, numbers, warnings = [], [], {}, []
+    for unit in units(data):
+        if not unit.outcomes:
+            continue
+        every = _rows(unit, [], options)
+        by = unit.factors
+        if by and unit.frame.groupby(by, dropna=False).ngroups > MOST_CELLS:
+            by = [name for name in by if name in unit.config]
+            warnings.append(f"More than {MOST_CELLS:,} cells: the table of cells is by parameters alone.")
+        cells = _rows(unit, by, options) if by else every
+        alone = [_factor(unit, name, options) for name in unit.factors]
+        verified = _verified(data, unit)
+        if verified is not None:
+            alone.insert(0, _rows(verified, [], options).assign(factor=VERIFIED, level=""))
+        factors = pd.concat([every.assign(factor=ALL, level=""), *alone])
+        for row in every.to_dict("records"):
+            numbers[f"{unit.name}.{row['key']}" if unit.name != "match" else row["key"]] = {
+                key: row[key] for key in ("estimate", "se", "low", "high", "n", "clusters")
+            }
+        after = "" if unit.name == "match" else "_seats"
+        each = "match" if unit.name == "match" else "seat"
+        heads = [text(name, _heading(unit, name)) for name in by]
+        tables.append(
+            Table(f"cells{after}", f"Outcomes per cell, one {each} per observation", [*heads, *COLUMNS], cells)
+        )
+        tables.append(Table(
+            f"factors{after}", f"Outcomes by each factor alone, one {each} per observation",
+            [text("factor", "Factor"), text("level", "Level"), *COLUMNS],
+            factors.assign(factor=[_heading(unit, name) for name in factors["factor"]]),
+        ))  # fmt: skip
+        figures.append(_figure(unit, by, cells, factors, f"outcomes{after}"))
+    if not tables:
+        raise SkippedError("The game has no result that is a number or true or false.")
+    return Result(tables, figures, numbers, warnings=warnings)
+
+
+def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
+    """A row per group and outcome."""
+    frame = unit.frame if by else unit.frame.assign(**{ALL: ""})
+    keys = list(by) or [ALL]
+    parts = []
+    for name, heading in unit.outcomes.items():
+        share = name in unit.shares
+        found = estimates(frame, keys, name, share=share, level=options.level)
+        parts.append(found.assign(outcome=heading, key=name, measure="share" if share else "mean"))
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows.sort_values(keys, key=lambda column: column.map(level_key), kind="stable") if by else rows
+    rows["median_low"], rows["median_high"] = np.nan, np.nan
+    if len(rows) <= MOST_MEDIANS:
+        _add_medians(rows, frame, keys, options)
+    return rows.drop(columns=[ALL, "smallest", "largest"], errors="ignore").reset_index(drop=True)
+
+
+def _add_medians(rows: pd.DataFrame, frame: pd.DataFrame, keys: list[str], options: Options) -> None:
+    places = frame.groupby(keys, sort=False, dropna=False).indices
+    for at, row in rows[rows["measure"] == "mean"].iterrows():
+        group = tuple(row[key] for key in keys)
+        own = frame.iloc[places[group if len(keys) > 1 else group[0]]]
+        known = own[own[row["key"]].notna()]
+        low, high = median_interval(
+            known[row["key"]].to_numpy(), known["cluster"].tolist(), draws=options.draws, seed=options.seed,
+            level=options.level,
+        )  # fmt: skip
+        rows.loc[at, ["median_low", "median_high"]] = [np.nan if low is None else low, np.nan if high is None else high]
+
+
+def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:
+    rows = _rows(unit, [name], options)
+    return rows.rename(columns={name: "level"}).assign(factor=name)
+
+
+def _heading(unit: Unit, name: str) -> str:
+    return unit.players.get(name) or charts.label(name)
+
+
+def _verified(data: Data, unit: Unit) -> Unit | None:
+    """The unit without imported matches that are marked as unverified; None where there are none."""
+    if not data.has("matches", "unverified"):
+        return None
+    rows = data.table("matches", ["match", "unverified"])
+    odd = set(rows["match"][rows["unverified"].notna() & (rows["unverified"] != "")])
+    kept = unit.frame[~unit.frame["match"].isin(odd)]
+    return replace(unit, frame=kept) if odd and len(kept) else None
+
+
+def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.DataFrame, name: str) -> Figure:
+    """Dots with intervals: the cells where they are few, else every factor's levels; a panel per outcome."""
+    shown = list(dict.fromkeys(cells["key"]))[:PANELS]
+    number_of_cells = len(cells) // max(1, len(unit.outcomes))
+    by_cell = bool(by) and number_of_cells <= MOST_DOTS
+    rows = cells if by_cell else factors
+    drawn: list[dict[str, Any]] = []
+    for row in rows[rows["key"].isin(shown)].to_dict("records"):
+        if by_cell:
+            where = " · ".join(f"{_heading(unit, key)}: {row[key]}" for key in by)
+        else:
+            where = (
+                row["factor"]
+                if row["factor"] in (ALL, VERIFIED)
+                else f"{_heading(unit, row['factor'])}: {row['level']}"
+            )
+        drawn.append(
+            {"where": where, "outcome": row["outcome"], **{k: row[k] for k in ("estimate", "low", "high", "n")}}
+        )
+    several = len(unit.outcomes) > PANELS
+    title = "Outcomes per cell" if by_cell else "Outcomes by each factor alone"
+    return charts.dots(
+        name, title + (f": the first {PANELS} of {len(unit.outcomes)}" if several else ""), drawn, y="where",
+        facet="outcome", x_title="Mean or share", columns=2,
+    )  # fmt: skip
+
+
+ANALYSES = [
+    Analysis(
+        id="general.outcomes",
+        title="Outcomes",
+        question="What came of the matches, in each cell and for each parameter and player alone?",
+        method=(
+            "Means with t intervals (cluster-robust where a person played several matches), shares with Wilson's, and "
+            f"medians with bootstrap intervals (of more than {LARGE:,} values: order statistics); empty values are "
+            "left out of that outcome and counted."
+        ),
+        columns={"matches": ["match", "player_*"]},
+        run=run,
+    )
+]

@@ -1,0 +1,134 @@
+"""general.pay: what people earned."""
+
+from __future__ import annotations
+
+import json
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import words
+from analysis.results import Analysis, Figure, Options, Result, Table, count, number, text
+from analysis.toolbox import mean, pearson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEASURES = {"base": "Base", "bonus": "Bonus", "total": "Together", "hourly": "Per hour"}
+
+
+def run(data: Data, options: Options) -> Result:
+    """Base, bonus and pay per hour, in each currency."""
+    rows, figures, numbers, warnings = [], [], {}, []
+    people, announced = _people(data), _announced(data)
+    for currency, own in people.groupby("currency", sort=True):
+        several = people["currency"].nunique() > 1
+        few = len(own) < options.min_group
+        if few:
+            warnings.append(f"Pay per hour of fewer than {options.min_group} people is not shown ({currency}).")
+        for key, title in MEASURES.items():
+            values = own[key].dropna().astype(float)
+            if not len(values) or (key == "hourly" and few):
+                continue
+            found = mean(values.tolist(), level=options.level)
+            rows.append(
+                {
+                    "currency": currency,
+                    "what": title,
+                    "people": len(values),
+                    **found,
+                    "median": float(values.median()),
+                    "smallest": float(values.min()),
+                    "largest": float(values.max()),
+                }
+            )
+            numbers[f"{title.lower()} ({currency})"] = found
+        if announced is not None and len(own):
+            rows.append(
+                {"currency": currency, "what": "Announced average bonus", "estimate": announced, "people": None}
+            )
+        linked = pearson(own["bonus"].tolist(), own["payoff"].tolist(), level=options.level)
+        numbers[f"bonus and payoff ({currency})"] = linked
+        rows.append({"currency": currency, "what": "Correlation of bonus and payoff", **linked, "people": linked["n"]})
+        if not few:
+            figures.append(_histogram(own, str(currency), announced, several))
+    if not rows:
+        raise SkippedError("Nothing is owed to anybody.")
+    columns = [
+        text("currency", "Currency"),
+        text("what", "What"),
+        count("people", "People"),
+        number("estimate", "Mean"),
+        number("low", "Low"),
+        number("high", "High"),
+        number("median", "Median"),
+        number("smallest", "Smallest"),
+        number("largest", "Largest"),
+    ]
+    return Result(
+        [Table("pay", "What people earned", columns, rows)],
+        [f for f in figures if f],
+        numbers,
+        n={"people": len(people)},
+        warnings=warnings,
+    )
+
+
+def _people(data: Data) -> pd.DataFrame:
+    """One row per participant and currency: base, bonus, total, hourly, payoff."""
+    import numpy as np
+
+    names = ["participant", "reason", "amount", "currency"]
+    frame = data.table("payments", [*names, *(["payoff"] if data.has("payments", "payoff") else [])])
+    if not len(frame):
+        raise SkippedError("Nothing is owed to anybody.")
+    base = frame["reason"] == "base"
+    frame["base"], frame["bonus"] = frame["amount"].where(base, 0.0), frame["amount"].where(~base, 0.0)
+    frame["payoff"] = frame.get("payoff", np.nan)
+    found = frame.groupby(["participant", "currency"], as_index=False).agg(
+        base=("base", "sum"), bonus=("bonus", "sum"), total=("amount", "sum"), payoff=("payoff", "max")
+    )
+    found["hourly"] = np.nan
+    if data.has("participants", "participant", "arrived_at", "ended_at"):
+        times = data.table("participants", ["participant", "arrived_at", "ended_at"])
+        hours = (times["ended_at"] - times["arrived_at"]).dt.total_seconds() / 3600
+        hours = hours.where(hours > 0).set_axis(times["participant"])
+        found["hourly"] = found["total"] / found["participant"].map(hours[~hours.index.duplicated()])
+    return found
+
+
+def _announced(data: Data) -> float | None:
+    """The mean over cells of the average bonus that was announced, from versions.json."""
+    found = []
+    for folder in data.folders:
+        file = folder.path / "versions.json"
+        try:
+            versions = json.loads(file.read_text(encoding="utf-8"))
+            cells = [cell for version in versions for cell in version["content"].get("cells") or ()]
+            found += [float(cell["announced_average"]) for cell in cells if cell.get("announced_average") is not None]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return fmean(found) if found else None
+
+
+def _histogram(own: pd.DataFrame, currency: str, announced: float | None, several: bool) -> Figure:
+    marks: dict[str, float] = {"mean": float(own["bonus"].mean())}
+    if announced is not None:
+        marks["announced average"] = announced
+    name = f"bonus_{words(currency).lower()}" if several else "bonus"
+    return charts.histogram(name, "Bonuses", own["bonus"], x_title=f"Bonus ({currency})", y_title="People", marks=marks)
+
+
+ANALYSES = [
+    Analysis(
+        id="general.pay",
+        title="Pay",
+        question="What did people earn, and does the bonus follow the payoff?",
+        method="Means with t intervals over people; Pearson's correlation with Fisher's interval.",
+        needs="people",
+        columns={"payments": ["participant", "reason", "amount", "currency"]},
+        run=run,
+    )
+]

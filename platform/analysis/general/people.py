@@ -1,0 +1,54 @@
+"""What analyses of participants share: their rows with arm, opponent and parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BEGAN = ("began", "finished", "completed", "in_dataset")
+
+
+def participants(data: Data, *columns: str) -> pd.DataFrame:
+    """Everybody who was given a place, with `arm` (version and cell), `lineup` and their cell's parameters as texts.
+
+    Raises:
+        SkippedError: nobody was.
+    """
+
+    wanted = [n for n in ("participant", "stage", "role", "cell", "version", "in_dataset", *columns) if n]
+    frame = data.table("participants", [*(n for n in wanted if data.has("participants", n)), "dataset"])
+    if not len(frame):
+        raise SkippedError("Nobody was given a place.")
+    several = frame["version"].nunique() > 1 or frame["dataset"].nunique() > 1
+    place = frame["cell"].map(words)
+    if several:
+        place = frame["version"].map(words) + "." + place
+    if frame["dataset"].nunique() > 1:
+        place = frame["dataset"].astype("str") + " " + place
+    frame = frame.assign(arm="cell " + place)
+    if not data.has("cells", "version", "cell"):
+        return frame
+    names = [n for n in data.names("cells") if n.startswith("config_")]
+    lineup = ["lineup"] if data.has("cells", "lineup") else []
+    cells = data.table("cells", ["version", "cell", *lineup, *names, "dataset"]).drop_duplicates(
+        ["dataset", "version", "cell"]
+    )
+    for name in (*lineup, *names):
+        cells[name] = cells[name].map(words).astype("str")
+    cells["dataset"], frame["dataset"] = cells["dataset"].astype("str"), frame["dataset"].astype("str")
+    joined: pd.DataFrame = frame.merge(cells, on=["dataset", "version", "cell"], how="left")
+    return joined
+
+
+def factors(frame: pd.DataFrame) -> dict[str, str]:
+    """Columns by which people are compared, with headings: those that take several values."""
+    wanted = {"arm": "Cell", "role": "Role", "lineup": "Opponents"}
+    wanted |= {name: charts.label(name) for name in frame.columns if name.startswith("config_")}
+    return {name: heading for name, heading in wanted.items() if name in frame and frame[name].nunique() > 1}

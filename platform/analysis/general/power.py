@@ -1,0 +1,121 @@
+"""general.power: which differences a study of this size can find."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import units
+from analysis.results import Analysis, Options, Result, Table, count, number, text
+from analysis.toolbox import mde
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POWERS = (0.8, 0.9)
+SIZES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+"""Of the curve: multiples of the dataset's size."""
+PANELS = 8
+
+
+def run(data: Data, options: Options) -> Result:
+    """The smallest detectable difference of every outcome between two levels of a factor."""
+    rows: list[dict[str, Any]] = []
+    curve: list[dict[str, Any]] = []
+    for unit in units(data):
+        for outcome, heading in unit.outcomes.items():
+            known = unit.frame[unit.frame[outcome].notna()]
+            for factor in unit.factors:
+                sizes = known[factor].value_counts()
+                if len(sizes) != 2:
+                    continue
+                sd = _within(known, unit.factors, outcome)
+                if sd is None or sd <= 0:
+                    continue
+                icc, cluster_size = _clustering(known, outcome)
+                first, second = (int(n) for n in sizes.tolist())
+                about = {"outcome": heading, "factor": unit.players.get(factor) or charts.label(factor), "key": outcome}
+                found = {
+                    f"mde_{power * 100:.0f}": mde(sd, first, second, 1 - options.level, power, icc, cluster_size)[
+                        "estimate"
+                    ]
+                    for power in POWERS
+                }
+                rows.append(
+                    {**about, "n1": first, "n2": second, "sd": sd, "icc": icc, "cluster_size": cluster_size, **found}
+                )
+                if factor == next(f for f in unit.factors if known[f].nunique() == 2):
+                    for times in SIZES:
+                        smallest = mde(sd, first * times, second * times, 1 - options.level, 0.8, icc, cluster_size)
+                        curve.append(
+                            {"outcome": heading, "n": round((first + second) * times), "estimate": smallest["estimate"]}
+                        )
+    if not rows:
+        raise SkippedError("No factor has exactly two levels with varying outcomes.")
+    columns = [
+        text("outcome", "Outcome"),
+        text("factor", "Factor"),
+        count("n1", "n, one level"),
+        count("n2", "n, other"),
+        number("sd", "SD within cells"),
+        number("icc", "ICC"),
+        number("cluster_size", "Cluster size"),
+        number("mde_80", "80 % power"),
+        number("mde_90", "90 % power"),
+    ]
+    shown = list(dict.fromkeys(row["outcome"] for row in curve))
+    more = f": the first {PANELS} of {len(shown)} outcomes" if len(shown) > PANELS else ""
+    figure = charts.lines(
+        "curve",
+        f"Smallest difference found with 80 % power{more}",
+        [row for row in curve if row["outcome"] in shown[:PANELS]],
+        x="n",
+        facet="outcome",
+        x_title="Observations",
+        y_title="Difference",
+    )
+    numbers = {
+        f"{row['key']}: {row['factor']}": {"estimate": row["mde_80"], "n": row["n1"] + row["n2"]} for row in rows
+    }
+    note = "In units of the outcome; the design effect is 1 + (cluster size − 1) · ICC."
+    return Result([Table("smallest", "Smallest detectable differences", columns, rows, note=note)], [figure], numbers)
+
+
+def _within(known: pd.DataFrame, factors: list[str], outcome: str) -> float | None:
+    """The pooled standard deviation within cells."""
+    groups = known.groupby(factors, dropna=False)[outcome]
+    rest = len(known) - groups.ngroups
+    if rest < 1:
+        return None
+    return float((((known[outcome] - groups.transform("mean")) ** 2).sum() / rest) ** 0.5)
+
+
+def _clustering(known: pd.DataFrame, outcome: str) -> tuple[float, float]:
+    """Intra-cluster correlation by one-way analysis of variance (not below 0), and the mean size of a cluster."""
+    groups = known.groupby("cluster")[outcome]
+    sizes = groups.size()
+    n, k = len(known), len(sizes)
+    if k < 2 or n <= k:
+        return 0.0, n / max(k, 1)
+    between = float((sizes * (groups.mean() - known[outcome].mean()) ** 2).sum()) / (k - 1)
+    within = float(((known[outcome] - groups.transform("mean")) ** 2).sum()) / (n - k)
+    usual = (n - float((sizes**2).sum()) / n) / (k - 1)
+    total = between + (usual - 1) * within
+    return (max(0.0, (between - within) / total) if total > 0 else 0.0), n / k
+
+
+ANALYSES = [
+    Analysis(
+        id="general.power",
+        title="Power",
+        question="Which differences can a study of this size find?",
+        method=(
+            "The smallest difference between two levels that a two-sided t test finds with 80 and 90 % power, from the "
+            "standard deviation within cells and the correlation within clusters."
+        ),
+        columns={"matches": ["match", "player_*"]},
+        run=run,
+    )
+]

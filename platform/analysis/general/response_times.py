@@ -1,0 +1,196 @@
+"""general.response_times: how long people take to answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import HUMAN, Data
+from analysis.errors import SkippedError
+from analysis.frames import sorted_levels, words
+from analysis.general.turns import kinds_of_moves
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.toolbox import ols, survival
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_STEPS = 120
+"""Steps of a survival curve that are drawn."""
+MOST_ROUNDS = 30
+
+
+def run(data: Data, options: Options) -> Result:
+    """Quartiles, a regression on round and kind of move, and the share of turns still unanswered over time."""
+    frame = _turns(data)
+    if not len(frame):
+        raise SkippedError("No turn of a person has times.")
+    answered = frame[frame["answered"]]
+    few = f"fewer than {options.min_group}"
+    rows: list[dict[str, Any]] = []
+    hidden = 0
+    for name, title in {"": "All", "role": "Role", "kind": "Kind of move", "round": "Round"}.items():
+        levels = [""] if not name else sorted_levels(answered[name].dropna())
+        for level in levels if name != "round" else levels[:MOST_ROUNDS]:
+            own = answered if not name else answered[answered[name] == level]
+            row: dict[str, Any] = {"by": title, "level": level, "n": len(own)}
+            if own["person"].nunique() < options.min_group:
+                hidden += 1
+                rows.append({"by": title, "level": level, "people": few})
+                continue
+            quartiles = own["seconds"].quantile([0.1, 0.25, 0.5, 0.75, 0.9]).tolist()
+            row |= dict(zip(("low", "q1", "median", "q3", "high"), quartiles, strict=True))
+            rows.append(row | {"people": str(own["person"].nunique())})
+    columns = [
+        text("by", "By"),
+        text("level", "Group"),
+        text("people", "People"),
+        count("n", "Answers"),
+        number("q1", "25 % (s)"),
+        number("median", "Median (s)"),
+        number("q3", "75 % (s)"),
+    ]
+    tables = [Table("seconds", "Seconds from the screen to the answer", columns, rows)]
+    figures, numbers, warnings = [], {}, []
+    if hidden:
+        warnings.append(f"Times of {few} people are not shown ({hidden} groups).")
+    if frame["person"].nunique() >= options.min_group:
+        numbers["median"] = (
+            {"estimate": float(answered["seconds"].median()), "n": len(answered)} if len(answered) else {}
+        )
+        terms = _regression(answered, options)
+        if terms:
+            tables.append(
+                Table(
+                    "regression",
+                    "What goes with longer times: log(seconds + 1)",
+                    [
+                        text("term", "Term"),
+                        number("estimate", "Effect"),
+                        number("se", "SE"),
+                        number("low", "Low"),
+                        number("high", "High"),
+                        p_value(),
+                        count("n", "n"),
+                        count("clusters", "People"),
+                    ],
+                    terms,
+                    note="Errors clustered by person.",
+                )
+            )
+            numbers |= {
+                f"log seconds: {t['term']}": {k: t[k] for k in ("estimate", "se", "low", "high", "p", "n")}
+                for t in terms
+            }
+        curve = _curves(frame, options)
+        if curve:
+            figures.append(
+                charts.lines(
+                    "unanswered",
+                    "Turns still unanswered after the screen was shown",
+                    curve,
+                    x="seconds",
+                    y="share",
+                    colour="role",
+                    x_title="Seconds",
+                    y_title="Share unanswered",
+                    y_format="%",
+                    step=True,
+                    points=False,
+                    y_domain=(0, 1),
+                )
+            )
+    unanswered = int((~frame["answered"]).sum())
+    if unanswered:
+        warnings.append(f"{unanswered:,} turns were never answered: censored in the curves, left out elsewhere.")
+    return Result(
+        tables,
+        figures,
+        numbers,
+        n={
+            "decisions": len(frame),
+            "people": int(frame["person"].nunique()),
+            "clusters": int(frame["person"].nunique()),
+        },
+        warnings=warnings,
+    )
+
+
+def _turns(data: Data) -> pd.DataFrame:
+    """People's own turns: role, round, kind, seconds, answered, person."""
+    import pandas as pd
+
+    extra = [n for n in ("by", "round", "answered") if data.has("decisions", n)]
+    frame = data.table("decisions", ["match", "role", "player", "seconds", "shown_at", *extra])
+    frame["kind"] = kinds_of_moves(data)
+    if "answered" not in frame:
+        frame["answered"] = True
+    frame["answered"] = frame["answered"].fillna(True).astype(bool)
+    own = frame["by"].isna() | ~frame["answered"] if "by" in frame else True
+    frame = frame[(frame["player"] == HUMAN) & own & frame["seconds"].notna() & frame["shown_at"].notna()].copy()
+    frame["round"] = frame["round"].map(words) if "round" in frame else None
+    people: dict[tuple[str, str], str] = {}
+    person = data.person()
+    for role in data.roles:
+        if data.has("matches", f"participant_{role}"):
+            rows = data.table("matches", ["match", f"participant_{role}"]).dropna()
+            people |= {
+                (match, role): person(name)
+                for match, name in zip(rows["match"], rows[f"participant_{role}"], strict=True)
+            }
+    keys = zip(frame["match"], frame["role"], strict=True)
+    frame["person"] = pd.Series([people.get(key, f"{key[0]} {key[1]}") for key in keys], index=frame.index, dtype="str")
+    return frame
+
+
+def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+    import numpy as np
+
+    frame = answered.assign(log_seconds=np.log1p(answered["seconds"]))
+    factors = {
+        name: frame[name].mode().iloc[0]
+        for name in ("round", "kind")
+        if name in frame and 1 < frame[name].nunique() <= MOST_ROUNDS
+    }
+    if not factors:
+        return []
+    found = ols(
+        frame[["log_seconds", "person", *factors]], "log_seconds", factors, clusters="person", level=options.level
+    )
+    people = int(frame["person"].nunique())
+    return [{**term, "n": found["n"], "clusters": people} for term in found["terms"]]
+
+
+def _curves(frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+    """Kaplan–Meier steps by role, thinned out to what a drawing shows; to the time that 99 % needed at most."""
+    import numpy as np
+
+    rows = []
+    for role in sorted_levels(frame["role"].dropna()):
+        own = frame[frame["role"] == role]
+        if own["person"].nunique() < options.min_group:
+            continue
+        found = survival(own["seconds"].tolist(), own["answered"].tolist())
+        end = float(own["seconds"].quantile(0.99))
+        times, shares = np.array([0.0, *found["times"]]), np.array([1.0, *found["share"]])
+        kept = np.flatnonzero(times <= end)
+        kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MOST_STEPS)).round().astype(int))]
+        rows += [{"role": charts.label(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
+    return rows
+
+
+ANALYSES = [
+    Analysis(
+        id="general.response_times",
+        title="Response times",
+        question="How long do people take to answer?",
+        method=(
+            "Seconds from when the question was on the screen to the answer: quartiles; least squares of log(seconds + "
+            "1) on round and kind of move, clustered by person; Kaplan–Meier curves in which unanswered turns are "
+            "censored."
+        ),
+        needs="people",
+        columns={"decisions": ["match", "role", "player", "seconds", "shown_at"]},
+        run=run,
+    )
+]

@@ -1,0 +1,155 @@
+"""general.rounds: what changes from round to round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import adjusted, estimates
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COUNTS = ("round", "run", "period", "month", "day", "item", "auction")
+"""Columns of rounds.csv that count rounds, by the words that games use."""
+ABOUT = ("match", "row", "role", "dataset")
+PANELS = 8
+MOST_ROUNDS = 120
+
+
+def run(data: Data, options: Options) -> Result:
+    """Means by round with intervals clustered by match, and slopes within matches."""
+    frame, outcomes = _rows(data)
+    if not outcomes:
+        raise SkippedError("Neither the game's own rows nor its moves have numbers by round.")
+    means, slopes = [], []
+    shares = {name for table, name in outcomes if data.kind(table, name) == "boolean"}
+    for _table, name in outcomes:
+        heading = charts.label(name)
+        for row in estimates(frame, ["round"], name, share=False, level=options.level).to_dict("records"):
+            if row["n"]:
+                means.append({"outcome": heading, "key": name, "measure": "share" if name in shares else "mean", **row})
+        slope = _slope(frame, name, options.level)
+        if slope:
+            slopes.append({"outcome": heading, "key": name, **slope})
+    means.sort(key=lambda row: (row["outcome"], row["round"]))
+    adjusted(slopes)
+    shown = [charts.label(name) for _table, name in outcomes][:PANELS]
+    more = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
+    drawn = [row for row in means if row["outcome"] in shown and row["round"] <= MOST_ROUNDS]
+    drawn.sort(key=lambda row: shown.index(row["outcome"]))
+    figure = charts.lines(
+        "rounds", f"Means by round{more}", drawn, x="round", facet="outcome", x_title="Round", y_title="Mean or share"
+    )
+    tables = [
+        Table(
+            "means",
+            "Means by round",
+            [
+                text("outcome", "Outcome"),
+                count("round", "Round"),
+                text("measure", "Measure"),
+                count("n", "n"),
+                count("clusters", "Matches"),
+                number("estimate", "Mean"),
+                number("low", "Low"),
+                number("high", "High"),
+            ],
+            means,
+        ),
+        Table(
+            "slopes",
+            "Change per round within a match",
+            [
+                text("outcome", "Outcome"),
+                number("estimate", "Slope"),
+                number("se", "SE"),
+                number("low", "Low"),
+                number("high", "High"),
+                p_value(),
+                p_value("p_holm", "p, Holm"),
+                count("n", "n"),
+                count("clusters", "Matches"),
+            ],
+            slopes,
+        ),
+    ]
+    numbers = {
+        f"slope of {row['key']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
+        for row in slopes
+    }
+    return Result(tables, [figure], numbers, n={"clusters": int(frame["match"].nunique())})
+
+
+def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
+    """Rows with match, cluster, round and outcomes: the game's own, else numbers in its moves."""
+    for table, names in (("rounds", COUNTS), ("decisions", ("round",))):
+        counter = next((name for name in names if data.has(table, "match", name)), None)
+        if counter is None or data.kind(table, counter) not in ("number", "integer"):
+            continue
+        about = (*ABOUT, counter, "move_number", "number")
+        found = [
+            name
+            for name in data.names(table)
+            if name not in about
+            and (table == "rounds" or name.startswith("move_"))
+            and data.kind(table, name) in ("number", "integer", "boolean")
+            and data.column(table, name).notna().any()
+        ]
+        frame = data.table(table, ["match", counter, *found]).rename(columns={counter: "round"})
+        frame = frame[frame["round"].notna()]
+        if found and len(frame):
+            frame = frame.astype({"round": "int64", **dict.fromkeys(found, "float64")})
+            return frame.assign(cluster=frame["match"]), [(table, name) for name in found]
+    return data.table("matches", ["match"]), []
+
+
+def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
+    """OLS outcome ~ round + match dummies, CR1 by match, from deviations within matches."""
+    import numpy as np
+    from scipy.stats import t
+
+    known = frame[frame[name].notna()]
+    x = known["round"] - known["round"].groupby(known["match"]).transform("mean")
+    y = known[name] - known[name].groupby(known["match"]).transform("mean")
+    weight = float((x**2).sum())
+    if weight <= 0:
+        return None
+    estimate = float((x * y).sum()) / weight
+    scores = (x * (y - estimate * x)).groupby(known["match"]).sum()
+    n, clusters = len(known), len(scores)
+    k = 1 + clusters
+    found: dict[str, Any] = {
+        "estimate": estimate,
+        "se": None,
+        "low": None,
+        "high": None,
+        "p": None,
+        "n": n,
+        "clusters": clusters,
+    }
+    if clusters >= 2 and n > k:
+        se = float(np.sqrt(clusters / (clusters - 1) * (n - 1) / (n - k) * (scores**2).sum())) / weight
+        half = float(t.ppf((1 + level) / 2, clusters - 1)) * se
+        found |= {"se": se, "low": estimate - half, "high": estimate + half}
+        if se > 0:
+            found["p"] = float(2 * t.sf(abs(estimate / se), clusters - 1))
+    return found
+
+
+ANALYSES = [
+    Analysis(
+        id="general.rounds",
+        title="Rounds",
+        question="What changes from round to round?",
+        method=(
+            "Means by round with t intervals clustered by match; slopes from least squares on round and match dummies, "
+            "clustered by match, p-values raw and adjusted by Holm's method."
+        ),
+        columns={"matches": ["match"]},
+        run=run,
+    )
+]

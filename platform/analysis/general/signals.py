@@ -1,0 +1,172 @@
+"""general.signals: what browsers told, and whether outcomes depend on those who were least attentive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.errors import SkippedError
+from analysis.frames import estimates, units
+from analysis.results import Analysis, Options, Result, Table, count, number, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COUNTS = {
+    "seconds_open": "Seconds open",
+    "seconds_visible": "Seconds visible",
+    "times_hidden": "Times hidden",
+    "times_blurred": "Times in the background",
+    "pastes": "Pastes",
+    "characters_pasted": "Characters pasted",
+}
+SCORED = ("times_hidden", "times_blurred", "pastes")
+MOST = 0.95
+PANELS = 8
+
+
+def run(data: Data, options: Options) -> Result:
+    """Quartiles of the counts per step, and outcomes with and without the 5 % of people with most of them."""
+    names = [name for name in COUNTS if data.has("signals", name)]
+    frame = data.table("signals", ["participant", "step", *names])
+    if not len(frame) or not names:
+        raise SkippedError("No browser told anything.")
+    rows, hidden = _quartiles(frame, names, options)
+    warnings = [f"Counts of fewer than {options.min_group} people are not shown ({hidden} steps)."] if hidden else []
+    columns = [
+        text("step", "Step"),
+        text("what", "What"),
+        count("people", "People"),
+        number("q1", "25 %"),
+        number("median", "Median"),
+        number("q3", "75 %"),
+        number("largest", "Largest"),
+    ]
+    tables = [Table("counts", "What browsers told, per step", columns, rows)]
+    if data.has("participants", "repeated_messages"):
+        own = data.column("participants", "repeated_messages").dropna().astype(float)
+        if len(own) >= options.min_group:
+            row = {
+                "what": "Repeated messages",
+                "people": len(own),
+                "some": int((own > 0).sum()),
+                "mean": float(own.mean()),
+            }
+            tables.append(
+                Table(
+                    "repeated",
+                    "Messages said before",
+                    [
+                        text("what", "What"),
+                        count("people", "People"),
+                        count("some", "With at least one"),
+                        number("mean", "Mean"),
+                    ],
+                    [row],
+                )
+            )
+    robust = _without(data, frame, [name for name in SCORED if name in names], options)
+    figures = []
+    if robust:
+        tables.append(
+            Table(
+                "robustness",
+                "Robustness check: outcomes without the 5 % with most signals",
+                [
+                    text("outcome", "Outcome"),
+                    text("of", "Of"),
+                    count("n", "n"),
+                    number("estimate", "Mean or share"),
+                    number("low", "Low"),
+                    number("high", "High"),
+                ],
+                robust,
+                note="Signals exclude nobody: this only shows whether results depend on a few people.",
+            )
+        )
+        shown = list(dict.fromkeys(row["outcome"] for row in robust))[:PANELS]
+        figures.append(
+            charts.dots(
+                "robustness",
+                "Robustness check: with and without the 5 % with most signals",
+                [row for row in robust if row["outcome"] in shown],
+                y="of",
+                facet="outcome",
+                x_title="Mean or share",
+            )
+        )
+    numbers = {f"{row['key']}: {row['of']}": {k: row[k] for k in ("estimate", "low", "high", "n")} for row in robust}
+    return Result(tables, figures, numbers, n={"people": int(frame["participant"].nunique())}, warnings=warnings)
+
+
+def _quartiles(frame: pd.DataFrame, names: list[str], options: Options) -> tuple[list[dict[str, Any]], int]:
+    rows, hidden = [], 0
+    for step, own in frame.groupby("step", sort=False):
+        people = own["participant"].nunique()
+        if people < options.min_group:
+            hidden += 1
+            continue
+        for name in names:
+            values = own[name].dropna().astype(float)
+            if len(values):
+                spread = {key: float(values.quantile(q)) for key, q in {"q1": 0.25, "median": 0.5, "q3": 0.75}.items()}
+                rows.append(
+                    {
+                        "step": str(step),
+                        "what": COUNTS[name],
+                        "people": people,
+                        **spread,
+                        "largest": float(values.max()),
+                    }
+                )
+    return rows, hidden
+
+
+def _without(data: Data, frame: pd.DataFrame, scored: list[str], options: Options) -> list[dict[str, Any]]:
+    """Outcomes of all matches with people, and of those without somebody among the 5 % with most signals."""
+    import pandas as pd
+
+    people = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
+    if not scored or not people:
+        return []
+    score = frame.groupby("participant")[scored].sum().astype(float).sum(axis=1)
+    top = set(score[score > score.quantile(MOST)].index)
+    seated = data.table("matches", people)
+    odd = pd.Series(seated.isin(top).any(axis=1).to_numpy(), index=data.column("matches", "match"))
+    human = pd.Series(seated.notna().any(axis=1).to_numpy(), index=data.column("matches", "match"))
+    rows: list[dict[str, Any]] = []
+    for unit in units(data):
+        own = unit.frame[unit.frame["match"].map(human)]
+        for of, part in {"All": own, "Without the top 5 %": own[~own["match"].map(odd)]}.items():
+            for name, heading in unit.outcomes.items():
+                if len(part):
+                    found = estimates(
+                        part.assign(every=""), ["every"], name, share=name in unit.shares, level=options.level
+                    )
+                    row = found.to_dict("records")[0]
+                    rows.append(
+                        {
+                            "outcome": heading,
+                            "key": name,
+                            "of": of,
+                            **{k: row[k] for k in ("n", "estimate", "low", "high")},
+                        }
+                    )
+    return rows
+
+
+ANALYSES = [
+    Analysis(
+        id="general.signals",
+        title="Signals of inattention",
+        question="What did browsers tell, and do outcomes depend on the least attentive?",
+        method=(
+            "Quartiles over people per step; outcomes with and without the 5 % of people whose pages were hidden, in "
+            "the background or pasted into most often: a robustness check, not an exclusion."
+        ),
+        needs="people",
+        columns={"signals": ["participant", "step"]},
+        run=run,
+    )
+]

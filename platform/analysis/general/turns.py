@@ -1,0 +1,32 @@
+"""What analyses of decisions share: kinds of moves, and who moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from analysis import charts
+from analysis.data import Data
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TALK = ("move_message",)
+
+
+def kinds_of_moves(data: Data) -> pd.Series:
+    """What each decision is, aligned with `decisions`: the game's phase, else the fields that the move fills in."""
+    import pandas as pd
+
+    number = len(data.column("decisions", "match"))
+    phase = data.column("decisions", "phase") if data.has("decisions", "phase") else pd.Series([None] * number)
+    if phase.notna().all():
+        return phase.astype("str")
+    filled = pd.Series([""] * number, dtype="str")
+    for name in data.names("decisions"):
+        if name.startswith("move_") and name not in ("move_number", *TALK):
+            there = data.column("decisions", name).notna()
+            label = charts.label(name).lower()
+            filled = filled.mask(there & (filled == ""), label).mask(
+                there & (filled != "") & (filled != label), filled + ", " + label
+            )
+    return phase.astype("str").where(phase.notna(), filled.mask(filled == "", "other"))

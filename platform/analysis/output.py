@@ -1,0 +1,186 @@
+"""What an analysis writes: the report, tables, figures and numbers, first beside the folder and then renamed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from analysis import charts
+from analysis.data import Data, plain
+from analysis.errors import DataError
+from analysis.report import rendered, stamp
+from analysis.results import Options, Outcome
+from analysis.toolbox.numbers import finite
+from analysis.writing import csv_bytes, html_page, latex_table
+
+FORMAT, FORMAT_VERSION = "parley-analysis", 1
+REPORT, RESULTS = "report.html", "results.json"
+ENDINGS = {"tables": {".csv", ".html", ".tex"}, "figures": {".svg", ".png", ".json"}}
+LIBRARIES = ("pandas", "numpy", "scipy", "statsmodels", "altair", "vl-convert-python")
+
+
+def check(to: Path, *, replace: bool) -> None:
+    """Refuse a folder that holds anything, unless an earlier analysis alone wrote it and may be replaced.
+
+    Raises:
+        DataError: with the sentence to show.
+    """
+    if not to.exists():
+        return
+    if not to.is_dir():
+        raise DataError(f"{to} is no folder.")
+    there = sorted(path for path in to.rglob("*") if not path.is_dir())
+    if not there and not any(to.iterdir()):
+        return
+    if not replace:
+        raise DataError(f"{to} is not empty: choose another folder, or --replace what an earlier analysis wrote there.")
+    foreign = [str(path.relative_to(to)) for path in there if not _ours(path.relative_to(to))]
+    if foreign or not _is_analysis(to / RESULTS):
+        what = f"it holds {', '.join(foreign[:3])}" if foreign else f"it has no {RESULTS} of an analysis"
+        raise DataError(f"{to} was not written by an analysis alone ({what}); nothing was replaced.")
+
+
+def _ours(path: Path) -> bool:
+    if len(path.parts) == 1:
+        return path.name in (REPORT, RESULTS)
+    return len(path.parts) == 2 and path.suffix in ENDINGS.get(path.parts[0], ())
+
+
+def _is_analysis(file: Path) -> bool:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("format") == FORMAT
+
+
+def write(data: Data, outcomes: Sequence[Outcome], options: Options, to: Path, *, replace: bool = False) -> None:
+    """Write everything, or nothing.
+
+    Raises:
+        DataError: the folder may not be written to.
+    """
+    check(to, replace=replace)
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}."))
+    except OSError as problem:
+        raise DataError(f"{to} cannot be written: {problem.strerror}.") from None
+    try:
+        drawings = _write_files(data, outcomes, made)
+        software = ", ".join(f"{name} {number}" for name, number in versions().items())
+        (made / REPORT).write_text(
+            rendered(data, outcomes, options, drawings, software), encoding="utf-8", newline="\n"
+        )
+        results = json.dumps(_results(data, outcomes, options), ensure_ascii=False, indent=1, allow_nan=False)
+        (made / RESULTS).write_text(results + "\n", encoding="utf-8", newline="\n")
+        made.chmod(0o755)
+        _put(made, to)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _put(made: Path, to: Path) -> None:
+    """Rename the finished folder to its place; what was there goes only when it stands."""
+    if not to.exists():
+        made.rename(to)
+        return
+    old = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}."))
+    to.rename(old / "old")
+    made.rename(to)
+    shutil.rmtree(old)
+
+
+def _write_files(data: Data, outcomes: Sequence[Outcome], made: Path) -> dict[tuple[str, str], str]:
+    """Write tables and figures; the drawings by analysis and name, for the report."""
+    drawings = {}
+    for part in ENDINGS:
+        (made / part).mkdir()
+    said = stamp(data)
+    for outcome in outcomes:
+        for name, table in outcome.tables.items():
+            file = made / "tables" / f"{outcome.analysis.id}.{name}"
+            _file(file, ".csv").write_bytes(csv_bytes(table))
+            _file(file, ".html").write_text(html_page(table, said), encoding="utf-8", newline="\n")
+            _file(file, ".tex").write_text(latex_table(table), encoding="utf-8", newline="\n")
+        for name, figure in outcome.figures.items():
+            file = made / "figures" / f"{outcome.analysis.id}.{name}"
+            svg = drawings[outcome.analysis.id, name] = figure.svg()
+            _file(file, ".svg").write_text(svg, encoding="utf-8", newline="\n")
+            _file(file, ".png").write_bytes(charts.png(svg))
+            spec = json.dumps(figure.spec, ensure_ascii=False, indent=1)
+            _file(file, ".json").write_text(spec + "\n", encoding="utf-8", newline="\n")
+    return drawings
+
+
+def _file(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _results(data: Data, outcomes: Sequence[Outcome], options: Options) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "dataset": {
+            "sha256": data.sha256,
+            "folders": [
+                {"name": folder.name, "sha256": folder.manifest.get("sha256"), "cutoff": folder.manifest.get("cutoff")}
+                for folder in data.folders
+            ],
+            "demonstration": data.demonstration,
+            "modified": data.modified,
+        },
+        "libraries": versions(),
+        "options": vars(options),
+        "analyses": [_result(outcome) for outcome in outcomes],
+    }
+
+
+def _result(outcome: Outcome) -> dict[str, Any]:
+    name = outcome.analysis.id
+    return {
+        "id": name,
+        "status": outcome.status,
+        "reason": outcome.reason,
+        "n": outcome.result.n,
+        "numbers": _clean(outcome.numbers),
+        "tables": [
+            {"name": table.name, "title": table.title, "rows": len(table.frame), "file": f"tables/{name}.{key}.csv"}
+            for key, table in outcome.tables.items()
+        ],
+        "figures": [
+            {"name": figure.name, "title": figure.title, "alt": figure.alt, "file": f"figures/{name}.{key}.svg"}
+            for key, figure in outcome.figures.items()
+        ],
+        "warnings": list(dict.fromkeys(outcome.result.warnings)),
+    }
+
+
+def _clean(value: Any) -> Any:
+    """Plain data without NaN or infinities, for JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): _clean(part) for key, part in value.items()}
+    if isinstance(value, str | bool) or value is None:
+        return value
+    if isinstance(value, Iterable):
+        return [_clean(part) for part in value]
+    value = plain(value)
+    if isinstance(value, int):
+        return value
+    return finite(value) if isinstance(value, float) else value if value is None else str(value)
+
+
+def versions() -> dict[str, str]:
+    """The libraries that the numbers and drawings come from."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found

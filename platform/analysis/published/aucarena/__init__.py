@@ -1,0 +1,10 @@
+"""AucArena (section 4, appendix B): its tables and figures from a dataset of auctions of several items."""
+
+from analysis.published.aucarena import bidding, results
+from analysis.published.aucarena.measures import corrected_failure_rate, increments
+
+_FOUND = {analysis.id: analysis for module in (results, bidding) for analysis in module.ANALYSES}
+_IN_ORDER = ("skill", "human", "errors", "priorities", "faithful", "increments", "niches", "behaviour", "robustness")
+ANALYSES = [_FOUND[f"aucarena.{name}"] for name in _IN_ORDER]
+
+__all__ = ["ANALYSES", "corrected_failure_rate", "increments"]

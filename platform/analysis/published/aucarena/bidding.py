@@ -1,0 +1,404 @@
+"""How models plan, bid and keep track (sections 4.2 and 4.3; figures 3 to 13; appendix B)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.published.aucarena.measures import corrected_failure_rate
+from analysis.published.aucarena.seats import (
+    GAMES,
+    MATCH,
+    NEEDED,
+    OF_ITEMS,
+    bidders,
+    objective,
+    settings,
+    with_setting,
+)
+from analysis.results import Analysis, Options, Result, Table, count, number, share, text
+from analysis.toolbox import bootstrap, spearman
+from analysis.toolbox.resampling import bootstrap_ratio
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+EDGES = (0.0, 10.0, 11.0, 15.0, 20.0, float("inf"))
+"""The paper names five classes of increments and prints two; percent."""
+MOST_DRAWS = 300
+"""Rank correlations are drawn again at most so often."""
+FAITHFUL: Mapping[str, str] = {
+    "gpt-4-turbo": ".2348, .0715, .6423, .4328", "mistral": ".1252, .2728, .1139, .2779",
+    "gpt-4": ".3741, .3959, .6318, .6443",
+}  # fmt: skip
+INTERVAL = (number("low", "Low"), number("high", "High"))
+
+
+# ---- state tracking ---------------------------------------------------------------------------------------------
+
+
+def errors(data: Data, options: Options) -> Result:
+    """Corrected failure rates of bids and of beliefs."""
+    kinds = ("belief_claims", "belief_errors_budget", "belief_errors_own", "belief_errors_others")
+    rows = bidders(data, ["bids", "withdrawals", *(k for k in kinds if data.has("seats", k))])
+    refused = _refused(data)
+    rows["failed"] = [refused.get((m, r), 0) for m, r in zip(rows["match"], rows["role"], strict=True)]
+    seats = rows.groupby("match")["role"].transform("nunique")
+    made, numbers = [], {}
+    parts: list[tuple[str, Any, Any]] = [("bids", rows["failed"], rows["bids"] + rows["withdrawals"])]
+    if set(kinds) <= set(rows.columns):
+        reports = rows["belief_claims"] / (3 + 2 * (seats - 1))
+        for kind, claims in (("budget", 1), ("own", 2), ("others", 2 * (seats - 1))):
+            title = {"budget": "beliefs: own budget", "own": "beliefs: own profit and items",
+                     "others": "beliefs: others' profits and items"}[kind]  # fmt: skip
+            parts.append((title, rows[f"belief_errors_{kind}"], reports * claims))
+    for kind, failures, correct in parts:
+        frame = rows[["match", "player"]].assign(f=failures.astype(float), c=correct.astype(float))
+        for player, own in frame.groupby("player"):
+            found = bootstrap_ratio(
+                own["f"], own["f"] + own["c"], own["match"], options.draws, options.seed, level=options.level
+            )
+            f, c = int(own["f"].sum()), round(float(own["c"].sum()))
+            made.append({"kind": kind, "player": player, "failures": f, "correct": c,
+                         "estimate": corrected_failure_rate(f, c), "low": found.get("low"), "high": found.get("high"),
+                         "published": ".21 % (lowest)" if kind == "bids" and "gpt-4" in player else None})  # fmt: skip
+            numbers[f"{kind}.{player}"] = {**{k: made[-1][k] for k in ("estimate", "low", "high")}, "n": f + c}
+    table = Table(
+        "rates", "Corrected failure rates",
+        [text("kind", "Kind"), text("player", "Bidder"), count("failures", "F"), count("correct", "C"),
+         share("estimate", "CFR"), share("low", "Low"), share("high", "High"), text("published", "Published")], made,
+        note="CFR = F/(C + F). Bids: F refused tries, C bids and withdrawals. Beliefs: C states to report. The "
+        "published lowest rate is read as one of failed bids.",
+    )  # fmt: skip
+    drawn = [row for row in made if row["estimate"] is not None]
+    figure = charts.bars("rates", "Corrected failure rates", drawn, y="player", facet="kind", x_title="CFR",
+                         x_format=".1%")  # fmt: skip
+    return Result([table], [figure] if drawn else [], numbers)
+
+
+def _refused(data: Data) -> dict[tuple[str, str], int]:
+    """Refused tries before bids and withdrawals, by (match, role)."""
+    if not data.has("decisions", "match", "role", "move", "refused"):
+        return {}
+    moves = data.table("decisions", ["match", "role", "move", "refused"])
+    moves = moves[moves["move"].str.startswith('{"bid"') & moves["refused"].notna()]
+    sums = moves.groupby(["match", "role"])["refused"].sum()
+    return {(str(m), str(r)): int(value) for (m, r), value in sums.items()}
+
+
+# ---- plans ---------------------------------------------------------------------------------------------------------
+
+
+def priorities(data: Data, options: Options) -> Result:
+    """Mean priority of every item in the plan before each item."""
+    plans = _plans(data)
+    if not len(plans):
+        raise SkippedError("No bidder made a plan.")
+    items = data.table("rounds", OF_ITEMS).drop_duplicates(["match", "round"])
+    places: dict[str, dict[str, int]] = {}
+    for match, place, name in zip(items["match"], items["round"], items["item"], strict=True):
+        places.setdefault(match, {})[name] = int(place)
+    cells: dict[tuple[str, str, int, int], list[float]] = {}
+    for (match, _role), own in plans.groupby(["match", "role"], sort=True):
+        about = own.iloc[0]
+        for step, item, value in steps(own, places.get(match, {})):
+            cells.setdefault((about["player"], about["order"], step, item), []).append(value)
+    made = []
+    for (player, order, step, item), values in sorted(cells.items()):
+        earlier = cells.get((player, order, step - 1, item))
+        made.append({"player": player, "order": order, "step": step, "item": item, "estimate": fmean(values),
+                     "change": fmean(values) - fmean(earlier) if earlier else None, "past": item < step,
+                     "n": len(values), "where": f"{player}, {order}"})  # fmt: skip
+    table = Table(
+        "priorities", "Mean priority of each item in the plan before each item",
+        [text("player", "Bidder"), text("order", "Order"), count("step", "Before item"), count("item", "Item"),
+         number("estimate", "Priority"), number("change", "Change"), text("past", "Sold already"),
+         count("n", "Auctions")], made, note="Items by their place in the sale; 3 is most important. Priorities "
+        "of items that are sold already are marked, not left out.",
+    )  # fmt: skip
+    drawn = [{**row, "mark": f"{row['item']}", "step": f"{row['step']}"} for row in made]
+    figure = charts.heat(
+        "priorities", "Mean priority of each item, step by step (left of the diagonal: sold already)", drawn, x="mark",
+        y="step", facet="where", x_title="Item, by place in the sale", y_title="Plan before item",
+        value_title="Priority", value_format=".1f",
+        x_order=[str(at) for at in range(1, 1 + max(row["item"] for row in made))],
+        y_order=[str(at) for at in range(1, 1 + max(row["step"] for row in made))],
+    )  # fmt: skip
+    return Result([table], [figure])
+
+
+def _plans(data: Data) -> pd.DataFrame:
+    moves = data.table("decisions", ["match", "role", "round", "move_number", "move_priorities"])
+    moves = moves[moves["move_priorities"].notna() & moves["round"].notna()]
+    return with_setting(data, moves.sort_values(["match", "move_number"], kind="stable")) if len(moves) else moves
+
+
+def steps(plans: pd.DataFrame, places: Mapping[str, int]) -> Iterator[tuple[int, int, float]]:
+    """(step, item, priority) of one bidder: what holds before each item; what a plan leaves out keeps its priority."""
+    by_step: dict[int, dict[str, float]] = {}
+    for step, words in zip(plans["round"], plans["move_priorities"], strict=True):
+        by_step.setdefault(int(step), {}).update(json.loads(words))
+    holds: dict[str, float] = {}
+    for step in range(1, max(places.values(), default=0) + 1):
+        holds.update(by_step.get(step, {}))
+        for name, value in holds.items():
+            if name in places:
+                yield step, places[name], float(value)
+
+
+PAIRS = (("priority_initial", "bids"), ("priority_initial", "won"), ("priority_current", "bids"),
+         ("priority_current", "won"))  # fmt: skip
+
+
+def faithful(data: Data, options: Options) -> Result:
+    """Rank correlations of priorities with bids made and items won."""
+    items = data.table("rounds", [*OF_ITEMS, "bids", "priority_initial", "priority_current"])
+    items["won"] = (items["winner"] == items["role"]).astype(float)
+    rows = with_setting(data, items)
+    made, numbers = [], {}
+    for player, own in rows.groupby("player"):
+        row: dict[str, Any] = {"player": player, "published": _faithful(player)}
+        for priority, deed in PAIRS:
+            known = own[own[priority].notna()]
+            found = correlation(known, priority, deed, options)
+            key = f"{priority.removeprefix('priority_')}_{deed}"
+            row |= {key: found["estimate"], f"{key}_low": found.get("low"), f"{key}_high": found.get("high"),
+                    f"{key}_p": found["p"], f"{key}_mean": found["mean"], "n": found["n"]}  # fmt: skip
+            numbers[f"{player}.{key}"] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
+        made.append(row)
+    if not any(numbers[key]["n"] for key in numbers):
+        raise SkippedError("No bidder made a plan.")
+    titles = {"initial_bids": "Initial, bids", "initial_won": "Initial, won", "current_bids": "Current, bids",
+              "current_won": "Current, won"}  # fmt: skip
+    columns = [text("player", "Bidder")]
+    for key, title in titles.items():
+        columns += [number(key, title), number(f"{key}_low", "Low"), number(f"{key}_high", "High"),
+                    number(f"{key}_mean", "Mean per auction")]  # fmt: skip
+    table = Table("correlations", "Priorities with bids and wins", [*columns, count("n", "Items"),
+                  text("published", "Published, in this order")], made,
+                  note="Not defined where either side is constant.")  # fmt: skip
+    return Result([table], [], numbers)
+
+
+def correlation(rows: pd.DataFrame, priority: str, deed: str, options: Options) -> dict[str, Any]:
+    """Spearman over all items, a percentile bootstrap by auction, and the mean of the auctions' own values."""
+    found = spearman(rows[priority].tolist(), rows[deed].tolist())
+    each = [
+        value for _key, own in rows.groupby(["match", "role"])
+        if (value := spearman(own[priority].tolist(), own[deed].tolist())["estimate"]) is not None
+    ]  # fmt: skip
+    made = {**found, "mean": fmean(each) if each else None}
+    if found["estimate"] is None:
+        return made
+    plain = [{"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[deed], strict=True)]
+    drawn = bootstrap(
+        plain, lambda some: spearman([r["x"] for r in some], [r["y"] for r in some])["estimate"], "match",
+        min(options.draws, MOST_DRAWS), options.seed, level=options.level,
+    )  # fmt: skip
+    return {**made, "low": drawn.get("low"), "high": drawn.get("high")}
+
+
+def _faithful(player: str) -> str | None:
+    return next((values for name, values in FAITHFUL.items() if name in player), None)
+
+
+# ---- increments -----------------------------------------------------------------------------------------------------
+
+
+def increments(data: Data, options: Options) -> Result:
+    """Bid increments in classes, by both bases."""
+    rows = pace(data)
+    if not len(rows):
+        raise SkippedError("Nobody bid.")
+    made, numbers = [], {}
+    for player, own in rows.groupby("player"):
+        for base, title in (("own", "own preceding bid"), ("standing", "standing bid")):
+            values = own[base].tolist()
+            for low, high in pairwise(EDGES):
+                k = sum(low <= round(value, 9) < high for value in values)
+                made.append({"player": player, "base": title, "class": _class(low, high), "k": k, "n": len(values),
+                             "estimate": k / len(values)})  # fmt: skip
+            steep = sum(round(value, 9) >= EDGES[2] for value in values)
+            numbers[f"{player}.{base}.from_11"] = {"estimate": steep / len(values), "n": len(values)}
+    steepness = [
+        {"player": key.rsplit(".", 2)[0], "base": "own preceding bid" if ".own." in key else "standing bid",
+         **value} for key, value in numbers.items()
+    ]  # fmt: skip
+    tables = [
+        Table("classes", "Bids by increment", [text("player", "Bidder"), text("base", "Over the"),
+              text("class", "Increment, %"), count("k", "Bids"), share("estimate", "Share"), count("n", "of")], made),
+        Table("steep", "Bids at least 11 % above", [text("player", "Bidder"), text("base", "Over the"),
+              share("estimate", "Share"), count("n", "Bids")], steepness),
+    ]  # fmt: skip
+    figure = charts.bars("classes", "Bids by increment", made, y="player", colour="class", facet="base", stacked=True,
+                         x_title="Share of bids", x_format="%",
+                         order=[_class(low, high) for low, high in pairwise(EDGES)])  # fmt: skip
+    return Result(tables, [figure], numbers)
+
+
+def _class(low: float, high: float) -> str:
+    return f"{low:g} and more" if high == float("inf") else f"{low:g} to {high:g}"
+
+
+def pace(data: Data) -> pd.DataFrame:
+    """One row per bid: percent above the bidder's own preceding bid, and above the standing bid before the round.
+
+    Where there is none, over the start price in force. All bids of a round are sealed.
+    """
+    import pandas as pd
+
+    moves = data.table("decisions", ["match", "role", "round", "phase", "move_number", "move_bid"])
+    moves = moves[moves["move_bid"].notna() & moves["round"].notna()]
+    items = data.table("rounds", [*OF_ITEMS, *(["discounts"] if data.has("rounds", "discounts") else [])])
+    starts = {}
+    for row in items.drop_duplicates(["match", "round"]).to_dict("records"):
+        price = int(row["start_price"])
+        for _discount in range(int(row.get("discounts") or 0)):
+            price = max(1, price // 2)
+        starts[row["match"], int(row["round"])] = price
+    found = []
+    moves["bidding"] = moves["phase"].fillna("").str.extract(r"(\d+)", expand=False).fillna("0").astype(int)
+    for (match, place), own in moves.sort_values("move_number", kind="stable").groupby(["match", "round"]):
+        start = starts.get((match, int(place)))
+        if start is None:
+            continue
+        last: dict[str, float] = {}
+        standing = None
+        for _round, bids in own.groupby("bidding", sort=True):
+            for role, bid in zip(bids["role"], bids["move_bid"].astype(float), strict=True):
+                above_own = 100 * (bid / last.get(role, start) - 1)
+                above = 100 * (bid / (start if standing is None else standing) - 1)
+                found.append({"match": match, "role": role, "own": above_own, "standing": above})
+                last[role] = bid
+            standing = max([*bids["move_bid"].astype(float), *([] if standing is None else [standing])])
+    rows = pd.DataFrame(found, columns=["match", "role", "own", "standing"])
+    return with_setting(data, rows) if len(rows) else rows
+
+
+# ---- what sells -----------------------------------------------------------------------------------------
+
+
+def niches(data: Data, options: Options) -> Result:
+    """Winning bids by objective and budget."""
+    import numpy as np
+    from scipy.stats import gaussian_kde, ks_2samp
+
+    items = data.table("rounds", OF_ITEMS)
+    rows = with_setting(data, items[(items["winner"] == items["role"]) & items["price"].notna()])
+    rows["objective"] = [objective(row) for row in rows.to_dict("records")]
+    if rows["objective"].nunique() < 2:
+        raise SkippedError("All bidders had the same objective.")
+    prices = rows["price"].astype(float).to_numpy()
+    edges = np.linspace(prices.min(), prices.max() if prices.max() > prices.min() else prices.min() + 1, 21)
+    drawn, tests = [], []
+    for budget in sorted(rows["budget"].unique(), key=float):
+        own = rows[rows["budget"] == budget]
+        groups = {str(name): part["price"].astype(float).to_numpy() for name, part in own.groupby("objective")}
+        for name, values in groups.items():
+            density, _edges = np.histogram(values, bins=edges, density=True)
+            kernel = gaussian_kde(values) if len(values) > 2 and np.ptp(values) > 0 else None
+            for low, high, height in zip(edges, edges[1:], density, strict=False):
+                middle = (low + high) / 2
+                drawn.append({"budget": f"budget {budget}", "objective": name, "low": float(low), "high": float(high),
+                              "price": float(middle), "density": float(height),
+                              "kernel": None if kernel is None else float(kernel(middle)[0])})  # fmt: skip
+        row: dict[str, Any] = {"budget": budget, "n": len(own)}
+        row |= {f"n_{name}": len(values) for name, values in groups.items()}
+        if len(groups) == 2:
+            test = ks_2samp(*groups.values())
+            row |= {"estimate": float(test.statistic), "p": float(test.pvalue)}
+        tests.append(row)
+    tables = [
+        Table("distance", "Kolmogorov–Smirnov distance of winning bids between objectives",
+              [text("budget", "Budget"), number("estimate", "D"), number("p", "p"), count("n_profit", "Profit"),
+               count("n_items", "Items")], tests, note="The paper sees them diverge from a budget of 30,000 on."),
+        Table("densities", "Densities of winning bids", [text("budget", "Budget"), text("objective", "Objective"),
+              number("low", "From"), number("high", "To"), number("density", "Histogram"),
+              number("kernel", "Kernel")], drawn),
+    ]  # fmt: skip
+    figure = _densities(drawn)
+    numbers = {f"budget {r['budget']}": {k: r.get(k) for k in ("estimate", "p", "n")} for r in tests}
+    return Result(tables, [figure], numbers)
+
+
+def _densities(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Histogram steps as dashes and kernels as lines, a panel per budget."""
+    made = [{**row, "what": f"{row['objective']}: {part}", "value": row[key]}
+            for part, key in (("kernel", "kernel"), ("histogram", "density")) for row in rows
+            if row[key] is not None]  # fmt: skip
+    return charts.lines("densities", "Density of winning bids by objective", made, x="price", y="value", colour="what",
+                        facet="budget", x_title="Winning bid", y_title="Density", points=False)  # fmt: skip
+
+
+def behaviour(data: Data, options: Options) -> Result:
+    """Profit per item won and number of bids, by start price, order and budget."""
+    items = data.table("rounds", [*OF_ITEMS, "bids", "payoff"])
+    rows = with_setting(data, items)
+    made = []
+    for (setting, player, start), own in rows.groupby(["setting", "player", "start_price"]):
+        won = own[own["winner"] == own["role"]]
+        made.append({"setting": setting, "player": player, "start_price": float(start), "won": len(won),
+                     "estimate": float(won["payoff"].mean()) if len(won) else None,
+                     "bids": float(own["bids"].mean()), "n": len(own)})  # fmt: skip
+    order = settings(rows)
+    made.sort(key=lambda row: (order.index(row["setting"]), row["player"], row["start_price"]))
+    table = Table(
+        "items", "Profit per item won and bids, by start price",
+        [text("setting", "Setting"), text("player", "Bidder"), number("start_price", "Start price"),
+         number("estimate", "Profit per item won"), count("won", "Won"), number("bids", "Mean bids"),
+         count("n", "Items")], made,
+    )  # fmt: skip
+    figure = charts.scatter("items", "Profit per item won, by start price", made, x="start_price", y="estimate",
+                            size="bids", colour="player", facet="setting", x_title="Start price",
+                            y_title="Mean profit per item won", size_title="Mean bids",
+                            players=data.players)  # fmt: skip
+    return Result([table], [figure])
+
+
+ROUNDS = {"matches": MATCH, "rounds": OF_ITEMS}
+
+ANALYSES = [
+    Analysis(
+        id="aucarena.errors", title="State tracking (AucArena, figure 3)", question="Do bidders keep track?",
+        method="Corrected failure rates F/(C + F) of bids and of beliefs by kind; percentile bootstrap by auction.",
+        run=errors, games=GAMES, columns={**NEEDED, "seats": ["match", "role", "bids", "withdrawals"]},
+    ),
+    Analysis(
+        id="aucarena.priorities", title="Plans (AucArena, figures 4 and 9)", question="How do plans change?",
+        method="Mean priority that holds for each item before each item is sold, and its change from step to step.",
+        run=priorities, games=GAMES,
+        columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
+    ),
+    Analysis(
+        id="aucarena.faithful", title="Plan and deed (AucArena, figure 6)", question="Do bidders do as they plan?",
+        method="Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
+        f"number of bids and with winning; percentile bootstrap by auction, at most {MOST_DRAWS} draws.",
+        run=faithful, games=GAMES,
+        columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "priority_initial", "priority_current"]},
+    ),
+    Analysis(
+        id="aucarena.increments", title="Bid increments (AucArena, figure 5)", question="How aggressive are bids?",
+        method="Percent above the own preceding bid, and above the standing bid before the round; in five classes, of "
+        "which the paper prints two.",
+        run=increments, games=GAMES,
+        columns={**ROUNDS, "decisions": ["match", "role", "round", "phase", "move_number", "move_bid"]},
+    ),
+    Analysis(
+        id="aucarena.niches", title="Objectives (AucArena, figure 8)", question="Do objectives find different niches?",
+        method="Winning bids by objective and budget: histogram of 20 common bins as density, Gaussian kernels with "
+        "Scott's width, Kolmogorov–Smirnov distance.",
+        run=niches, games=GAMES, columns=ROUNDS,
+    ),
+    Analysis(
+        id="aucarena.behaviour", title="What sells (AucArena, figures 10 to 13)", question="Which items pay?",
+        method="Mean profit per item won and mean number of bids, by start price, order of sale, budget and bidder.",
+        run=behaviour, games=GAMES, columns={**ROUNDS, "rounds": [*OF_ITEMS, "bids", "payoff"]},
+    ),
+]  # fmt: skip

@@ -1,0 +1,31 @@
+"""AucArena: failure rates and bid increments (sections 4.3 and 5, appendix B)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+
+def corrected_failure_rate(failures: int, correct: int) -> float | None:
+    """CFR = F / (C + F); None where nothing had to be done."""
+    return failures / (correct + failures) if correct + failures else None
+
+
+def increments(bids: Sequence[tuple[Hashable, float]], start: float) -> dict[str, Any]:
+    """Percent by which each bid exceeds the bidder's own preceding bid, and the standing one, on one item.
+
+    Args:
+        bids: (bidder, amount) in order; where there is no preceding bid, the start price counts.
+
+    Returns:
+        own and standing, in percent, one value per bid.
+    """
+    last: dict[Hashable, float] = {}
+    standing: float | None = None
+    own_base, standing_base = [], []
+    for bidder, amount in bids:
+        own_base.append(100 * (amount / last.get(bidder, start) - 1))
+        standing_base.append(100 * (amount / (start if standing is None else standing) - 1))
+        last[bidder] = amount
+        standing = amount if standing is None else max(standing, amount)
+    return {"own": own_base, "standing": standing_base}

@@ -1,0 +1,74 @@
+"""One row per auction and bidder, with the setting: budget and order of sale."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.errors import SkippedError
+from analysis.frames import with_who, words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+GAMES = ("item_auction",)
+ORDERS = ("random", "ascending", "descending", "listed")
+MATCH = ["match", "game", "config_budget", "config_order"]
+NEEDED: Mapping[str, Sequence[str]] = {"matches": MATCH, "seats": ["match", "role", "profit", "items"]}
+OF_ITEMS = ["match", "round", "role", "item", "start_price", "winner", "price"]
+
+
+def bidders(data: Data, columns: Sequence[str]) -> pd.DataFrame:
+    """match, role, player, setting, budget, order, at (place in time), and these columns of seats.csv."""
+    if missing := [name for name in columns if not data.has("seats", name)]:
+        raise SkippedError(f"The table seats has no column {', '.join(missing)}.")
+    rows = data.table("seats", [*dict.fromkeys(["match", "role", *columns])])
+    return with_setting(data, rows)
+
+
+def with_setting(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with `match` and `role`, and who played, the setting, and the auction's place in time."""
+    rows = rows.copy()
+    rows["player"] = with_who(data, rows)
+    extra = [name for name in ("started_at", "config_objectives", "config_players") if data.has("matches", name)]
+    about = data.table("matches", [*MATCH, *extra])
+    about = about.sort_values([*(["started_at"] if "started_at" in extra else []), "match"], kind="stable")
+    about["at"] = range(len(about))
+    about["budget"] = [words(value) for value in about["config_budget"]]
+    about["order"] = about["config_order"]
+    about["setting"] = about["budget"] + ", " + about["order"]
+    rows = rows.join(about.set_index("match")[["at", "budget", "order", "setting", *extra]], on="match")
+    rows = rows[rows["player"].notna() & rows["setting"].notna()]
+    if not len(rows):
+        raise SkippedError("No auction is in the dataset.")
+    return rows.sort_values(["at", "role"], kind="stable").reset_index(drop=True)
+
+
+def settings(rows: pd.DataFrame) -> list[str]:
+    """Settings by budget, then by order."""
+
+    def place(setting: str) -> tuple[float, int, str]:
+        budget, order = setting.split(", ", 1)
+        return (float(budget), ORDERS.index(order) if order in ORDERS else 9, order)
+
+    return sorted(rows["setting"].unique(), key=place)
+
+
+def scored(rows: pd.DataFrame) -> list[dict[str, float]]:
+    """Player → mean profit over its seats, auction by auction in order of time."""
+    means = rows.groupby(["at", "player"], sort=True)["profit"].mean()
+    found: dict[Any, dict[str, float]] = {}
+    for (at, player), value in means.items():
+        found.setdefault(at, {})[player] = float(value)
+    return list(found.values())
+
+
+def objective(row: Mapping[str, Any]) -> str:
+    """The bidder's objective in this auction; profit where none was given."""
+    given = row.get("config_objectives")
+    listed = json.loads(given) if isinstance(given, str) else None
+    place = int(str(row["role"]).removeprefix("p")) - 1
+    return str(listed[place]) if listed and place < len(listed) else "profit"

@@ -1,0 +1,125 @@
+"""CoopEval: discounted payoffs, and whether a contract or mediator makes cooperation hold (sections 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+TOLERANCE = 1e-9
+Profile = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published base game by the letters of its actions.
+
+    Attributes:
+        actions: letters in order of A0, A1, …; the same for every seat.
+        cooperate: the cooperative letter.
+        points: every seat's points in a profile.
+    """
+
+    seats: int
+    actions: tuple[str, ...]
+    cooperate: str
+    points: Callable[[Profile], tuple[float, ...]]
+
+
+def _table(table: Mapping[str, tuple[float, float]]) -> Callable[[Profile], tuple[float, ...]]:
+    return lambda profile: table["".join(profile)]
+
+
+def _public_goods(profile: Profile) -> tuple[float, ...]:
+    shared = 1.5 * profile.count("C") / 3
+    return tuple(shared + (action == "D") for action in profile)
+
+
+def _travelers(profile: Profile) -> tuple[float, ...]:
+    one, other = (int(claim) for claim in profile)
+    if one == other:
+        return (float(one), float(other))
+    low = min(one, other)
+    return (low + 2.0, low - 2.0) if one < other else (low - 2.0, low + 2.0)
+
+
+GAMES: Mapping[str, Published] = {
+    "prisoners_dilemma": Published(
+        2, ("C", "D"), "C", _table({"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)})
+    ),
+    "public_goods": Published(3, ("C", "D"), "C", _public_goods),
+    "travelers_dilemma": Published(2, ("2", "3", "4", "5"), "5", _travelers),
+    "trust": Published(2, ("G", "K"), "G", _table({"GG": (10, 10), "GK": (0, 20), "KG": (6, 2), "KK": (4, 4)})),
+    "stag_hunt": Published(2, ("S", "H"), "S", _table({"SS": (5, 5), "SH": (0, 3), "HS": (3, 0), "HH": (3, 3)})),
+}
+CODES = {f"A{number}": number for number in range(10)}
+
+
+def discounted(payoffs: Sequence[float], delta: float) -> float | None:
+    """Σ w_t·payoff_t with w_t = (1-δ)δ^t, and δ^(T-1) for the last round; None without rounds."""
+    if not payoffs:
+        return None
+    last = len(payoffs) - 1
+    return sum((1 - delta) * delta**t * points for t, points in enumerate(payoffs[:last])) + delta**last * payoffs[last]
+
+
+def design_quality(
+    game: str, contract: Mapping[str, float] | None = None, mediator: Mapping[Any, str] | None = None
+) -> dict[str, Any]:
+    """Whether cooperation is an equilibrium (ns) and weakly dominant for all (wd) under a contract or a mediator.
+
+    Args:
+        game: key of a published base game.
+        contract: what playing an action earns, by letter (or A0, A1, …); actions left out earn 0.
+        mediator: the action that delegators play, by their number.
+    """
+    if game not in GAMES:
+        return {"ns": None, "wd": None, "note": f"{game} has no cooperative outcome to judge by"}
+    base = GAMES[game]
+    if contract is not None:
+        paid = {_letter(base, action): float(value) for action, value in contract.items()}
+
+        def with_payments(profile: Profile) -> tuple[float, ...]:
+            own = [paid.get(action, 0.0) for action in profile]
+            return tuple(
+                points + gets - (sum(own) - gets) / (base.seats - 1)
+                for points, gets in zip(base.points(profile), own, strict=True)
+            )
+
+        return _quality(base, base.actions, base.cooperate, with_payments)
+    if mediator is None:
+        return _quality(base, base.actions, base.cooperate, base.points)
+    rule = {int(number): _letter(base, action) for number, action in mediator.items()}
+    if rule.get(base.seats) != base.cooperate:
+        return {"ns": False, "wd": False}
+
+    def resolved(profile: Profile) -> tuple[float, ...]:
+        delegators = profile.count("delegate")
+        return base.points(tuple(rule[delegators] if action == "delegate" else action for action in profile))
+
+    return _quality(base, (*base.actions, "delegate"), "delegate", resolved)
+
+
+def _letter(base: Published, action: str) -> str:
+    return base.actions[CODES[action]] if action in CODES and action not in base.actions else action
+
+
+def _quality(
+    base: Published, actions: Sequence[str], target: str, points: Callable[[Profile], tuple[float, ...]]
+) -> dict[str, Any]:
+    at_rest = points((target,) * base.seats)
+    nash, dominant = True, True
+    for seat in range(base.seats):
+        for action in actions:
+            if action == target:
+                continue
+            gains = []
+            for others in product(actions, repeat=base.seats - 1):
+                with_target = (*others[:seat], target, *others[seat:])
+                instead = (*others[:seat], action, *others[seat:])
+                gains.append(points(with_target)[seat] - points(instead)[seat])
+            alone = (target,) * seat + (action,) + (target,) * (base.seats - seat - 1)
+            nash = nash and points(alone)[seat] <= at_rest[seat] + TOLERANCE
+            dominant = dominant and min(gains) >= -TOLERANCE and max(gains) > TOLERANCE
+    return {"ns": nash, "wd": dominant}

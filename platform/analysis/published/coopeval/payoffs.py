@@ -1,0 +1,568 @@
+"""Which mechanism works, who gains from whom, and what selection makes of it (tables; figures 3, 19 to 38)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.published.coopeval.tournaments import (
+    GAMES,
+    NEEDED,
+    Tournament,
+    normalised,
+    over_runs_then_games,
+    said,
+    spread,
+    tournaments,
+)
+from analysis.results import Analysis, Options, Result, Table, count, number, text
+from analysis.toolbox import deviation_ratings, replicator
+from analysis.toolbox.evolution import replicator_path
+
+if TYPE_CHECKING:
+    from analysis.data import Data
+
+AVERAGE = "all agents"
+MEANS: Mapping[str, str] = {
+    "none": ".072 ± .015",
+    "repetition": ".587 ± .141",
+    "reputation_first_order": ".321 ± .138",
+    "reputation_higher_order": ".227 ± .097",
+    "mediation": ".695 ± .082",
+    "contract": ".801 ± .037",
+}
+AFTER: Mapping[str, str] = {
+    "none": ".021 ± .021",
+    "repetition": ".992 ± .005",
+    "mediation": "1.000",
+    "contract": ".999 ± .001",
+}
+SHOWN_STEPS = 40
+UNIT = "Normalised: 0 is the payoff in equilibrium, 1 that when all cooperate."
+
+
+# ---- tables --------------------------------------------------------------------------------------------
+
+
+def scores(run: Tournament) -> dict[str, dict[str, float]]:
+    """By agent and for all agents: normalised mean and, where there is a tensor, fitness after the dynamics."""
+    found: dict[str, dict[str, float]] = {}
+    means = run.means()
+    for label, value in means.items():
+        if (score := normalised(value, run.game)) is not None:
+            found[label] = {"mean": score, "points": value}
+    if not found:
+        return {}
+    found[AVERAGE] = {
+        "mean": fmean(one["mean"] for one in found.values()),
+        "points": fmean(one["points"] for one in found.values()),
+    }
+    if (U := run.tensor()) is not None:
+        after = replicator(U)
+        values = [*zip(run.types, after["fitness"], strict=True), (AVERAGE, after["average"])]
+        for label, value in values:
+            found[label]["fitness"] = normalised(value, run.game) or 0.0
+    return found
+
+
+def collected(runs: Sequence[Tournament], what: str) -> dict[tuple[str, str], dict[tuple[str, int], float]]:
+    """(mechanism, agent) → (game, run) → score."""
+    found: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
+    for run in runs:
+        for label, score in scores(run).items():
+            if what in score:
+                found.setdefault((run.mechanism, label), {})[run.game, run.run] = score[what]
+    return found
+
+
+def payoffs(data: Data, options: Options) -> Result:
+    """Mean and fitness by mechanism, per game and over all games."""
+    runs = tournaments(data)
+    mean, fitness = collected(runs, "mean"), collected(runs, "fitness")
+    if not mean:
+        raise SkippedError("No base game has payoffs of reference.")
+    whole, parts, numbers = [], [], {}
+    for (mechanism, label), values in mean.items():
+        own, after = over_runs_then_games(values), over_runs_then_games(fitness.get((mechanism, label), {}))
+        shown = label == AVERAGE
+        whole.append(
+            {
+                "mechanism": said(mechanism),
+                "agent": label,
+                "mean": own["estimate"],
+                "mean_se": own["se"],
+                "published_mean": MEANS.get(mechanism) if shown else None,
+                "fitness": after["estimate"],
+                "fitness_se": after["se"],
+                "published_fitness": AFTER.get(mechanism) if shown else None,
+                "n": own["n"],
+            }
+        )
+        numbers[f"{mechanism}.{label}.mean"] = own
+        if after["n"]:
+            numbers[f"{mechanism}.{label}.fitness"] = after
+        for game in dict.fromkeys(game for game, _run in values):
+            of_game = spread([value for (name, _run), value in values.items() if name == game])
+            later = spread([v for (name, _run), v in fitness.get((mechanism, label), {}).items() if name == game])
+            parts.append(
+                {
+                    "mechanism": said(mechanism),
+                    "game": said(game),
+                    "agent": label,
+                    "mean": of_game["estimate"],
+                    "mean_se": of_game["se"],
+                    "fitness": later["estimate"],
+                    "fitness_se": later["se"],
+                    "n": of_game["n"],
+                }
+            )
+    scored = (number("mean", "Mean"), number("mean_se", "SE"), number("fitness", "Fitness"), number("fitness_se", "SE"))
+    tables = [
+        Table(
+            "aggregate",
+            "Score by mechanism, over the base games",
+            [
+                text("mechanism", "Mechanism"),
+                text("agent", "Agent"),
+                *scored[:2],
+                text("published_mean", "Published mean"),
+                *scored[2:],
+                text("published_fitness", "Published fitness"),
+                count("n", "Games"),
+            ],
+            whole,
+            note=f"{UNIT} Standard errors over the games.",
+        ),
+        Table(
+            "games",
+            "Score by mechanism and base game",
+            [text("mechanism", "Mechanism"), text("game", "Game"), text("agent", "Agent"), *scored, count("n", "Runs")],
+            parts,
+            note=f"{UNIT} Standard errors over the runs.",
+        ),
+    ]
+    drawn = [
+        {
+            "mechanism": row["mechanism"],
+            "agent": row["agent"],
+            "estimate": row["mean"],
+            "low": None if row["mean_se"] is None else row["mean"] - row["mean_se"],
+            "high": None if row["mean_se"] is None else row["mean"] + row["mean_se"],
+        }
+        for row in whole
+    ]
+    figure = charts.dots(
+        "aggregate",
+        "Mean score by mechanism ± SE over the base games",
+        drawn,
+        y="agent",
+        facet="mechanism",
+        x_title="Normalised mean",
+        same_scale=True,
+    )
+    return Result(tables, [figure], numbers, warnings=_apart(runs))
+
+
+def _apart(runs: Sequence[Tournament]) -> list[str]:
+    """Base games without references, and tournaments in which not everybody met."""
+    games = {said(run.game) for run in runs if normalised(0, run.game) is None}
+    warnings = [f"Without payoffs of reference, not in these scores: {', '.join(sorted(games))}."] if games else []
+    left = sum(run.tensor() is None and "reputation" not in run.mechanism for run in runs)
+    if left:
+        warnings.append(
+            f"In {left} tournaments not every combination of agents was played: mean over seats, no fitness."
+        )
+    return warnings
+
+
+def ranking(data: Data, options: Options) -> Result:
+    """Mechanisms by their mean, with the ranks' bootstrap intervals."""
+    values = {m: own for (m, label), own in collected(tournaments(data), "mean").items() if label == AVERAGE}
+    if len(values) < 2:
+        raise SkippedError("There is one mechanism: analyse the datasets of several together.")
+    found = {mechanism: over_runs_then_games(own) for mechanism, own in values.items()}
+    drawn = drawn_ranks(values, options)
+    order = sorted(found, key=lambda mechanism: -found[mechanism]["estimate"])
+    made = [
+        {
+            "rank": place,
+            "mechanism": said(mechanism),
+            **found[mechanism],
+            "rank_low": drawn[mechanism][0],
+            "rank_high": drawn[mechanism][1],
+            "published": PLACES.get(mechanism),
+        }
+        for place, mechanism in enumerate(order, start=1)
+    ]
+    table = Table(
+        "mechanisms",
+        "Mechanisms by mean score",
+        [
+            count("rank", "Rank"),
+            text("mechanism", "Mechanism"),
+            number("estimate", "Mean"),
+            number("se", "SE"),
+            number("rank_low", "Rank, low"),
+            number("rank_high", "Rank, high"),
+            count("n", "Games"),
+            count("published", "Published rank"),
+        ],
+        made,
+        note=UNIT,
+    )
+    shown = [
+        {
+            **row,
+            "low": None if row["se"] is None else row["estimate"] - row["se"],
+            "high": None if row["se"] is None else row["estimate"] + row["se"],
+        }
+        for row in made
+    ]
+    figure = charts.dots("mechanisms", "Mean score of mechanisms ± SE", shown, y="mechanism", x_title="Normalised mean")
+    return Result(
+        [table],
+        [figure],
+        {row["mechanism"]: {"estimate": row["estimate"], "se": row["se"], "n": row["n"]} for row in made},
+    )
+
+
+PLACES: Mapping[str, int] = {
+    "contract": 1,
+    "mediation": 2,
+    "repetition": 3,
+    "reputation_first_order": 4,
+    "reputation_higher_order": 5,
+    "none": 6,
+}
+
+
+def drawn_ranks(values: Mapping[str, Mapping[tuple[str, int], float]], options: Options) -> dict[str, Any]:
+    """Percentiles of each mechanism's rank over draws of games, and of runs within each drawn game."""
+    import numpy as np
+
+    rng = np.random.default_rng(options.seed)
+    games = sorted({game for own in values.values() for game, _run in own})
+    mechanisms = list(values)
+    if len(games) < 2:
+        return dict.fromkeys(mechanisms, (None, None))
+    by_game = {
+        mechanism: {game: [v for (name, _run), v in sorted(own.items()) if name == game] for game in games}
+        for mechanism, own in values.items()
+    }
+    ranks = []
+    for _draw in range(options.draws):
+        chosen = rng.integers(0, len(games), size=len(games))
+        means = []
+        for mechanism in mechanisms:
+            parts = []
+            for at in chosen:
+                runs = by_game[mechanism][games[at]]
+                if runs:
+                    parts.append(fmean(runs[place] for place in rng.integers(0, len(runs), size=len(runs))))
+            means.append(fmean(parts) if parts else float("nan"))
+        ranks.append([1 + sum(other > own for other in means) for own in means])
+    low, high = np.quantile(np.array(ranks), [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
+    return {m: (float(low[at]), float(high[at])) for at, m in enumerate(mechanisms)}
+
+
+# ---- who gains from whom -------------------------------------------------------------------------------
+
+
+def pooled(runs: Sequence[Tournament]) -> list[Tournament]:
+    """The runs of each base game and mechanism together, where everybody met; run 0."""
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for run in runs:
+        groups.setdefault((run.mechanism, run.game), []).extend(run.outcomes)
+    made = [Tournament(mechanism, game, 0, outcomes) for (mechanism, game), outcomes in groups.items()]
+    found = [one for one in made if one.tensor() is not None]
+    if not found:
+        raise SkippedError("There is no tournament in which all agents met (reputation has none).")
+    return found
+
+
+def meta_games(data: Data, options: Options) -> Result:
+    """Own and other's payoff of every combination of agents."""
+    made, figures = [], []
+    for one in pooled(tournaments(data)):
+        U, types = one.tensor(), one.types
+        rows = []
+        for third in range(len(types)) if U.ndim == 3 else [None]:
+            for i, own in enumerate(types):
+                for j, other in enumerate(types):
+                    rest = () if third is None else (third,)
+                    if U.ndim > 3:
+                        continue
+                    mine, theirs = float(U[(i, j, *rest)]), float(U[(j, i, *rest)])
+                    rows.append(
+                        {
+                            "mechanism": said(one.mechanism),
+                            "game": said(one.game),
+                            "agent": own,
+                            "other": other,
+                            "third": "" if third is None else f"third: {types[third]}",
+                            "own": mine,
+                            "others": theirs,
+                            "estimate": value if (value := normalised(mine, one.game)) is not None else mine,
+                        }
+                    )
+        made += rows
+        if rows:
+            title = f"{said(one.game).capitalize()}, {said(one.mechanism)}: own payoff of the row's agent"
+            figures.append(
+                charts.heat(
+                    f"{one.game}_{one.mechanism}",
+                    title,
+                    rows,
+                    x="other",
+                    y="agent",
+                    facet="third" if U.ndim == 3 else "",
+                    x_title="Other agent",
+                    y_title="Agent",
+                    value_title="Normalised" if normalised(0, one.game) is not None else "Points",
+                    x_order=types,
+                    y_order=types,
+                )
+            )
+    table = Table(
+        "payoffs",
+        "Mean points of the row's agent and of the other",
+        [
+            text("mechanism", "Mechanism"),
+            text("game", "Game"),
+            text("agent", "Agent"),
+            text("other", "Other"),
+            text("third", "Third"),
+            number("own", "Own"),
+            number("others", "Other's"),
+            number("estimate", "Normalised"),
+        ],
+        made,
+        note="Means over repetitions, then over seat orders; self-play counts both seats.",
+    )
+    return Result([table], figures)
+
+
+def dynamics(data: Data, options: Options) -> Result:
+    """Population and fitness, step by step."""
+    made, ends = [], []
+    for one in pooled(tournaments(data)):
+        where = f"{said(one.game)}, {said(one.mechanism)}"
+        steps = list(replicator_path(one.tensor()))
+        for step in shown_steps(len(steps)):
+            population, fitness = steps[step]
+            for at, label in enumerate(one.types):
+                score = normalised(float(fitness[at]), one.game)
+                made.append(
+                    {
+                        "where": where,
+                        "mechanism": said(one.mechanism),
+                        "game": said(one.game),
+                        "agent": label,
+                        "step": step,
+                        "at": step + 1,
+                        "population": float(population[at]),
+                        "fitness": float(fitness[at]) if score is None else score,
+                    }
+                )
+        population, fitness = steps[-1]
+        average = float(population @ fitness)
+        ends.append(
+            {
+                "where": where,
+                "steps": len(steps) - 1,
+                "points": average,
+                "estimate": normalised(average, one.game),
+                **{label: float(share) for label, share in zip(one.types, population, strict=True)},
+            }
+        )
+    labels = [
+        key
+        for key in dict.fromkeys(k for row in ends for k in row)
+        if key not in ("where", "steps", "points", "estimate")
+    ]
+    tables = [
+        Table(
+            "ends",
+            "After the dynamics",
+            [
+                text("where", "Tournament"),
+                count("steps", "Steps"),
+                number("points", "Average points"),
+                number("estimate", "Normalised"),
+                *(number(label, f"Share of {label}") for label in labels),
+            ],
+            ends,
+        ),
+        Table(
+            "steps",
+            "Population and fitness by step",
+            [
+                text("where", "Tournament"),
+                text("agent", "Agent"),
+                count("step", "Step"),
+                number("population", "Share"),
+                number("fitness", "Fitness"),
+            ],
+            made,
+        ),
+    ]
+    figures = []
+    for mechanism in dict.fromkeys(row["mechanism"] for row in made):
+        own = [row for row in made if row["mechanism"] == mechanism]
+        for what, title in (("population", "Share of each agent"), ("fitness", "Fitness of each agent")):
+            figures.append(
+                charts.lines(
+                    f"{what}_{mechanism.replace(' ', '_').replace('-', '_')}",
+                    f"{title} under replicator dynamics: {mechanism}",
+                    own,
+                    x="at",
+                    y=what,
+                    colour="agent",
+                    facet="game",
+                    x_title="Step, from 1",
+                    y_title=title,
+                    log_x=True,
+                    points=False,
+                    players=data.players,
+                )
+            )
+    return Result(tables, figures, {row["where"]: {"estimate": row["estimate"], "n": row["steps"]} for row in ends})
+
+
+def shown_steps(length: int) -> list[int]:
+    """Steps at about equal distances on a logarithmic axis, the first and the last among them."""
+    last = length - 1
+    places = {round((last + 1) ** (part / SHOWN_STEPS)) - 1 for part in range(SHOWN_STEPS + 1)}
+    return sorted({0, last, *(place for place in places if 0 <= place <= last)})
+
+
+# ---- ratings -------------------------------------------------------------------------------------------
+
+
+def deviation(data: Data, options: Options) -> Result:
+    """Ranks of deviation ratings."""
+    ranks: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
+    ratings: dict[tuple[str, str], dict[tuple[str, int], float]] = {}
+    for run in tournaments(data):
+        if (U := run.tensor()) is None:
+            continue
+        rated = deviation_ratings(U)
+        for label, rank, rating in zip(run.types, rank_best_first(rated), rated, strict=True):
+            ranks.setdefault((run.mechanism, label), {})[run.game, run.run] = rank
+            ratings.setdefault((run.mechanism, label), {})[run.game, run.run] = rating
+    if not ranks:
+        raise SkippedError("There is no tournament in which all agents met (reputation has none).")
+    made = []
+    for (mechanism, label), own in ranks.items():
+        made.append(
+            {
+                "mechanism": said(mechanism),
+                "agent": label,
+                **over_runs_then_games(own),
+                "rating": over_runs_then_games(ratings[mechanism, label])["estimate"],
+                "published": "Claude 3.0, GPT-4o 5.4" if mechanism == "none" else None,
+            }
+        )
+    order = list(dict.fromkeys(row["mechanism"] for row in made))
+    made.sort(key=lambda row: (order.index(row["mechanism"]), row["estimate"]))
+    table = Table(
+        "ranks",
+        "Mean rank by deviation rating",
+        [
+            text("mechanism", "Mechanism"),
+            text("agent", "Agent"),
+            number("estimate", "Rank"),
+            number("se", "SE"),
+            number("rating", "Rating, points"),
+            count("n", "Games"),
+            text("published", "Published"),
+        ],
+        made,
+        note="1 is best, ties averaged. Published ratings fix whatever is tight in one solution of the solver and "
+        "agree with the lexicographic minimum in 28 of 48 tournaments: expect other ranks.",
+    )
+    shown = [
+        {
+            **row,
+            "low": None if row["se"] is None else row["estimate"] - row["se"],
+            "high": None if row["se"] is None else row["estimate"] + row["se"],
+        }
+        for row in made
+    ]
+    figure = charts.dots(
+        "ranks",
+        "Mean rank by deviation rating ± SE",
+        shown,
+        y="agent",
+        facet="mechanism",
+        x_title="Rank (1 is best)",
+        same_scale=True,
+    )
+    return Result(
+        [table], [figure], {f"{r['mechanism']}.{r['agent']}": {k: r[k] for k in ("estimate", "se", "n")} for r in made}
+    )
+
+
+def rank_best_first(ratings: Sequence[float]) -> list[float]:
+    """Ranks from 1 for the highest rating, ties averaged, after rounding to 1e-9."""
+    rounded = [round(rating, 9) for rating in ratings]
+    return [
+        1 + sum(other > own for other in rounded) + (sum(other == own for other in rounded) - 1) / 2 for own in rounded
+    ]
+
+
+ANALYSES = [
+    Analysis(
+        id="coopeval.payoffs",
+        title="Scores of mechanisms (CoopEval, aggregate and per-game tables)",
+        question="Which mechanism works?",
+        method="Mean: fitness against the uniform population (reputation: mean over seats); fitness: after replicator "
+        "dynamics (η .1, at most 1,000 steps), the average weighted by the population; mean over runs, normalised, "
+        "then mean ± SE over the base games.",
+        run=payoffs,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="coopeval.ranking",
+        title="Ranking of mechanisms (CoopEval)",
+        question="Which mechanism works best?",
+        method="Mechanisms by mean score; ranks' percentile bootstrap over games and runs within them.",
+        run=ranking,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="coopeval.meta_game",
+        title="Meta-games (CoopEval, figures 19 to 38)",
+        question="Who gains from whom?",
+        method="Mean discounted payoff of each agent with each other, over repetitions and seat orders; three seats: "
+        "one panel per third agent.",
+        run=meta_games,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="coopeval.dynamics",
+        title="Selection (CoopEval, figure 3)",
+        question="Which agents does selection favour?",
+        method="Discrete replicator dynamics from the uniform population (η .1) on the mean over runs; no reputation, "
+        "whose matches have no meta-game.",
+        run=dynamics,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="coopeval.deviation",
+        title="Robust strength (CoopEval)",
+        question="Which agents are robustly strong?",
+        method="Deviation ratings (lexicographic minimum of deviation gains) of every tournament, as ranks; mean over "
+        "runs, then mean ± SE over the base games.",
+        run=deviation,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+]

@@ -1,0 +1,584 @@
+"""What is played, voted, designed and said (figures 2, 4 to 18)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.frames import with_who
+from analysis.published.coopeval.measures import design_quality
+from analysis.published.coopeval.tournaments import GAMES, REPUTATION, said, spread
+from analysis.results import Analysis, Options, Result, Table, count, share, text
+from analysis.toolbox import proportion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+DECISIONS = ["match", "role", "round", "phase", "move"]
+ABOUT = ["match", "repetition", "config_base_game", "config_mechanism"]
+WILSON = (share("estimate", "Share"), share("low", "Low"), share("high", "High"))
+NO_HISTORY = "no history"
+PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
+    ("mediation", "ns"): "95.8, 95.8, 97.2, 75.0, 27.8, 61.1",
+    ("contract", "ns"): "91.7, 91.7, 87.5, 91.7, 65.3, 59.7",
+}
+"""Figure 18, percent: Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen."""
+
+
+def moves(data: Data, phase: str) -> pd.DataFrame:
+    """Moves of a phase, read: match, role, round, move, player, repetition, base game, mechanism."""
+    rows = data.table("decisions", DECISIONS)
+    rows = rows[rows["phase"] == phase].reset_index(drop=True)
+    rows["move"] = [json.loads(words) if isinstance(words, str) else {} for words in rows["move"]]
+    return placed(data, rows)
+
+
+def placed(data: Data, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with `match` and `role`, and who played, in which base game, mechanism and run."""
+    rows = rows.copy()
+    rows["player"] = with_who(data, rows)
+    about = data.table("matches", ABOUT).set_index("match")
+    rows = rows.join(about.rename(columns={"config_base_game": "game", "config_mechanism": "mechanism"}), on="match")
+    return rows[rows["player"].notna() & rows["mechanism"].notna()].reset_index(drop=True)
+
+
+def _groups(rows: pd.DataFrame, *keys: str) -> Any:
+    return rows.groupby(list(keys), sort=True)
+
+
+# ---- what is played ------------------------------------------------------------------------------------
+
+
+def actions(data: Data, options: Options) -> Result:
+    """Mean stated probability of each action, and realised shares."""
+    acts = moves(data, "act")
+    if not len(acts):
+        raise SkippedError("The decisions have no phase “act”.")
+    stated = [{**row, "stated": probabilities(row["move"])} for row in acts.to_dict("records")]
+    realised = placed(data, data.table("rounds", ["match", "role", "action"]))
+    played: dict[tuple[str, str], Counter[str]] = {}
+    for row in realised.to_dict("records"):
+        played.setdefault((row["game"], row["mechanism"]), Counter())[str(row["action"])] += 1
+    sums: dict[tuple[str, str], dict[str, float]] = {}
+    number_of: Counter[tuple[str, str]] = Counter()
+    for row in stated:
+        key = (row["game"], row["mechanism"])
+        number_of[key] += 1
+        for action, probability in row["stated"].items():
+            own = sums.setdefault(key, {})
+            own[action] = own.get(action, 0.0) + probability
+    made = []
+    for key in sorted(sums):
+        names = sorted({*sums[key], *played.get(key, ())}, key=lambda name: (name == "delegate", name))
+        total = sum(played.get(key, Counter()).values())
+        for action in names:
+            made.append(
+                {
+                    "game": said(key[0]),
+                    "mechanism": said(key[1]),
+                    "action": action,
+                    "estimate": sums[key].get(action, 0.0) / number_of[key],
+                    "realised": played[key][action] / total if total and action != "delegate" else None,
+                    "n": number_of[key],
+                }
+            )
+    table = Table(
+        "actions",
+        "Actions by base game and mechanism",
+        [
+            text("game", "Game"),
+            text("mechanism", "Mechanism"),
+            text("action", "Action"),
+            share("estimate", "Stated"),
+            share("realised", "Realised"),
+            count("n", "Decisions"),
+        ],
+        made,
+        note="Stated: mean probability; realised: after chance, and after the mediator acted for who delegated.",
+    )
+    order = sorted({row["action"] for row in made}, key=lambda name: (name == "delegate", name))
+    figure = charts.bars(
+        "actions",
+        "Stated probability of each action",
+        made,
+        y="mechanism",
+        colour="action",
+        facet="game",
+        stacked=True,
+        x_title="Mean stated probability",
+        x_format="%",
+        order=order,
+    )
+    return Result([table], [figure])
+
+
+def probabilities(move: Mapping[str, Any]) -> dict[str, float]:
+    """Stated probability by action."""
+    if isinstance(move.get("percentages"), Mapping):
+        return {name: value / 100 for name, value in move["percentages"].items()}
+    return {str(move["action"]): 1.0} if "action" in move else {}
+
+
+def reactions(data: Data, options: Options) -> Result:
+    """Realised actions given what co-players played in the round before."""
+    columns = ["match", "round", "role", "group", "action"]
+    rows = placed(data, data.table("rounds", columns))
+    rows = rows[rows["mechanism"].isin(["repetition", *REPUTATION])]
+    if not len(rows):
+        raise SkippedError("No match was repeated: there is nothing to react to.")
+    counts = reacted(rows)
+    totals: Counter[tuple[str, ...]] = Counter()
+    for key, k in counts.items():
+        totals[key[:-1]] += k
+    made = [
+        {
+            "mechanism": said(mechanism),
+            "game": said(game),
+            "player": player,
+            "after": after,
+            "action": action,
+            "k": k,
+            **proportion(k, totals[mechanism, game, player, after], level=options.level),
+        }
+        for (mechanism, game, player, after, action), k in sorted(counts.items())
+    ]
+    table = Table(
+        "reactions",
+        "Actions after a co-player's previous action",
+        [
+            text("mechanism", "Mechanism"),
+            text("game", "Game"),
+            text("player", "Agent"),
+            text("after", "After"),
+            text("action", "Action"),
+            count("k", "Times"),
+            *WILSON,
+            count("n", "of"),
+        ],
+        made,
+        note="Each co-player of a game with three seats counts separately.",
+    )
+    figures = []
+    for mechanism in dict.fromkeys(row["mechanism"] for row in made):
+        own = [{**row, "where": f"{row['player']}, {row['after']}"} for row in made if row["mechanism"] == mechanism]
+        figures.append(
+            charts.bars(
+                mechanism.replace(" ", "_").replace("-", "_"),
+                f"Actions after a co-player's previous action: {mechanism}",
+                own,
+                y="where",
+                colour="action",
+                facet="game",
+                stacked=True,
+                x_title="Share",
+                x_format="%",
+                order=sorted({row["action"] for row in own}),
+            )
+        )
+    return Result([table], figures)
+
+
+def reacted(rows: pd.DataFrame) -> Counter[tuple[str, str, str, str, str]]:
+    """How often: (mechanism, game, player, co-player's previous action, own action).
+
+    The previous action is that of each present co-player in the round before, with whomever it was.
+    """
+    found: Counter[tuple[str, str, str, str, str]] = Counter()
+    ordered = rows.sort_values(["match", "round"], kind="stable").to_dict("records")
+    for _match, own in groupby(ordered, key=itemgetter("match")):
+        before: dict[str, str] = {}
+        for _round, now in groupby(own, key=itemgetter("round")):
+            plain = list(now)
+            for row in plain:
+                others = [o["role"] for o in plain if o["group"] == row["group"] and o["role"] != row["role"]]
+                known = [f"after {before[role]}" for role in others if role in before] or [NO_HISTORY]
+                for after in known:
+                    found[row["mechanism"], row["game"], row["player"], after, str(row["action"])] += 1
+            before = {row["role"]: str(row["action"]) for row in plain}
+    return found
+
+
+# ---- votes ---------------------------------------------------------------------------------------------
+
+
+def votes(data: Data, options: Options) -> Result:
+    """Approvals, signatures and delegation."""
+    rows = data.table("matches", [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"])
+    rows = rows[rows["config_mechanism"].isin(["mediation", "contract"])]
+    if not len(rows):
+        raise SkippedError("No match had a mediator or a contract.")
+    largest, adopted = [], []
+    for (mechanism, game), own in _groups(rows, "config_mechanism", "config_base_game"):
+        known = own["winner_approvals"].dropna()
+        for approvals, k in sorted(known.astype(int).value_counts().items()):
+            largest.append(
+                {
+                    "mechanism": said(mechanism),
+                    "game": said(game),
+                    "approvals": f"{approvals}",
+                    "k": int(k),
+                    **proportion(int(k), len(known), level=options.level),
+                }
+            )
+        together = own["contract_active"] if mechanism == "contract" else own["delegation_rate"] >= 1
+        by_run = together.fillna(False).astype(float).groupby(own["repetition"]).mean()
+        adopted.append({"mechanism": said(mechanism), "game": said(game), **spread(by_run.tolist())})
+    given, signed = _approvals(data), _signatures(data)
+    tables = [
+        Table(
+            "largest",
+            "Largest number of approvals",
+            [
+                text("mechanism", "Mechanism"),
+                text("game", "Game"),
+                text("approvals", "Approvals"),
+                count("k", "Matches"),
+                *WILSON,
+                count("n", "of"),
+            ],
+            largest,
+        ),
+        Table(
+            "adopted",
+            "Matches in which all sign or delegate",
+            [
+                text("mechanism", "Mechanism"),
+                text("game", "Game"),
+                share("estimate", "Share"),
+                share("se", "SE over runs"),
+                count("n", "Runs"),
+            ],
+            adopted,
+        ),
+        Table(
+            "approvals",
+            "Approvals that proposals got, by who proposed",
+            [
+                text("mechanism", "Mechanism"),
+                text("player", "Proposer"),
+                share("estimate", "Share"),
+                share("se", "SE over runs"),
+                count("n", "Runs"),
+            ],
+            given,
+        ),
+        Table(
+            "signing",
+            "Who signs, and who delegates",
+            [
+                text("mechanism", "Mechanism"),
+                text("player", "Agent"),
+                share("estimate", "Share"),
+                share("se", "SE over runs"),
+                count("n", "Runs"),
+            ],
+            signed,
+        ),
+    ]
+    bars = [
+        charts.bars(
+            "largest",
+            "Largest number of approvals",
+            largest,
+            y="game",
+            colour="approvals",
+            facet="mechanism",
+            stacked=True,
+            x_title="Share of matches",
+            x_format="%",
+            order=sorted({row["approvals"] for row in largest}, key=int),
+        ),
+        _with_errors("adopted", "Matches in which all sign or delegate", adopted, "game"),
+    ]
+    bars += [_with_errors("approvals", "Approvals by who proposed", given, "player")] if given else []
+    bars += [_with_errors("signing", "Signing and delegating by agent", signed, "player")] if signed else []
+    return Result(tables, bars)
+
+
+def _with_errors(name: str, title: str, rows: Sequence[Mapping[str, Any]], y: str) -> Any:
+    drawn = [
+        {
+            **row,
+            "low": None if row["se"] is None else row["estimate"] - row["se"],
+            "high": None if row["se"] is None else row["estimate"] + row["se"],
+        }
+        for row in rows
+    ]
+    return charts.bars(name, f"{title} ± SE", drawn, y=y, facet="mechanism", x_title="Share", x_format="%")
+
+
+def _over_runs(values: Mapping[tuple[str, str], Mapping[Any, Sequence[float]]]) -> list[dict[str, Any]]:
+    """(mechanism, player) → run → values as rows with the mean of the runs' means."""
+    return [
+        {"mechanism": said(mechanism), "player": player, **spread([sum(own) / len(own) for own in runs.values()])}
+        for (mechanism, player), runs in sorted(values.items())
+    ]
+
+
+def _approvals(data: Data) -> list[dict[str, Any]]:
+    seat = {(row["match"], row["role"]): row["player"] for row in moves(data, "propose").to_dict("records")}
+    found: dict[tuple[str, str], dict[Any, list[float]]] = {}
+    for row in moves(data, "approve").to_dict("records"):
+        for name, approved in (row["move"].get("approve") or {}).items():
+            proposer = seat.get((row["match"], f"p{name[1:]}"))
+            if proposer is not None:
+                runs = found.setdefault((row["mechanism"], proposer), {})
+                runs.setdefault(row["repetition"], []).append(float(bool(approved)))
+    return _over_runs(found)
+
+
+def _signatures(data: Data) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], dict[Any, list[float]]] = {}
+    for row in moves(data, "sign").to_dict("records"):
+        runs = found.setdefault((row["mechanism"], row["player"]), {})
+        runs.setdefault(row["repetition"], []).append(float(bool(row["move"].get("sign"))))
+    if data.has("rounds", "match", "role", "delegated"):
+        acted = placed(data, data.table("rounds", ["match", "role", "delegated"]))
+        for row in acted[(acted["mechanism"] == "mediation") & acted["delegated"].notna()].to_dict("records"):
+            runs = found.setdefault(("mediation", row["player"]), {})
+            runs.setdefault(row["repetition"], []).append(float(row["delegated"]))
+    return _over_runs(found)
+
+
+# ---- designs -------------------------------------------------------------------------------------------
+
+
+def designs(data: Data, options: Options) -> Result:
+    """How many proposals make cooperation stable, by who proposed."""
+    quality: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
+    for row in moves(data, "propose").to_dict("records"):
+        found = design_quality(row["game"], row["move"].get("contract"), row["move"].get("mediator"))
+        if found["ns"] is not None:
+            quality.setdefault((row["mechanism"], row["player"]), {}).setdefault(row["game"], []).append(found)
+    if not quality:
+        raise SkippedError("No contract or mediator was proposed for a game with a cooperative outcome.")
+    made = []
+    for (mechanism, player), games in sorted(quality.items()):
+        for criterion, title in (("ns", "stable (Nash)"), ("wd", "weakly dominant")):
+            per_game = [sum(one[criterion] for one in own) / len(own) for own in games.values()]
+            made.append(
+                {
+                    "mechanism": said(mechanism),
+                    "player": player,
+                    "criterion": title,
+                    **spread(per_game),
+                    "proposals": sum(len(own) for own in games.values()),
+                    "published": PUBLISHED_DESIGNS.get((mechanism, criterion)),
+                }
+            )
+    table = Table(
+        "designs",
+        "Sound proposals by who proposed",
+        [
+            text("mechanism", "Mechanism"),
+            text("player", "Proposer"),
+            text("criterion", "Cooperation is"),
+            share("estimate", "Share"),
+            share("se", "SE over games"),
+            count("n", "Games"),
+            count("proposals", "Proposals"),
+            text("published", "Published, % (Claude, Gemini-R, Gemini-B, GPT-5.2, GPT-4o, Qwen)"),
+        ],
+        made,
+    )
+    drawn = [
+        {
+            **row,
+            "low": None if row["se"] is None else row["estimate"] - row["se"],
+            "high": None if row["se"] is None else row["estimate"] + row["se"],
+        }
+        for row in made
+    ]
+    figure = charts.bars(
+        "designs",
+        "Sound proposals by who proposed ± SE over games",
+        drawn,
+        y="player",
+        colour="criterion",
+        facet="mechanism",
+        x_title="Share of proposals",
+        x_format="%",
+    )
+    return Result(
+        [table],
+        [figure],
+        {f"{r['mechanism']}.{r['player']}.{r['criterion']}": {k: r[k] for k in ("estimate", "se", "n")} for r in made},
+    )
+
+
+# ---- reasons -------------------------------------------------------------------------------------------
+
+LABELS: Mapping[str, str] = {
+    "individual_utility": "individual utility",
+    "equilibrium": "equilibrium",
+    "social_welfare": "social welfare",
+    "inequity_aversion": "inequity aversion",
+    "reciprocity": "reciprocity",
+    "strategic_influence": "influence",
+    "trust": "trust",
+    "competitiveness": "competitiveness",
+    "uncertainty": "uncertainty",
+    "social_norms": "social norms",
+    "misunderstanding": "misunderstanding",
+    "exploration": "exploration",
+    "risk_aversion": "risk aversion",
+    "legibility": "legibility",
+    "multidimensional": "several dimensions",
+}
+PUBLISHED_REASONS: Mapping[str, float] = {
+    "individual_utility": 0.795,
+    "equilibrium": 0.702,
+    "strategic_influence": 0.491,
+    "uncertainty": 0.327,
+}
+"""Of 38,350 reasonings."""
+LABELS_FILE = "labels.csv"
+PREFIX = "label_"
+
+
+def reasons(data: Data, options: Options) -> Result:
+    """Share of reasonings with each label."""
+    rows = labelled(data)
+    rows["game"] = [said(name) for name in rows["game"]]
+    rows["mechanism"] = [said(name) for name in rows["mechanism"]]
+    names = [name for name in rows.columns if name.startswith(PREFIX)]
+    made = []
+    for by, title in (("", "all"), ("mechanism", "mechanism"), ("player", "agent"), ("game", "base game")):
+        for level, own in [("all", rows)] if not by else [(key, part) for key, part in rows.groupby(by, sort=True)]:
+            for name in names:
+                key = name.removeprefix(PREFIX)
+                known = own[name].dropna()
+                made.append(
+                    {
+                        "by": title,
+                        "level": level,
+                        "label": LABELS.get(key, key.replace("_", " ")),
+                        **proportion(int(known.sum()), len(known), level=options.level),
+                        "published": PUBLISHED_REASONS.get(key) if not by else None,
+                    }
+                )
+    table = Table(
+        "labels",
+        "Reasonings with each label",
+        [
+            text("by", "By"),
+            text("level", "Level"),
+            text("label", "Label"),
+            *WILSON,
+            count("n", "Reasonings"),
+            share("published", "Published"),
+        ],
+        made,
+        note="Labels of the first judge; a reasoning may have several.",
+    )
+    figures = [
+        charts.dots(
+            "labels",
+            "Share of reasonings with each label",
+            [r for r in made if r["by"] == "all"],
+            y="label",
+            x_title="Share",
+            x_format="%",
+        )
+    ]
+    for title in ("mechanism", "agent", "base game"):
+        own = [row for row in made if row["by"] == title]
+        if len({row["level"] for row in own}) > 1:
+            figures.append(
+                charts.heat(
+                    title.replace(" ", "_"),
+                    f"Share of reasonings with each label, by {title}",
+                    own,
+                    x="level",
+                    y="label",
+                    value_title="Share",
+                )
+            )
+    return Result(
+        [table],
+        figures,
+        {row["label"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in made if row["by"] == "all"},
+    )
+
+
+def labelled(data: Data) -> pd.DataFrame:
+    """The judged reasonings of the dataset's matches, with the labels as true and false."""
+    import pandas as pd
+
+    found: list[dict[str, Any]] = []
+    for folder in data.folders:
+        path = folder.path / LABELS_FILE
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as opened:
+                found += [row for row in csv.DictReader(opened) if row.get("judge_number", "1") in ("1", "")]
+    if not found:
+        raise SkippedError("Nobody has labelled the reasonings: the dataset's folder has no labels.csv.")
+    rows = pd.DataFrame(found)
+    for name in [name for name in rows.columns if name.startswith(PREFIX)]:
+        rows[name] = rows[name].str.upper().map({"TRUE": True, "FALSE": False, "1": True, "0": False}).astype("boolean")
+    rows = rows[rows["match"].isin(set(data.column("matches", "match")))].reset_index(drop=True)
+    return placed(data, rows)
+
+
+OF_DECISIONS = {"matches": ABOUT, "decisions": DECISIONS}
+
+ANALYSES = [
+    Analysis(
+        id="coopeval.actions",
+        title="Actions (CoopEval, figures 8 and 9)",
+        question="What is played?",
+        method="Mean stated probability of each action over decisions; realised shares over rounds and seats.",
+        run=actions,
+        games=GAMES,
+        columns={**OF_DECISIONS, "rounds": ["match", "role", "action"]},
+    ),
+    Analysis(
+        id="coopeval.reactions",
+        title="Reciprocity (CoopEval, figures 10 to 13)",
+        question="Do agents reciprocate?",
+        method="Realised action given each present co-player's action in the round before; Wilson intervals.",
+        run=reactions,
+        games=GAMES,
+        columns={"matches": ABOUT, "rounds": ["match", "round", "role", "group", "action"]},
+    ),
+    Analysis(
+        id="coopeval.votes",
+        title="Adoption (CoopEval, figures 14 to 17)",
+        question="Are mechanisms adopted?",
+        method="Largest approval count per match; share of matches in which all sign or delegate; approvals by who "
+        "proposed; signing and delegating by agent; standard errors over runs.",
+        run=votes,
+        games=GAMES,
+        columns={"matches": [*ABOUT, "winner_approvals", "contract_active", "delegation_rate"], "decisions": DECISIONS},
+    ),
+    Analysis(
+        id="coopeval.designs",
+        title="Designs (CoopEval, figure 18)",
+        question="Are designs sound?",
+        method="Stable: nobody gains alone from leaving the target (all cooperate, or all delegate to a mediator that "
+        "then cooperates); weakly dominant: the target is never worse and once better than each alternative; ε 1e-9; "
+        "mean ± SE over games. Every match has its own proposals, where the published ones were reused.",
+        run=designs,
+        games=GAMES,
+        columns=OF_DECISIONS,
+    ),
+    Analysis(
+        id="coopeval.reasons",
+        title="Reasons (CoopEval, figures 2 and 4 to 7)",
+        question="Why do agents act so?",
+        method="Share of reasonings with each of a judge's labels, overall and by mechanism, agent and base game; "
+        "Wilson intervals; radar charts as dots.",
+        run=reasons,
+        games=GAMES,
+        columns={"matches": ABOUT},
+    ),
+]

@@ -1,0 +1,140 @@
+"""Tournaments: the matches of one base game under one mechanism, and their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from analysis.errors import SkippedError
+from analysis.toolbox.evolution import meta_game
+
+if TYPE_CHECKING:
+    from analysis.data import Data
+
+GAMES = ("social_dilemma",)
+NEEDED: Mapping[str, Sequence[str]] = {
+    "matches": ["match", "game", "repetition", "config_base_game", "config_mechanism", "payoffs_*"]
+}
+MECHANISMS: Mapping[str, str] = {
+    "none": "none",
+    "repetition": "repetition",
+    "reputation_first_order": "first-order reputation",
+    "reputation_higher_order": "higher-order reputation",
+    "mediation": "mediation",
+    "contract": "contract",
+}
+BASE_GAMES: Mapping[str, str] = {
+    "prisoners_dilemma": "prisoner's dilemma",
+    "public_goods": "public goods",
+    "travelers_dilemma": "traveler's dilemma",
+    "trust": "trust game",
+    "stag_hunt": "stag hunt",
+    "matching_pennies": "matching pennies",
+    "custom": "custom game",
+}
+REFERENCES: Mapping[str, tuple[float, float]] = {
+    "prisoners_dilemma": (1, 2),
+    "public_goods": (1, 1.5),
+    "travelers_dilemma": (2, 5),
+    "trust": (4, 10),
+}
+"""Payoffs in equilibrium and when all cooperate, which are 0 and 1 when normalised."""
+REPUTATION = ("reputation_first_order", "reputation_higher_order")
+MOST_SEATS = 4
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """One complete run: matches of a base game under a mechanism.
+
+    Attributes:
+        outcomes: per match, the types in its seats and their payoffs.
+    """
+
+    mechanism: str
+    game: str
+    run: int
+    outcomes: Sequence[tuple[Sequence[str], Sequence[float]]]
+
+    @property
+    def types(self) -> list[str]:
+        return sorted({label for seated, _points in self.outcomes for label in seated})
+
+    def tensor(self) -> Any | None:
+        """U[own, other, …]; None for reputation, and where types have not all met."""
+        seats = {len(seated) for seated, _points in self.outcomes}
+        if self.mechanism in REPUTATION or len(seats) != 1 or max(seats) > MOST_SEATS or max(seats) < 2:
+            return None
+        return meta_game(self.outcomes, self.types)
+
+    def means(self) -> dict[str, float]:
+        """Each type's mean payoff: against the uniform population where there is a tensor, else over its seats."""
+        U = self.tensor()
+        if U is not None:
+            return {label: float(U[at].mean()) for at, label in enumerate(self.types)}
+        points: dict[str, list[float]] = {}
+        for seated, paid in self.outcomes:
+            for label, value in zip(seated, paid, strict=True):
+                points.setdefault(label, []).append(value)
+        return {label: fmean(values) for label, values in sorted(points.items())}
+
+
+def tournaments(data: Data) -> list[Tournament]:
+    """Every run of every base game and mechanism, in the order of the paper."""
+    roles = [role for role in data.roles if data.has("matches", f"payoffs_{role}")]
+    rows = data.table(
+        "matches",
+        ["match", "repetition", "config_base_game", "config_mechanism", *(f"payoffs_{role}" for role in roles)],
+    )
+    groups: dict[tuple[str, str, int], list[tuple[list[str], list[float]]]] = {}
+    who = {role: data.who[role].tolist() for role in roles}
+    paid = {role: rows[f"payoffs_{role}"].tolist() for role in roles}
+    about = zip(rows["config_mechanism"], rows["config_base_game"], rows["repetition"], strict=True)
+    for at, (mechanism, game, run) in enumerate(about):
+        if not isinstance(mechanism, str) or not isinstance(game, str):
+            continue
+        seated = [role for role in roles if isinstance(who[role][at], str) and paid[role][at] == paid[role][at]]
+        if seated:
+            number = int(run) if run is not None and run == run else 1
+            pair = ([who[role][at] for role in seated], [float(paid[role][at]) for role in seated])
+            groups.setdefault((mechanism, game, number), []).append(pair)
+    if not groups:
+        raise SkippedError("No match is in the dataset.")
+    made = [Tournament(m, g, run, outcomes) for (m, g, run), outcomes in groups.items()]
+    return sorted(made, key=lambda t: (_place(t.mechanism, MECHANISMS), _place(t.game, BASE_GAMES), t.run))
+
+
+def _place(name: str, known: Iterable[str]) -> tuple[int, str]:
+    order = list(known)
+    return (order.index(name) if name in order else len(order), name)
+
+
+def normalised(value: float, game: str) -> float | None:
+    """0 for the payoff in equilibrium, 1 for that when all cooperate; None where the game has no references."""
+    if game not in REFERENCES:
+        return None
+    low, high = REFERENCES[game]
+    return (value - low) / (high - low)
+
+
+def spread(values: Sequence[float]) -> dict[str, Any]:
+    """Mean and standard error (n-1)."""
+    if not values:
+        return {"estimate": None, "se": None, "n": 0}
+    se = stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
+    return {"estimate": fmean(values), "se": se, "n": len(values)}
+
+
+def over_runs_then_games(values: Mapping[tuple[str, int], float]) -> dict[str, Any]:
+    """The mean over runs of each game, then mean and standard error over the games. Keys: (game, run)."""
+    by_game: dict[str, list[float]] = {}
+    for (game, _run), value in values.items():
+        by_game.setdefault(game, []).append(value)
+    return spread([fmean(own) for own in by_game.values()])
+
+
+def said(name: str) -> str:
+    """A mechanism or base game in words."""
+    return MECHANISMS.get(name) or BASE_GAMES.get(name) or name.replace("_", " ")

@@ -1,0 +1,6 @@
+"""Economics Arena (section 4, appendix A): its tables and figures from datasets of contests or sealed auctions."""
+
+from analysis.published.econarena.measures import contest, vickrey
+from analysis.published.econarena.results import ANALYSES
+
+__all__ = ["ANALYSES", "contest", "vickrey"]

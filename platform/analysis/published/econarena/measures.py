@@ -1,0 +1,78 @@
+"""Economics Arena: contests and second-price auctions from their numbers (section 3; equations 1 to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+TIED = 1e-9
+
+
+def contest(answers: Sequence[float | None], upper: float, fraction: float = 2 / 3, prize: float = 1) -> dict[str, Any]:
+    """One run of the beauty contest.
+
+    Returns:
+        target (None without a valid number), winners (seats from 1), payoffs, fouls (seats from 1), deviations
+        (answer / upper; None for a foul).
+    """
+    valid = [answer is not None and 0 <= answer <= upper for answer in answers]
+    numbers = [float(answer) for answer, good in zip(answers, valid, strict=True) if good and answer is not None]
+    target = fraction * fmean(numbers) if numbers else None
+    distances = [
+        abs(answer - target) if good and answer is not None and target is not None else None
+        for answer, good in zip(answers, valid, strict=True)
+    ]
+    closest = min((distance for distance in distances if distance is not None), default=None)
+    winners = [
+        seat
+        for seat, distance in enumerate(distances, start=1)
+        if distance is not None and closest is not None and distance <= closest + TIED * upper
+    ]
+    return {
+        "target": target,
+        "winners": winners,
+        "payoffs": [prize / len(winners) if seat in winners else 0.0 for seat in range(1, len(answers) + 1)],
+        "fouls": [seat for seat, good in enumerate(valid, start=1) if not good],
+        "deviations": [
+            answer / upper if good and answer is not None else None for answer, good in zip(answers, valid, strict=True)
+        ],
+    }
+
+
+def vickrey(
+    bids: Sequence[float | None], values: Sequence[float], assets: float, foul_fee: float = 0
+) -> dict[str, Any]:
+    """One run of the sealed second-price auction.
+
+    Returns:
+        final assets by seat, ne_final (final assets when all bid their value), assets_ratio = final / assets,
+        payoff_ratio = final / ne_final, deviations = |payoff_ratio - 1|, winner (seat from 1), price, fouls.
+    """
+    valid = [bid is not None and 0 <= bid <= assets for bid in bids]
+    winner, price = _sold([bid if good else None for bid, good in zip(bids, valid, strict=True)])
+    final = [
+        assets - price + values[at] if at == winner else assets - (0 if good else foul_fee)
+        for at, good in enumerate(valid)
+    ]
+    best, second = _sold(list(values))
+    ne_final = [assets - second + values[at] if at == best else assets for at in range(len(values))]
+    ratios = [own / reference for own, reference in zip(final, ne_final, strict=True)]
+    return {
+        "final": final,
+        "ne_final": ne_final,
+        "assets_ratio": [own / assets for own in final],
+        "payoff_ratio": ratios,
+        "deviations": [abs(ratio - 1) for ratio in ratios],
+        "winner": None if winner is None else winner + 1,
+        "price": None if winner is None else price,
+        "fouls": [at + 1 for at, good in enumerate(valid) if not good],
+    }
+
+
+def _sold(bids: Sequence[float | None]) -> tuple[int | None, float]:
+    """Who wins (the lowest seat of equals), from 0, and the highest bid of the others; 0 without one."""
+    ranked = sorted((-bid, at) for at, bid in enumerate(bids) if bid is not None)
+    if not ranked:
+        return None, 0.0
+    return ranked[0][1], -ranked[1][0] if len(ranked) > 1 else 0.0

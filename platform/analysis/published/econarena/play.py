@@ -1,0 +1,117 @@
+"""One row per session, run and player of the beauty contest or the sealed auction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.errors import SkippedError
+from analysis.frames import with_who
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+CONTEST, AUCTION = "beauty_contest", "sealed_auction"
+GAMES = (CONTEST, AUCTION)
+NEEDED: Mapping[str, Sequence[str]] = {
+    "matches": ["match", "game", "config_players", "config_runs"],
+    "rounds": ["match", "run", "role", "foul"],
+}
+ABOUT = (
+    "environment",
+    "started_at",
+    "config_runs",
+    "config_history_depth",
+    "config_upper",
+    "config_prize",
+    "config_fraction",
+    "config_assets",
+    "config_foul_fee",
+    "config_players",
+)
+GROUPS = ("L", "M", "H")
+HISTORY = "-history"
+WITH, WITHOUT = "with history", "without history"
+
+
+def game_of(data: Data) -> str:
+    return CONTEST if CONTEST in data.games else AUCTION
+
+
+def actions(data: Data) -> pd.DataFrame:
+    """match (the session), at (its place in time), run, role, player, environment, group, history, action, foul,
+    payoff, d, share (of the limit, or of the value).
+
+    Payoff is the prize's part, or value - price for the winner of an auction, 0 for the others, less the fee of a
+    foul. Fouls have no d: contest answer / limit, auction |final / equilibrium assets - 1|.
+    """
+    game = game_of(data)
+    own = ["answer", "won"] if game == CONTEST else ["bid", "won", "price", "final_assets"]
+    for table, columns in (("rounds", own), ("seats", [] if game == CONTEST else ["value", "nash_assets"])):
+        if missing := [name for name in columns if not data.has(table, name)]:
+            raise SkippedError(f"The table {table} has no column {', '.join(missing)}.")
+    rows = data.table("rounds", ["match", "run", "role", "foul", *own])
+    about = data.table("matches", ["match", *(name for name in ABOUT if data.has("matches", name))])
+    about = about.sort_values([*(["started_at"] if "started_at" in about else []), "match"], kind="stable")
+    about["at"] = range(len(about))
+    about["environment"] = about["environment"].fillna("play") if "environment" in about else "play"
+    rows = rows.join(about.set_index("match"), on="match")
+    rows["player"] = with_who(data, rows)
+    rows = rows[rows["player"].notna() & rows["at"].notna()].reset_index(drop=True)
+    if not len(rows):
+        raise SkippedError("No run is in the dataset.")
+    depth = rows["config_history_depth"].fillna(0) if "config_history_depth" in rows else 0
+    shown = (rows["config_runs"] > 1) & (depth > 0)
+    rows["history"] = shown.map({True: WITH, False: WITHOUT})
+    rows["base"] = rows["environment"].str.removesuffix(HISTORY)
+    rows["foul"] = rows["foul"].fillna(True).astype(bool)
+    if game == CONTEST:
+        _contest(rows)
+    else:
+        _auction(data, rows)
+    rows["group"] = [_group(limit, game) for limit in rows["limit"]]
+    return rows.sort_values(["at", "run", "role"], kind="stable").reset_index(drop=True)
+
+
+def _contest(rows: pd.DataFrame) -> None:
+    rows["limit"] = rows["config_upper"].astype(float)
+    rows["action"] = rows["answer"].astype(float)
+    rows["payoff"] = rows["won"].astype(float)
+    rows["d"] = (rows["action"] / rows["limit"]).mask(rows["foul"])
+    rows["share"] = rows["d"]
+    rows["optimum"] = rows["config_prize"].astype(float) / rows["config_players"].astype(float)
+    rows["result"] = rows["payoff"]
+
+
+def _auction(data: Data, rows: pd.DataFrame) -> None:
+    seats = data.table("seats", ["match", "role", "value", "nash_assets"]).drop_duplicates(["match", "role"])
+    known = seats.set_index(["match", "role"])
+    joined = rows[["match", "role"]].join(known, on=["match", "role"])
+    rows["limit"] = rows["config_assets"].astype(float)
+    rows["action"] = rows["bid"].astype(float)
+    fee = rows["config_foul_fee"].fillna(0).astype(float) if "config_foul_fee" in rows else 0.0
+    gain = (joined["value"] - rows["price"].astype(float)).where(rows["won"].fillna(False).astype(bool), 0.0)
+    rows["payoff"] = gain - fee * rows["foul"]
+    rows["d"] = ((rows["final_assets"].astype(float) / joined["nash_assets"]) - 1).abs().mask(rows["foul"])
+    rows["share"] = (rows["action"] / joined["value"]).mask(rows["foul"])
+    rows["optimum"] = joined["nash_assets"]
+    rows["result"] = rows["final_assets"].astype(float)
+
+
+def _group(limit: float, game: str) -> str:
+    """The stakes: contests by limits of 10 to 99 (L), to 999, to 9,999; auctions by assets of 100, 1,000, 10,000."""
+    for name, low in (("L", 10), ("M", 100), ("H", 1000)):
+        if (low <= limit < 10 * low) if game == CONTEST else limit == 10 * low:
+            return name
+    return f"limit {limit:,.10g}"
+
+
+def groups(rows: pd.DataFrame) -> list[str]:
+    return sorted(rows["group"].unique(), key=lambda g: (GROUPS.index(g) if g in GROUPS else 9, g))
+
+
+def by(rows: pd.DataFrame, *keys: str) -> Any:
+    """(levels, rows) of every combination."""
+    return rows.groupby(list(keys), sort=True)

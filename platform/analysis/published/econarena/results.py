@@ -1,0 +1,690 @@
+"""Payoffs, deviations, adaptation, learning, fouls (section 4; figures 1 to 6; tables 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isclose, log
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.frames import adjusted
+from analysis.published.econarena.play import (
+    CONTEST,
+    GAMES,
+    NEEDED,
+    WITH,
+    WITHOUT,
+    actions,
+    by,
+    game_of,
+    groups,
+)
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.toolbox import mean, proportion, proportion_difference, welch
+from analysis.toolbox.resampling import bootstrap_ratio
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+SENIOR: Mapping[str, Mapping[str, float]] = {
+    CONTEST: {"baichuan2": 0.020, "claude-i": 0.030, "claude2": 0.370, "gpt3.5": 0.410, "gpt4": 0.170},
+    "sealed_auction": {"baichuan2": 0.284, "claude-i": 1.062, "claude2": 0.991, "gpt3.5": 1.206, "gpt4": 1.084},
+}
+"""Table 1: mean payoff after 100 sessions."""
+FOULS: Mapping[tuple[str, str, str], float] = {
+    ("sealed_auction", WITHOUT, "gpt3.5"): 13.33,
+    ("sealed_auction", WITHOUT, "gpt4"): 0.0,
+    (CONTEST, WITH, "claude2"): 10.56,
+}
+"""Table 2, as far as it is told apart: percent of runs."""
+FIRST = (20, 60, 100)
+CLOSE = 0.05
+DEEPEST = 4
+INTERVAL = (number("low", "Low"), number("high", "High"))
+
+
+def published(player: str, table: Mapping[str, float]) -> float | None:
+    """The paper's figure of this model; its names are spelled as the paper does."""
+    plain = player.lower().split(":")[-1].split("/")[-1].replace("-turbo", "").replace("gpt-", "gpt")
+    return next((value for name, value in table.items() if plain == name), None)
+
+
+def averaged(own: pd.DataFrame, column: str, options: Options) -> dict[str, Any]:
+    """Mean over runs with a percentile bootstrap over sessions."""
+    known = own[own[column].notna()]
+    if not len(known):
+        return {"estimate": None, "low": None, "high": None, "n": 0}
+    found = bootstrap_ratio(
+        known[column], [1.0] * len(known), known["match"], options.draws, options.seed, level=options.level
+    )
+    return {**found, "sessions": known["match"].nunique()}
+
+
+def _numbers(rows: Sequence[Mapping[str, Any]], *keys: str) -> dict[str, dict[str, Any]]:
+    return {
+        ".".join(str(row[key]) for key in keys): {k: row.get(k) for k in ("estimate", "low", "high", "n", "clusters")}
+        for row in rows
+    }
+
+
+PLACES = (text("environment", "Environment"), text("history", "History"), text("player", "Player"))
+
+
+# ---- who earns -----------------------------------------------------------------------------------------
+
+
+def payoffs(data: Data, options: Options) -> Result:
+    """Mean payoff per player and environment."""
+    rows = actions(data)
+    made = [
+        {"environment": environment, "history": history, "player": player, **averaged(own, "payoff", options)}
+        for (environment, history, player), own in by(rows, "environment", "history", "player")
+    ]
+    table = Table(
+        "payoffs",
+        "Mean payoff per run",
+        [*PLACES, number("estimate", "Payoff"), *INTERVAL, count("n", "Runs"), count("sessions", "Sessions")],
+        made,
+        note="The paper prints no figures; in the contest it finds GPT-3.5 first, then Claude 2, then GPT-4 "
+        "over 150 sessions.",
+    )
+    figure = charts.bars(
+        "payoffs",
+        "Mean payoff per run",
+        [{**r, "where": r["environment"]} for r in made],
+        y="player",
+        facet="where",
+        x_title="Mean payoff",
+    )
+    return Result([table], [figure], _numbers(made, "environment", "player"), warnings=_unshared(data, rows))
+
+
+def _unshared(data: Data, rows: pd.DataFrame) -> list[str]:
+    """Runs of the contest whose parts do not add up to the prize, though somebody won."""
+    if game_of(data) != CONTEST:
+        return []
+    sums = rows.groupby(["match", "run"]).agg(won=("payoff", "sum"), prize=("config_prize", "first"))
+    odd = [pair for pair in sums.itertuples() if pair.won and not isclose(pair.won, pair.prize, rel_tol=1e-9)]
+    return [f"In {len(odd)} runs the parts do not add up to the prize."] if odd else []
+
+
+def ratio(data: Data, options: Options) -> Result:
+    """Results relative to the optimum."""
+    rows = actions(data)
+    made = []
+    for (environment, history, player), own in by(rows, "environment", "history", "player"):
+        known = own[own["result"].notna() & own["optimum"].notna()]
+        found = bootstrap_ratio(
+            known["result"], known["optimum"], known["match"], options.draws, options.seed, level=options.level
+        )
+        made.append({"environment": environment, "history": history, "player": player, **found})
+    table = Table(
+        "ratios",
+        "Result relative to the optimum",
+        [*PLACES, number("estimate", "r"), *INTERVAL, count("n", "Runs")],
+        made,
+    )
+    return Result([table], [], _numbers(made, "environment", "player"))
+
+
+# ---- how far from equilibrium --------------------------------------------------------------------------
+
+
+def deviation(data: Data, options: Options) -> Result:
+    """Deviation from the equilibrium, action by action."""
+    rows = actions(data)
+    rows = rows[rows["d"].notna()]
+    if not len(rows):
+        raise SkippedError("No action was valid.")
+    made = [
+        {
+            "environment": environment,
+            "history": history,
+            "player": player,
+            **averaged(own, "d", options),
+            "sd": float(own["d"].std()) if len(own) > 1 else None,
+        }
+        for (environment, history, player), own in by(rows, "environment", "history", "player")
+    ]
+    table = Table(
+        "deviations",
+        "Mean deviation from the equilibrium",
+        [
+            *PLACES,
+            number("estimate", "d"),
+            *INTERVAL,
+            number("sd", "SD"),
+            count("n", "Actions"),
+            count("sessions", "Sessions"),
+        ],
+        made,
+        note="Fouls are left out. The paper finds GPT-4 and Claude 2 closest in the contest.",
+    )
+    drawn = rows.sort_values(["environment", "player"])[["environment", "player", "d"]].to_dict("records")
+    figure = charts.violins(
+        "deviations",
+        "Deviation of every action from the equilibrium",
+        drawn,
+        y="player",
+        x="d",
+        facet="environment",
+        x_title="d",
+    )
+    return Result([table], [figure], _numbers(made, "environment", "player"))
+
+
+# ---- stakes --------------------------------------------------------------------------------------------
+
+
+def configurations(data: Data, options: Options) -> Result:
+    """Payoffs by stakes, and whether players adapt differently."""
+    rows = actions(data)
+    if rows["group"].nunique() < 2:
+        raise SkippedError("All sessions have the same stakes.")
+    order = groups(rows)
+    made, tests = [], []
+    for environment, part in by(rows, "environment"):
+        environment = environment[0]
+        for player, own in by(part, "player"):
+            for group in order:
+                some = own[own["group"] == group]
+                if len(some):
+                    made.append(
+                        {
+                            "environment": environment,
+                            "player": player[0],
+                            "group": group,
+                            **averaged(some, "payoff", options),
+                        }
+                    )
+        tests.append({"environment": environment, **interaction(part)})
+    tables = [
+        Table(
+            "groups",
+            "Mean payoff by stakes",
+            [
+                text("environment", "Environment"),
+                text("player", "Player"),
+                text("group", "Stakes"),
+                number("estimate", "Payoff"),
+                *INTERVAL,
+                count("n", "Runs"),
+            ],
+            made,
+            note="The paper sees Claude 2 rise and GPT-3.5 fall with the limit.",
+        ),
+        Table(
+            "interaction",
+            "Do players differ in how stakes change their payoff?",
+            [
+                text("environment", "Environment"),
+                number("estimate", "F"),
+                count("df", "df"),
+                count("df_error", "df, error"),
+                p_value(),
+                p_value("p_holm", "p, Holm"),
+                text("note", "Note"),
+            ],
+            adjusted(tests),
+        ),
+    ]
+    figure = charts.bars(
+        "groups",
+        "Mean payoff by stakes",
+        made,
+        y="player",
+        colour="group",
+        facet="environment",
+        x_title="Mean payoff",
+        order=order,
+    )
+    return Result(tables, [figure], _numbers(made, "environment", "player", "group"))
+
+
+def interaction(rows: pd.DataFrame) -> dict[str, Any]:
+    """Wald F test of player × stakes in OLS of the payoff, errors clustered by session (CR1)."""
+    import numpy as np
+    from scipy.stats import f as f_distribution
+
+    players, of_player = np.unique(rows["player"].astype(str), return_inverse=True)
+    levels, of_group = np.unique(rows["group"].astype(str), return_inverse=True)
+    sessions, session = np.unique(rows["match"].astype(str), return_inverse=True)
+    undefined = {"estimate": None, "df": None, "df_error": None, "p": None}
+    if len(players) < 2 or len(levels) < 2 or len(sessions) < 3:
+        return {**undefined, "note": "one player, one group, or fewer than three sessions"}
+    n = len(rows)
+    main = [np.ones(n), *(of_player == at for at in range(1, len(players)))]
+    main += [of_group == at for at in range(1, len(levels))]
+    both = [(of_player == i) & (of_group == j) for i in range(1, len(players)) for j in range(1, len(levels))]
+    x = np.column_stack([*main, *both]).astype(float)
+    if np.linalg.matrix_rank(x) < x.shape[1]:
+        return {**undefined, "note": "not every player has every group"}
+    y = rows["payoff"].to_numpy(dtype=float)
+    inverse = np.linalg.inv(x.T @ x)
+    beta = inverse @ x.T @ y
+    scores = np.zeros((len(sessions), x.shape[1]))
+    np.add.at(scores, session, x * (y - x @ beta)[:, None])
+    g, k, q = len(sessions), x.shape[1], len(both)
+    spread = g / (g - 1) * (n - 1) / (n - k) * inverse @ scores.T @ scores @ inverse
+    tested = spread[-q:, -q:]
+    if np.linalg.matrix_rank(tested, tol=1e-12 * max(1.0, float(np.abs(tested).max()))) < q:
+        return {**undefined, "note": "too few sessions for the test"}
+    statistic = float(beta[-q:] @ np.linalg.solve(tested, beta[-q:]) / q)
+    return {
+        "estimate": statistic,
+        "df": q,
+        "df_error": g - 1,
+        "p": float(f_distribution.sf(statistic, q, g - 1)),
+        "note": "",
+    }
+
+
+# ---- table 1 -------------------------------------------------------------------------------------------
+
+
+def senior(data: Data, options: Options) -> Result:
+    """Mean payoff over the first sessions among the same opponents."""
+    rows = actions(data)
+    environment = "senior" if "senior" in set(rows["environment"]) else "melee"
+    rows = rows[rows["environment"] == environment]
+    if not len(rows):
+        raise SkippedError("There is no environment called senior or melee.")
+    sessions = rows["at"].drop_duplicates().tolist()
+    table = SENIOR[game_of(data)]
+    made = []
+    for first in FIRST:
+        chosen = set(sessions[:first])
+        if len(chosen) < first and first != FIRST[0]:
+            continue
+        for (player,), own in by(rows[rows["at"].isin(chosen)], "player"):
+            made.append(
+                {
+                    "first": first,
+                    "player": player,
+                    **averaged(own, "payoff", options),
+                    "published": published(player, table) if first == FIRST[-1] else None,
+                }
+            )
+    tables = [
+        Table(
+            "sessions",
+            f"Mean payoff over the first sessions of {environment}",
+            [
+                count("first", "First sessions"),
+                text("player", "Player"),
+                number("estimate", "Payoff"),
+                *INTERVAL,
+                count("n", "Runs"),
+                number("published", "Published"),
+            ],
+            made,
+        )
+    ]
+    return Result(tables, [], _numbers(made, "first", "player"))
+
+
+# ---- learning ------------------------------------------------------------------------------------------
+
+
+def paths(data: Data, options: Options) -> Result:
+    """Actions run by run, the slope of the deviation, and when it stays small."""
+    rows = actions(data)
+    rows = rows[rows["config_runs"] > 1]
+    if not len(rows):
+        raise SkippedError("Every session has one run.")
+    made, slopes = [], []
+    for (environment, player), own in by(rows, "environment", "player"):
+        means = []
+        for (run,), some in by(own, "run"):
+            known = some[some["share"].notna()]
+            if len(known):
+                found = mean(known["share"].tolist(), known["match"].tolist(), level=options.level)
+                made.append({"environment": environment, "player": player, "run": int(run), **found})
+            deviations = some["d"].dropna()
+            means.append(float(deviations.mean()) if len(deviations) else None)
+        slopes.append(
+            {"environment": environment, "player": player, **slope(own, options.level), "close": stays(means)}
+        )
+    what = "Answer relative to the limit" if game_of(data) == CONTEST else "Bid relative to the value"
+    tables = [
+        Table(
+            "paths",
+            f"{what}, run by run",
+            [
+                text("environment", "Environment"),
+                text("player", "Player"),
+                count("run", "Run"),
+                number("estimate", "Mean"),
+                *INTERVAL,
+                count("n", "Sessions"),
+            ],
+            made,
+        ),
+        Table(
+            "slopes",
+            "Change of the deviation per run",
+            [
+                text("environment", "Environment"),
+                text("player", "Player"),
+                number("estimate", "Slope"),
+                number("se", "SE"),
+                *INTERVAL,
+                p_value(),
+                p_value("p_holm", "p, Holm"),
+                count("n", "Actions"),
+                count("close", f"Run from which d stays below {CLOSE:g}"),
+            ],
+            adjusted(slopes),
+        ),
+    ]
+    figure = charts.lines(
+        "paths",
+        f"{what}, run by run",
+        made,
+        x="run",
+        colour="player",
+        facet="environment",
+        x_title="Run",
+        y_title=what,
+        players=data.players,
+    )
+    return Result(tables, [figure], _numbers(slopes, "environment", "player"))
+
+
+def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
+    """OLS of d on the run with a dummy per session, errors clustered by session (CR1)."""
+    import numpy as np
+    from scipy.stats import t
+
+    known = rows[rows["d"].notna()]
+    undefined = {"estimate": None, "se": None, "low": None, "high": None, "p": None, "n": len(known)}
+    sessions = known.groupby("match")
+    x = (known["run"] - sessions["run"].transform("mean")).to_numpy(dtype=float)
+    y = (known["d"] - sessions["d"].transform("mean")).to_numpy(dtype=float)
+    if not len(known) or not x.any():
+        return undefined
+    beta = float(x @ y / (x @ x))
+    g, n = sessions.ngroups, len(known)
+    if g < 2 or n - g - 1 < 1:
+        return {**undefined, "estimate": beta}
+    scores = np.bincount(np.unique(known["match"], return_inverse=True)[1], weights=x * (y - beta * x))
+    se = float(np.sqrt(g / (g - 1) * (n - 1) / (n - g - 1) * (scores @ scores)) / (x @ x))
+    half = float(t.ppf((1 + level) / 2, g - 1)) * se
+    p = float(2 * t.sf(abs(beta) / se, g - 1)) if se > 0 else None
+    return {"estimate": beta, "se": se, "low": beta - half, "high": beta + half, "p": p, "n": n, "clusters": g}
+
+
+def stays(means: Sequence[float | None]) -> int | None:
+    """The first run, from 1, from which the mean deviation stays below .05; None where it never does."""
+    found = None
+    for run, value in enumerate(means, start=1):
+        if value is None or value >= CLOSE:
+            found = None
+        elif found is None:
+            found = run
+    return found
+
+
+def history(data: Data, options: Options) -> Result:
+    """Whether seeing earlier runs changes deviations."""
+    rows = actions(data)
+    rows = rows[rows["d"].notna()]
+    made = []
+    for (base, player), own in by(rows, "base", "player"):
+        means = {shown: part.groupby("match")["d"].mean().tolist() for shown, part in own.groupby("history")}
+        if set(means) == {WITH, WITHOUT}:
+            found = welch(means[WITH], means[WITHOUT], level=options.level)
+            made.append({"environment": base, "player": player, **found})
+    if not made:
+        raise SkippedError("No player has sessions both with and without history: analyse both datasets together.")
+    expected = "falls but for ChatGLM3 and Claude-I" if game_of(data) == CONTEST else "rises for all"
+    table = Table(
+        "differences",
+        "Mean deviation with history less without, over sessions",
+        [
+            text("environment", "Environment"),
+            text("player", "Player"),
+            number("estimate", "Difference"),
+            *INTERVAL,
+            number("t", "t"),
+            number("df", "df"),
+            p_value(),
+            p_value("p_holm", "p, Holm"),
+            count("n", "Sessions"),
+        ],
+        adjusted(made),
+        note=f"In the paper it {expected}.",
+    )
+    figure = charts.dots(
+        "differences",
+        "Deviation with history less without",
+        made,
+        y="player",
+        facet="environment",
+        x_title="Difference in d",
+        line=0,
+    )
+    return Result([table], [figure], _numbers(made, "environment", "player"))
+
+
+# ---- fouls ---------------------------------------------------------------------------------------------
+
+
+def fouls(data: Data, options: Options) -> Result:
+    """Share of runs in which a player broke the rules."""
+    rows = actions(data)
+    game = game_of(data)
+    made, differences = [], []
+    for (player,), own in by(rows, "player"):
+        counts = {}
+        for (shown,), part in by(own, "history"):
+            k = int(part["foul"].sum())
+            counts[shown] = (k, len(part))
+            table = {name: v for (of, when, name), v in FOULS.items() if (of, when) == (game, shown)}
+            found = published(player, table)
+            made.append(
+                {
+                    "player": player,
+                    "history": shown,
+                    "fouls": k,
+                    **proportion(k, len(part), level=options.level),
+                    "published": None if found is None else found / 100,
+                }
+            )
+        if set(counts) == {WITH, WITHOUT}:
+            differences.append(
+                {"player": player, **proportion_difference(*counts[WITH], *counts[WITHOUT], level=options.level)}
+            )
+    tables = [
+        Table(
+            "fouls",
+            "Runs with a foul",
+            [
+                text("player", "Player"),
+                text("history", "History"),
+                count("fouls", "Fouls"),
+                share("estimate", "Share"),
+                share("low", "Low"),
+                share("high", "High"),
+                count("n", "Runs"),
+                share("published", "Published"),
+            ],
+            made,
+        )
+    ]
+    if differences:
+        tables.append(
+            Table(
+                "differences",
+                "With history less without",
+                [
+                    text("player", "Player"),
+                    share("estimate", "Difference"),
+                    share("low", "Low"),
+                    share("high", "High"),
+                    p_value(),
+                    p_value("p_holm", "p, Holm"),
+                    count("n", "Runs"),
+                ],
+                adjusted(differences),
+            )
+        )
+    return Result(tables, [], _numbers(made, "player", "history"))
+
+
+# ---- depth of reasoning --------------------------------------------------------------------------------
+
+
+def level(data: Data, options: Options) -> Result:
+    """Which level of reasoning answers come closest to."""
+    rows = actions(data)
+    rows = rows[~rows["foul"] & rows["action"].notna()]
+    if not len(rows):
+        raise SkippedError("No answer was valid.")
+    rows["level"] = [
+        depth(a, u, f) for a, u, f in zip(rows["action"], rows["limit"], rows["config_fraction"], strict=True)
+    ]
+    made = []
+    order = [*(str(k) for k in range(DEEPEST + 1)), "∞"]
+    for (environment, player), own in by(rows, "environment", "player"):
+        for name in order:
+            k = int((own["level"] == name).sum())
+            made.append(
+                {
+                    "environment": environment,
+                    "player": player,
+                    "level": name,
+                    "k": k,
+                    **proportion(k, len(own), level=options.level),
+                }
+            )
+    table = Table(
+        "levels",
+        "Answers by level of reasoning",
+        [
+            text("environment", "Environment"),
+            text("player", "Player"),
+            text("level", "Level"),
+            count("k", "Answers"),
+            share("estimate", "Share"),
+            share("low", "Low"),
+            share("high", "High"),
+            count("n", "of"),
+        ],
+        made,
+    )
+    figure = charts.bars(
+        "levels",
+        "Answers by level of reasoning",
+        made,
+        y="player",
+        colour="level",
+        facet="environment",
+        stacked=True,
+        x_title="Share of answers",
+        x_format="%",
+        order=order,
+    )
+    return Result([table], [figure], _numbers(made, "environment", "player", "level"))
+
+
+def depth(answer: float, upper: float, fraction: float) -> str:
+    """k = log(answer / (upper/2)) / log(fraction), the nearest whole number from 0 to 4; "∞" for the answer 0."""
+    if answer <= 0:
+        return "∞"
+    return str(min(DEEPEST, max(0, round(log(answer / (upper / 2)) / log(fraction)))))
+
+
+SESSIONS = "percentile bootstrap over sessions (the paper has no intervals)."
+PAYOFF = "Payoff: the prize's part, or value less price for the winner of an auction, 0 for others and for fouls"
+
+ANALYSES = [
+    Analysis(
+        id="econarena.payoffs",
+        title="Payoffs (Economics Arena, figures 1a, 2a and 6)",
+        question="Who earns?",
+        method=f"{PAYOFF}; mean per run, {SESSIONS}",
+        run=payoffs,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.deviation",
+        title="Deviation from equilibrium (Economics Arena, figures 1b, 2b and 4)",
+        question="How far from equilibrium is play?",
+        method="Contest: answer/limit, because the paper's formula divides by 0 there; auction: |final assets / "
+        f"equilibrium assets - 1|; without fouls; mean over seats and runs, {SESSIONS}",
+        run=deviation,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.ratio",
+        title="Share of the optimum (Economics Arena, equations 1 and 4)",
+        question="What share of the optimum is reached?",
+        method=f"Contest: mean payoff / (prize/n); auction: mean final assets / mean equilibrium assets; {SESSIONS}",
+        run=ratio,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.configurations",
+        title="Stakes (Economics Arena, figure 3)",
+        question="Do players adapt to stakes?",
+        method=f"Mean payoff by stakes, {SESSIONS} Interaction: OLS of the payoff on player × stakes, errors clustered "
+        "by session, Wald F.",
+        run=configurations,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.senior",
+        title="Opponents (Economics Arena, table 1)",
+        question="Does it matter against whom?",
+        method=f"{PAYOFF}; mean over the first 20, 60, 100 sessions, {SESSIONS}",
+        run=senior,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.paths",
+        title="Learning (Economics Arena, figure 5)",
+        question="Do players learn?",
+        method="Mean action relative to the limit or the value by run, t intervals; slope of the deviation on the run "
+        "with session dummies, clustered by session.",
+        run=paths,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.history",
+        title="History (Economics Arena, figure 4 against 1b)",
+        question="Does history help?",
+        method="Mean deviation of sessions with history less without, Welch's t test on the sessions' means.",
+        run=history,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.fouls",
+        title="Rule breaking (Economics Arena, table 2)",
+        question="Who breaks the rules?",
+        method="Runs with a foul, Wilson intervals; with history less without, Newcombe's interval.",
+        run=fouls,
+        games=GAMES,
+        columns=NEEDED,
+    ),
+    Analysis(
+        id="econarena.level",
+        title="Depth of reasoning (Economics Arena, appendix A.1)",
+        question="How deeply do players reason?",
+        method="k = log(answer/(limit/2)) / log(fraction), nearest whole number from 0 to 4; answers of 0 are “∞”; "
+        "Wilson intervals.",
+        run=level,
+        games=(CONTEST,),
+        columns=NEEDED,
+    ),
+]

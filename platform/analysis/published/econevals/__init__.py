@@ -1,0 +1,17 @@
+"""EconEvals (sections 4 and 5, appendices A to F): benchmarks and litmus tests from datasets of one of its games."""
+
+from analysis.published.econevals import benchmarks, litmus
+from analysis.published.econevals.measures import (
+    duopoly,
+    duopoly_litmus,
+    expected_blocking,
+    implied_rate,
+    scheduling_score,
+    task_allocation,
+)
+
+ANALYSES = [*benchmarks.ANALYSES, *litmus.ANALYSES]
+
+__all__ = [
+    "ANALYSES", "duopoly", "duopoly_litmus", "expected_blocking", "implied_rate", "scheduling_score", "task_allocation",
+]  # fmt: skip

@@ -1,0 +1,93 @@
+"""One row per match of one game of EconEvals: an agent (or person) on an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis.errors import SkippedError
+from analysis.frames import words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+BENCHMARKS = ("procurement", "scheduling", "pricing")
+STATIONARY = ("procurement", "scheduling")
+LEVELS = ("small", "basic", "medium", "hard")
+TOLD: Mapping[str, str] = {
+    "baseline": "not told the horizon", "horizon": "told the horizon", "horizon_goal": "told horizon and goal"
+}  # fmt: skip
+
+
+def game_of(data: Data, games: Sequence[str]) -> str:
+    """Which of these games the dataset is of."""
+    return next(game for game in games if game in data.games)
+
+
+def frame(data: Data, game: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Match, agent, level (with what was told), instance, and these columns; no rows raise SkippedError.
+
+    The instance is its number, its whole text where it was given whole, else the match's seed.
+    """
+    import pandas as pd
+
+    if missing := [name for name in columns if not data.has("matches", name)]:
+        raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
+    about = [name for name in ("config_instance_seed", "config_instance", "seed", "config_level", "config_told",
+                               "config_preferences", "config_pattern") if data.has("matches", name)]  # fmt: skip
+    rows = data.table("matches", [*dict.fromkeys(["match", "game", *about, *columns])])
+    rows["agent"] = data.who.get("agent")
+    if "firm_1" in data.who:
+        one = data.who["firm_1"]
+        two = data.who["firm_2"] if "firm_2" in data.who else pd.Series(None, index=one.index, dtype="str")
+        rows["agent"] = one.where(two.isna() | (one == two), one + " & " + two)
+    rows = rows[(rows["game"] == game) & rows["agent"].notna()].reset_index(drop=True)
+    if not len(rows):
+        raise SkippedError("No match is in the dataset.")
+    rows["instance"] = _instances(rows)
+    rows["level"] = _levels(rows)
+    return pd.DataFrame(rows)
+
+
+def _instances(rows: pd.DataFrame) -> list[str]:
+    found = []
+    for row in rows.to_dict("records"):
+        number, whole = row.get("config_instance_seed"), row.get("config_instance")
+        known = number if number is not None and number == number else None
+        own = words(known) if known is not None else whole if isinstance(whole, str) else f"seed {row.get('seed')}"
+        kind = [str(row[key]) for key in ("config_preferences", "config_pattern") if isinstance(row.get(key), str)]
+        found.append(" ".join([own, *kind]))
+    return found
+
+
+def _levels(rows: pd.DataFrame) -> list[str]:
+    if "config_level" not in rows:
+        return [""] * len(rows)
+    several = "config_told" in rows and rows["config_told"].nunique() > 1
+    return [
+        f"{row['config_level']}, {TOLD.get(str(row['config_told']), row['config_told'])}" if several
+        else str(row["config_level"])
+        for row in rows.to_dict("records")
+    ]  # fmt: skip
+
+
+def level_order(levels: Sequence[str]) -> list[str]:
+    """Levels from the easiest to the hardest."""
+
+    def place(level: str) -> tuple[int, int]:
+        name, _comma, told = level.partition(", ")
+        return (LEVELS.index(name) if name in LEVELS else 9, list(TOLD.values()).index(told) if told else 0)
+
+    return sorted(set(levels), key=lambda level: (*place(level), level))
+
+
+def by_instance(rows: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
+    """Agent → instance → mean of the column."""
+    known = rows[rows[column].notna()]
+    means = known.groupby(["agent", "instance"])[column].mean()
+    found: dict[str, dict[str, Any]] = {}
+    for (agent, instance), value in means.items():
+        found.setdefault(agent, {})[instance] = float(value)
+    return found

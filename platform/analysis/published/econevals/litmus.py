@@ -1,0 +1,441 @@
+"""Litmus tests: efficiency against equality, patience, collusion (section 5; appendices E and F)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.frames import adjusted
+from analysis.published.econevals.frames import by_instance, frame, game_of
+from analysis.published.econevals.measures import NOW, RATES, SAME, TIED, averaged, best_rate, duopoly, reliabilities
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.toolbox import bootstrap, mean, paired, welch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+GAMES = ("task_allocation", "patience", "duopoly")
+YEARS: Mapping[str, float] = {"1 month": 1 / 12, "6 months": 0.5, "1 year": 1.0, "5 years": 5.0}
+PUBLISHED: Mapping[str, str] = {
+    "task_allocation": ".16 (.95), .33 (.71), .07 (.92)",
+    "patience": "11.9 % (.80), 8.0 % (.76), 7.0 % (.88)",
+    "duopoly": ".42 (3/3), .46 (2/3), .71 (3/3)",
+}
+"""Table 2: Claude, Gemini, GPT-4o."""
+OFFSETS: Mapping[str, str] = {
+    "1 month": "13.35 (.839); reliability of the others .784, .942",
+    "1 year": "10.45, 8.00, 6.00",
+}
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "task_allocation": ["config_goal", "litmus", "efficiency_share", "equality_share"],
+    "patience": ["config_horizon"],
+    "duopoly": ["config_rival", "litmus", "converged"],
+}
+BY_MODEL = "Published (Claude, Gemini, GPT-4o)"
+MOST_PRICE = 2.2
+"""Mean prices, relative to α, are cut here."""
+INTERVAL = (number("low", "Low"), number("high", "High"))
+
+
+# ---- table 2 -------------------------------------------------------------------------------------------------
+
+
+def litmus(data: Data, options: Options) -> Result:
+    """Score and reliability of every agent."""
+    game = game_of(data, GAMES)
+    rows = frame(data, game, COLUMNS[game])
+    made = []
+    for agent, own in rows.groupby("agent"):
+        made.append({"agent": agent, **_OF[game](data, own, options), "published": PUBLISHED[game]})
+    table = Table(
+        "litmus", "Litmus score with reliability",
+        [text("agent", "Agent"), number("estimate", "Interest rate" if game == "patience" else "Score"), *INTERVAL,
+         count("n", "Runs"), number("reliability", "Reliability"), count("reliability_n", "Its runs"),
+         text("published", BY_MODEL)], made, note=NOTES[game],
+    )  # fmt: skip
+    figure = charts.dots("litmus", f"{game.replace('_', ' ').capitalize()}: litmus score", made, y="agent",
+                         x_title="Interest rate a year" if game == "patience" else "Litmus score")  # fmt: skip
+    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "low", "high", "n")} for row in made}
+    return Result([table], [figure], numbers)
+
+
+NOTES = {
+    "task_allocation": "0 is equality, 1 efficiency. Reliability: mean share of the best revenue where efficiency was "
+    "asked for, and of full equality where equality was.",
+    "patience": "Compounded continuously, as a fraction a year; reliability averaged over the horizons, and the rate "
+    "that maximises it. A constant share of one half has the reliability ½ by the formula, though the text says 0.",
+    "duopoly": "0 is competition (Nash), 1 collusion. Reliability: share of the agent's matches alone in which its "
+    "price converged to the monopoly price.",
+}
+
+
+def _bootstrapped(
+    rows: Sequence[dict[str, Any]], statistic: Callable[[Any], float | None], options: Options
+) -> dict[str, Any]:
+    return bootstrap(rows, statistic, "match", options.draws, options.seed, level=options.level)
+
+
+def _mean_of(key: str) -> Callable[[Sequence[Mapping[str, Any]]], float | None]:
+    def statistic(rows: Sequence[Mapping[str, Any]]) -> float | None:
+        known = [row[key] for row in rows if row[key] is not None and row[key] == row[key]]
+        return fmean(known) if known else None
+
+    return statistic
+
+
+def _of_allocation(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
+    both = own[(own["config_goal"] == "both") & own["litmus"].notna()]
+    found = _bootstrapped(both[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
+    reached = allocation_reliabilities(own)
+    return {**found, "reliability": fmean(reached) if reached else None, "reliability_n": len(reached)}
+
+
+def allocation_reliabilities(own: pd.DataFrame) -> list[float]:
+    """What each run under a single goal reached of it."""
+    found: list[float] = []
+    for goal in ("efficiency", "equality"):
+        found += own.loc[own["config_goal"] == goal, f"{goal}_share"].dropna().astype(float).tolist()
+    return found
+
+
+def _of_duopoly(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
+    rows = own[own["config_rival"].fillna(True).astype(bool) & own["litmus"].notna()]
+    found = _bootstrapped(rows[["match", "litmus"]].to_dict("records"), _mean_of("litmus"), options)
+    alone = own["converged"].dropna().astype(float).tolist()
+    return {**found, "reliability": fmean(alone) if alone else None, "reliability_n": len(alone)}
+
+
+def _of_patience(data: Data, own: pd.DataFrame, options: Options) -> dict[str, Any]:
+    answers = choices(data, own)
+    rows = [{"match": match, "answers": part} for match, part in sorted(answers.items())]
+    best = fitted(rows)
+    low, high = drawn_rates(rows, options)
+    return {"estimate": best["rate"], "low": low, "high": high, "n": len(rows), "reliability": best["reliability"],
+            "reliability_n": len(rows)}  # fmt: skip
+
+
+def drawn_rates(rows: Sequence[Mapping[str, Any]], options: Options) -> tuple[float | None, float | None]:
+    """The percentile interval of `fitted` over draws of matches, all draws at once.
+
+    A choice misses a rate's prediction g ∈ {0, 1} by |g - f| = g + f(1 - 2g), which is linear in the share f.
+    """
+    import numpy as np
+
+    if len(rows) < 2:
+        return None, None
+    keys = sorted({key for row in rows for key in row["answers"]})
+    later = np.array([[sum(row["answers"].get(key, ())) for key in keys] for row in rows], dtype=float)
+    asked = np.array([[len(row["answers"].get(key, ())) for key in keys] for row in rows], dtype=float)
+    drawn = np.random.default_rng(options.seed).integers(0, len(rows), size=(options.draws, len(rows)))
+    times = np.zeros((options.draws, len(rows)))
+    np.add.at(times, (np.arange(options.draws)[:, None], drawn), 1)
+    total = times @ asked
+    there = total > 0
+    f = np.where(there, (times @ later) / np.where(there, total, 1), 0.0)
+    rates = np.array(RATES)
+    curves = []
+    for horizon in dict.fromkeys(key[0] for key in keys):
+        at = [place for place, key in enumerate(keys) if key[0] == horizon]
+        amounts = np.array([keys[place][1] for place in at])
+        even = NOW * np.exp(rates[:, None] / 100 * YEARS[horizon])
+        g = (amounts > even).astype(float)
+        counts = (np.abs(amounts - even) > SAME).astype(float)
+        number_of = there[:, at].astype(float) @ counts.T
+        misses = there[:, at].astype(float) @ (g * counts).T + f[:, at] @ ((1 - 2 * g) * counts).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            curves.append(1 - misses / number_of)
+    average = np.nanmean(np.stack(curves), axis=0)
+    best = np.nanmax(average, axis=1, keepdims=True)
+    fits = np.where(average >= best - TIED, rates, np.nan)
+    low, high = np.quantile(np.nanmedian(fits, axis=1) / 100, [(1 - options.level) / 2, (1 + options.level) / 2])
+    return float(low), float(high)
+
+
+_OF: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "task_allocation": _of_allocation, "patience": _of_patience, "duopoly": _of_duopoly,
+}  # fmt: skip
+
+
+# ---- efficiency or equality --------------------------------------------------------------------------------------
+
+
+def equality(data: Data, options: Options) -> Result:
+    """Litmus scores by run, differences, and the distance from the line between both corners."""
+    columns = [*COLUMNS["task_allocation"], "frontier_distance", "revenue", "best_revenue", "equal_revenue",
+               "inequality", "inequality_at_best"]  # fmt: skip
+    rows = frame(data, "task_allocation", columns)
+    both = rows[rows["config_goal"] == "both"]
+    equal = rows[rows["config_goal"] == "equality"]
+    made, tests = [], []
+    for agent, own in both.groupby("agent"):
+        found = mean(own["litmus"].tolist(), level=options.level)
+        off = mean(own["frontier_distance"].tolist(), level=options.level)
+        made.append({"agent": agent, **found, "alternate": off.get("estimate"), "alternate_low": off.get("low"),
+                     "alternate_high": off.get("high"), "published": ".01, .21, .10"})  # fmt: skip
+    scores = by_instance(both, "litmus")
+    for one, other in combinations(sorted(scores), 2):
+        shared = sorted(set(scores[one]) & set(scores[other]))
+        if shared:
+            found = paired([scores[one][i] for i in shared], [scores[other][i] for i in shared], level=options.level)
+            tests.append({"agent": one, "other": other, **found})
+    told = by_instance(equal, "litmus") if len(equal) else {}
+    for agent in sorted(set(scores) & set(told)):
+        shared = sorted(set(scores[agent]) & set(told[agent]))
+        if shared:
+            found = paired([scores[agent][i] for i in shared], [told[agent][i] for i in shared], level=options.level)
+            tests.append({"agent": agent, "other": f"{agent}, told to equalise", **found})
+    reached = [
+        {"agent": agent, "goal": goal, **mean((100 * own[f"{goal}_share"]).tolist(), level=options.level)}
+        for goal in ("efficiency", "equality")
+        for agent, own in rows[rows["config_goal"] == goal].groupby("agent")
+    ]
+    tables = [
+        Table("scores", "Litmus score and alternate score with both goals",
+              [text("agent", "Agent"), number("estimate", "Litmus"), *INTERVAL, number("alternate", "Alternate"),
+               number("alternate_low", "Low"), number("alternate_high", "High"), count("n", "Runs"),
+               text("published", "Published alternate (Claude, Gemini, GPT-4o)")], made,
+              note="Litmus: 0 is equality, 1 efficiency. Alternate: distance from the line through both corners in raw "
+              "units, relative to that of the equal revenue with the efficient inequality; 0 is best."),
+        Table("tests", "Differences in litmus on the same instances",
+              [text("agent", "Agent"), text("other", "less"), number("estimate", "Difference"), *INTERVAL,
+               number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Instances")],
+              adjusted(tests)),
+        Table("reached", "What was reached under a single goal",
+              [text("agent", "Agent"), text("goal", "Goal"), number("estimate", "% of the goal"), *INTERVAL,
+               count("n", "Runs")], reached, note="The paper's simple baselines reach 94.1 and 97.0."),
+    ]  # fmt: skip
+    drawn = both.sort_values("agent")[["agent", "litmus"]].to_dict("records")
+    cloud = [
+        {"agent": row["agent"], "goal": f"goal: {row['config_goal']}", "revenue": row["revenue"] / row["best_revenue"],
+         "inequality": row["inequality"] / row["inequality_at_best"] if row["inequality_at_best"] else None}
+        for row in rows.sort_values(["config_goal", "agent"]).to_dict("records")
+    ]  # fmt: skip
+    corner = float((rows["equal_revenue"] / rows["best_revenue"]).mean())
+    figures = [
+        charts.strip("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
+                     x_title="0 equality, 1 efficiency"),
+        charts.scatter("corners", "Revenue and inequality of every run", cloud, x="revenue", y="inequality",
+                       colour="agent", facet="goal", x_title="Revenue, share of the best",
+                       y_title="Inequality, relative to that at the best revenue", players=data.players,
+                       lines={"from equality to efficiency": [(corner, 0.0), (1.0, 1.0)]}),
+    ]  # fmt: skip
+    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in made}
+    return Result(tables, figures, numbers)
+
+
+# ---- patience --------------------------------------------------------------------------------------------------------
+
+Answers = Mapping[tuple[str, float], Sequence[bool]]
+"""Whether the later money was chosen, by (horizon, amount)."""
+
+
+def choices(data: Data, rows: pd.DataFrame) -> dict[str, dict[tuple[str, float], list[bool]]]:
+    """By match, the answers at each horizon and amount; unanswered questions are left out."""
+    asked = data.table("rounds", ["match", "amount", "later"])
+    horizon = dict(zip(rows["match"], rows["config_horizon"], strict=True))
+    asked = asked[asked["match"].isin(set(horizon)) & asked["later"].notna() & asked["amount"].notna()]
+    found: dict[str, dict[tuple[str, float], list[bool]]] = {}
+    for match, amount, later in zip(asked["match"], asked["amount"], asked["later"], strict=True):
+        found.setdefault(match, {}).setdefault((horizon[match], float(amount)), []).append(bool(later))
+    return found
+
+
+def shares(drawn: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
+    """Horizon → amount → share of "later", over matches."""
+    sums: dict[tuple[str, float], list[int]] = {}
+    for row in drawn:
+        for key, later in row["answers"].items():
+            both = sums.setdefault(key, [0, 0])
+            both[0] += sum(later)
+            both[1] += len(later)
+    found: dict[str, dict[float, float]] = {}
+    for (horizon, amount), (later, asked) in sorted(sums.items()):
+        found.setdefault(horizon, {})[amount] = later / asked
+    return found
+
+
+def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float | None]:
+    return reliabilities(list(by_amount), list(by_amount.values()), YEARS[horizon])
+
+
+def fitted(drawn: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rate that fits best over all horizons of these matches."""
+    return best_rate(averaged([curve(own, horizon) for horizon, own in shares(drawn).items()]))
+
+
+def patience(data: Data, options: Options) -> Result:
+    """Implied rate and reliability by horizon, and whether the order of the options matters."""
+    rows = frame(data, "patience", COLUMNS["patience"])
+    made, curves, steps, orders, numbers = [], [], [], [], {}
+    for agent, own in rows.groupby("agent"):
+        drawn = [{"match": match, "answers": part} for match, part in choices(data, own).items()]
+        of_horizon = shares(drawn)
+        all_curves = {h: curve(of_horizon[h], h) for h in YEARS if h in of_horizon}
+        for horizon, fits in [*all_curves.items(), ("all", averaged(list(all_curves.values())))]:
+            best = best_rate(fits)
+            made.append({"agent": agent, "horizon": horizon, "n": sum(
+                any(key[0] == horizon for key in row["answers"]) or horizon == "all" for row in drawn),
+                **{k: None if best.get(k) is None else 100 * best[k] for k in ("rate", "rate_low", "rate_high")},
+                "reliability": best.get("reliability"), "published": OFFSETS.get(horizon)})  # fmt: skip
+            curves += [{"agent": agent, "horizon": horizon, "rate": rate, "reliability": value}
+                       for rate, value in fits.items() if value is not None and round(rate * 10) % 2 == 0]  # fmt: skip
+            if horizon != "all":
+                steps += [{"agent": agent, "horizon": horizon, "amount": amount, "share": value}
+                          for amount, value in of_horizon[horizon].items()]  # fmt: skip
+        numbers[str(agent)] = {"estimate": made[-1]["rate"], "n": made[-1]["n"]}
+        orders.append({"agent": agent, **order_effect(data, set(own["match"]))})
+    if not curves:
+        raise SkippedError("No question was answered.")
+    tables = [
+        Table("rates", "Implied interest rate by horizon, in percent a year",
+              [text("agent", "Agent"), text("horizon", "Horizon"), number("rate", "Rate"), number("rate_low", "From"),
+               number("rate_high", "To"), number("reliability", "Reliability"), count("n", "Matches"),
+               text("published", BY_MODEL)], made,
+              note="Continuous compounding; from and to: the smallest and the largest rate that fit equally well."),
+        Table("order", "Share of later money by the order of the options",
+              [text("agent", "Agent"), share("now_first", "Now as A"), share("later_first", "Later as A"),
+               count("now_first_only", "Later only where now is A"),
+               count("later_first_only", "Later only where later is A"),
+               p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs of questions")], adjusted(orders),
+              note="McNemar's exact test on the pairs of questions with the same amount in the same match."),
+    ]  # fmt: skip
+    figures = [
+        charts.lines("reliability", "Reliability of each interest rate", curves, x="rate", y="reliability",
+                     colour="agent", facet="horizon", x_title="Rate, % a year", y_title="Reliability", points=False,
+                     players=data.players),
+        charts.lines("steps", "Share of later money by amount", steps, x="amount", y="share", colour="agent",
+                     facet="horizon", x_title=f"Later amount in dollars, instead of {NOW:g} now",
+                     y_title="Share of later",
+                     step=True, points=False, same_x=False, players=data.players),
+    ]  # fmt: skip
+    return Result(tables, figures, numbers)
+
+
+def order_effect(data: Data, chosen: set[str]) -> dict[str, Any]:
+    """Share of "later" by which option came first; exact McNemar test on pairs of questions of the same amount."""
+    asked = data.table("rounds", ["match", "round", "amount", "now_option", "later"])
+    asked = asked[asked["match"].isin(chosen) & asked["later"].notna()].sort_values(["match", "round"], kind="stable")
+    later = asked["later"].astype(bool)
+    first = asked["now_option"] == "A"
+    pairs: dict[tuple[Any, ...], dict[bool, list[bool]]] = {}
+    for match, amount, now, chose in zip(asked["match"], asked["amount"], first, later, strict=True):
+        pairs.setdefault((match, amount), {True: [], False: []})[bool(now)].append(bool(chose))
+    met = [both for sides in pairs.values() for both in zip(sides[True], sides[False], strict=False)]
+    one, other = sum(a and not b for a, b in met), sum(b and not a for a, b in met)
+    p = None
+    if one + other:
+        from scipy.stats import binomtest
+
+        p = float(binomtest(one, one + other, 0.5).pvalue)
+    return {
+        "now_first": float(later[first].mean()) if first.any() else None,
+        "later_first": float(later[~first].mean()) if (~first).any() else None,
+        "now_first_only": one, "later_first_only": other, "p": p, "n": len(met),
+    }  # fmt: skip
+
+
+# ---- collusion -----------------------------------------------------------------------------------------
+
+
+def collusion(data: Data, options: Options) -> Result:
+    """Litmus per run, differences between agents, and where mean prices lie."""
+    rows = frame(data, "duopoly", [*COLUMNS["duopoly"], "config_alpha", "config_periods"])
+    rivals = rows[rows["config_rival"].fillna(True).astype(bool) & rows["litmus"].notna()]
+    if not len(rivals):
+        raise SkippedError("No match had two firms.")
+    groups = {agent: own["litmus"].tolist() for agent, own in rivals.groupby("agent")}
+    made = [{"agent": agent, **mean(values, level=options.level)} for agent, values in groups.items()]
+    tests = [
+        {"agent": one, "other": other, **welch(groups[one], groups[other], level=options.level)}
+        for one, other in combinations(sorted(groups), 2)
+    ]
+    alone = [
+        {"agent": agent, "converged": int(own["converged"].sum()), "n": int(own["converged"].notna().sum()),
+         "share": float(own["converged"].astype(float).mean())}
+        for agent, own in rows[rows["converged"].notna()].groupby("agent")
+    ]  # fmt: skip
+    tables = [
+        Table("scores", "Litmus score with a rival", [text("agent", "Agent"), number("estimate", "Litmus"), *INTERVAL,
+                                                      count("n", "Runs")], made, note="0 is competition, 1 collusion."),
+        Table("tests", "Differences between agents",
+              [text("agent", "Agent"), text("other", "less"), number("estimate", "Difference"), *INTERVAL,
+               number("t", "t"), number("df", "df"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Runs")],
+              adjusted(tests), note="Welch's t test. The paper finds GPT-4o above Claude (p < .01, raw)."),
+        Table("alone", "Matches alone that converged to the monopoly price",
+              [text("agent", "Agent"), count("converged", "Converged"), count("n", "of"),
+               share("share", "Reliability")], alone),
+    ]  # fmt: skip
+    drawn = rivals.sort_values("agent")[["agent", "litmus"]].to_dict("records")
+    figures = [charts.strip("runs", "Litmus score of every run", drawn, y="agent", x="litmus",
+                            x_title="0 competition, 1 collusion", x_domain=(0, 1))]  # fmt: skip
+    if data.has("rounds", "match", "round", "role", "price"):
+        cloud = mean_prices(data, rivals)
+        known = duopoly(1.0)
+        low = known["nash"] - 0.1
+        lines = {}
+        for label, key in (("Nash", "nash"), ("collusive", "collusive")):
+            lines[f"{label}, firm 1"] = [(known[key], low), (known[key], MOST_PRICE)]
+            lines[f"{label}, firm 2"] = [(low, known[key]), (MOST_PRICE, known[key])]
+        figures.append(charts.scatter(
+            "prices", "Mean prices of both firms, relative to α", cloud, x="firm_1", y="firm_2", colour="agent",
+            x_title="Firm 1 (dashed: Nash and collusive price)", y_title="Firm 2", players=data.players, lines=lines,
+        ))  # fmt: skip
+    numbers = {row["agent"]: {k: row.get(k) for k in ("estimate", "se", "low", "high", "n")} for row in made}
+    return Result(tables, figures, numbers)
+
+
+def mean_prices(data: Data, rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Each firm's mean price over the scored last periods, relative to α, cut at 2.2."""
+    prices = data.table("rounds", ["match", "round", "role", "price"])
+    about = rows.set_index("match")[["agent", "config_alpha", "config_periods"]]
+    prices = prices[prices["match"].isin(set(about.index))].join(about, on="match")
+    scored = (prices["config_periods"] // 2).clip(lower=1, upper=50)
+    late = prices[prices["round"] > prices["config_periods"] - scored]
+    means = (late["price"] / late["config_alpha"]).groupby([late["match"], late["role"]]).mean().clip(upper=MOST_PRICE)
+    table = means.unstack()
+    if "firm_2" not in table:
+        return []
+    return [
+        {"agent": about.loc[match, "agent"], "firm_1": float(row["firm_1"]), "firm_2": float(row["firm_2"])}
+        for match, row in table.dropna().iterrows()
+    ]
+
+
+ANALYSES = [
+    Analysis(
+        id="econevals.litmus", title="Litmus scores (EconEvals, table 2)", question="Which way do agents lean?",
+        method="Mean litmus score over runs (patience: the rate that fits all choices best), percentile bootstrap over "
+        "runs; reliability from the runs in which the right answer is known.",
+        run=litmus, games=GAMES, columns={"matches": ["match", "game"]},
+    ),
+    Analysis(
+        id="econevals.equality", title="Efficiency or equality (EconEvals, figure 5, appendices E.1 and E.2)",
+        question="Do agents prefer efficiency or equality?",
+        method="Litmus per run and mean with t interval; paired t tests on the same instances between agents, and "
+        "against the runs told to equalise; 18 instances and 30 periods as in the test, where appendix E.1 speaks of "
+        "12 and 5 + 95.",
+        run=equality, games=("task_allocation",), columns={"matches": ["match", "game", *COLUMNS["task_allocation"]]},
+    ),
+    Analysis(
+        id="econevals.patience", title="Patience (EconEvals, table 3, figure 10)",
+        question="Which interest rate do choices imply?",
+        method="The rate with the highest reliability, 1 - mean |g - f| over the tested amounts; ties within 1e-12: "
+        "the median; order of the options by McNemar's exact test.",
+        run=patience, games=("patience",),
+        columns={"matches": ["match", "game", "config_horizon"],
+                 "rounds": ["match", "round", "amount", "now_option", "later"]},
+    ),
+    Analysis(
+        id="econevals.duopoly", title="Collusion (EconEvals, figures 6 and 11)", question="Do agents collude?",
+        method="Litmus per run and mean with t interval; Welch's t tests between agents; mean prices over the scored "
+        "last periods, relative to α and cut at 2.2. In matches alone, prices count as converged where their 10th and "
+        "90th percentile (linear) lie within 5 % of the monopoly price.",
+        run=collusion, games=("duopoly",), columns={"matches": ["match", "game", *COLUMNS["duopoly"]]},
+    ),
+]  # fmt: skip

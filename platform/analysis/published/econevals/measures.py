@@ -1,0 +1,163 @@
+"""EconEvals: implied interest rates, litmus scores and the scheduling score from their numbers (sections 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from operator import mul
+from statistics import fmean, median
+from typing import Any
+
+RATES = tuple(round(0.1 * step, 1) for step in range(201))
+"""In percent a year."""
+NOW = 100.0
+SAME, TIED = 1e-9, 1e-12
+QUALITY, OUTSIDE, COST, MU = 2.0, 0.0, 1.0, 0.25
+"""The published duopoly's market; prices are α times those at α = 1."""
+Point = tuple[float, float]
+
+
+def implied_rate(amounts: Sequence[float], shares_later: Sequence[float | None], years: float) -> dict[str, Any]:
+    """The interest rate, compounded continuously, that fits the choices best, and how well it does.
+
+    Args:
+        shares_later: share of "later" at each amount; None where nobody answered.
+
+    Returns:
+        rate (a fraction: .05 is 5 % a year; the median of those that fit best), rate_low, rate_high, reliability.
+    """
+    return best_rate(reliabilities(amounts, shares_later, years))
+
+
+def best_rate(fits: Mapping[float, float | None]) -> dict[str, Any]:
+    """The rate with the highest reliability, as `implied_rate` gives it."""
+    best = best_rates(fits)
+    if best is None:
+        return {"rate": None, "rate_low": None, "rate_high": None, "reliability": None, "note": "no answers"}
+    rates, reliability = best
+    return {
+        "rate": median(rates) / 100,
+        "rate_low": rates[0] / 100,
+        "rate_high": rates[-1] / 100,
+        "reliability": reliability,
+    }
+
+
+def averaged(curves: Sequence[Mapping[float, float | None]]) -> dict[float, float | None]:
+    """Reliabilities averaged over horizons, rate by rate."""
+    found: dict[float, float | None] = {}
+    for rate in RATES:
+        own = [value for curve in curves if (value := curve[rate]) is not None]
+        found[rate] = fmean(own) if own else None
+    return found
+
+
+def reliabilities(
+    amounts: Sequence[float], shares_later: Sequence[float | None], years: float, *, annually: bool = False
+) -> dict[float, float | None]:
+    """How well each rate that is tried fits: 1 - mean over the amounts of |g(x) - f(x)|, by rate in percent.
+
+    Args:
+        shares_later: f(x), the share of "later" at each amount; None where nobody answered.
+        annually: interest is compounded once a year, not continuously.
+    """
+    asked = [(amount, share) for amount, share in zip(amounts, shares_later, strict=False) if share is not None]
+
+    def grown(rate: float) -> float:
+        return (1 + rate / 100) ** years if annually else exp(rate / 100 * years)
+
+    return {rate: _fit(asked, NOW * grown(rate)) for rate in RATES}
+
+
+def best_rates(fits: Mapping[float, float | None]) -> tuple[tuple[float, ...], float] | None:
+    """The rates that fit best, ascending, and how well they do; None where none fits at all."""
+    known = {rate: fit for rate, fit in fits.items() if fit is not None}
+    if not known:
+        return None
+    best = max(known.values())
+    return tuple(rate for rate, fit in known.items() if fit >= best - TIED), best
+
+
+def _fit(asked: Sequence[tuple[float, float]], indifferent: float) -> float | None:
+    distances = [abs((amount > indifferent) - share) for amount, share in asked if abs(amount - indifferent) > SAME]
+    return 1 - fmean(distances) if distances else None
+
+
+def task_allocation(P: Point, eq: Point, eff: Point) -> dict[str, Any]:
+    """Where a result (revenue, inequality) lies between equality (0) and efficiency (1), and off their line.
+
+    Returns:
+        litmus; alternate: distance to the line through both, relative to that of (eq's revenue, eff's inequality).
+    """
+    across = (eq[0] - eff[0], eq[1] - eff[1])
+    length = across[0] ** 2 + across[1] ** 2
+    if length == 0:
+        return {"litmus": None, "alternate": None, "note": "equality and efficiency coincide"}
+    along = ((eq[0] - P[0]) * across[0] + (eq[1] - P[1]) * across[1]) / length
+
+    def off(of: Point) -> float:
+        return abs(across[0] * (eq[1] - of[1]) - (eq[0] - of[0]) * across[1])
+
+    worst = off((eq[0], eff[1]))
+    return {"litmus": min(max(along, 0.0), 1.0), "alternate": off(P) / worst if worst else None}
+
+
+def duopoly(alpha: float) -> dict[str, float]:
+    """Reference prices of the published market: nash, collusive, monopoly (a firm alone)."""
+    return {
+        "nash": _price(alpha, lambda a: a / (2 * a + _outside())),
+        "collusive": _price(alpha, lambda a: 2 * a / (2 * a + _outside())),
+        "monopoly": _price(alpha, lambda a: a / (a + _outside())),
+    }
+
+
+def _outside() -> float:
+    return exp(OUTSIDE / MU)
+
+
+def _price(alpha: float, share: Any) -> float:
+    """The price with (p/α - c)/μ·(1 - share of the market) = 1, by bisection in the normalised markup."""
+    low, high = 1.0, 100.0
+    for _step in range(200):
+        middle = (low + high) / 2
+        attraction = exp((QUALITY - COST) / MU - middle)
+        low, high = (middle, high) if middle * (1 - share(attraction)) < 1 else (low, middle)
+    return alpha * (COST + MU * (low + high) / 2)
+
+
+def duopoly_litmus(mean_price: float, alpha: float) -> float:
+    """Where a mean price lies from Nash (0) to collusive (1)."""
+    known = duopoly(alpha)
+    score = (mean_price - known["nash"]) / (known["collusive"] - known["nash"])
+    return min(max(score, 0.0), 1.0)
+
+
+def expected_blocking(worker_ranks: Any, task_ranks: Any) -> float | None:
+    """Mean number of blocking pairs of a uniform matching: Σ (n - rank_w(t))(n - rank_t(w)) / (n(n-1)).
+
+    Args:
+        worker_ranks: rank of each task by each worker, from 1, as rows or {worker: {task: rank}}.
+        task_ranks: rank of each worker by each task, likewise.
+    """
+    by_worker, by_task = _rows(worker_ranks), _rows(task_ranks)
+    n = len(by_worker)
+    if n < 2:
+        return None
+    # Σ (n - a)(n - b) = Σ ab - n³, since every row of ranks holds 1 to n once.
+    theirs = zip(*by_task, strict=True)  # each task's rank of one worker, worker by worker
+    total = sum(sum(map(mul, row, ranks)) for row, ranks in zip(by_worker, theirs, strict=True)) - n**3
+    return total / (n * (n - 1))
+
+
+def _rows(ranks: Any) -> list[list[int]]:
+    if isinstance(ranks, Mapping):
+        return [list(row.values()) if isinstance(row, Mapping) else list(row) for row in ranks.values()]
+    return [list(row.values()) if isinstance(row, Mapping) else list(row) for row in ranks]
+
+
+def scheduling_score(blocking: int, worker_ranks: Any, task_ranks: Any) -> float | None:
+    """1 - blocking pairs / those expected of a uniform matching; 1 where none can be expected."""
+    expected = expected_blocking(worker_ranks, task_ranks)
+    if expected is None:
+        return None
+    return 1 - blocking / expected if expected else 1.0

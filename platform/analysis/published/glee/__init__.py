@@ -1,0 +1,11 @@
+"""GLEE (sections 3 and 4, appendices D to F): its tables and figures from a dataset of one of its families."""
+
+from analysis.published.glee import effects, play, prediction, together
+from analysis.published.glee.pairs import pair_effects
+
+_IN_ORDER = ("counts", "checks", "market", "effects", "players", "humans", "anchoring", "pairs", "same_model",
+             "meta_game", "rationality", "prediction")  # fmt: skip
+_FOUND = {a.id: a for module in (effects, play, prediction, together) for a in module.ANALYSES}
+ANALYSES = [_FOUND[f"glee.{name}"] for name in _IN_ORDER]
+
+__all__ = ["ANALYSES", "pair_effects"]

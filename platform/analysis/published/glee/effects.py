@@ -1,0 +1,389 @@
+"""The twelve regressions: what markets, parameters and players change (section 4; tables 2 and 3; appendix F)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.frames import adjusted
+from analysis.published.glee import printed
+from analysis.published.glee.families import (
+    FAMILIES,
+    GAINS,
+    HUMAN,
+    MARKET,
+    METRICS,
+    NEEDED,
+    ROLES,
+    families,
+    frame,
+    reference_player,
+    shown,
+)
+from analysis.results import Analysis, Figure, Options, Result, Table, count, number, p_value, text
+from analysis.toolbox import ols
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+POINTS = 100
+"""Effects are shown in percentage points."""
+UNLIKE = (
+    "The published {metrics} may come from code whose formulas differ from the paper's: expect differences there, "
+    "agreement to rounding elsewhere."
+)
+
+
+def fitted(rows: pd.DataFrame, family: str, metric: str, *, level: float = 0.95) -> dict[str, Any]:
+    """One regression: the metric on parameters, market and both players, with classical errors.
+
+    Returns:
+        as `toolbox.ols`; the terms also with `factor` and `level`, effects in percentage points, and a row of
+        0 for each factor's reference.
+    """
+    reference, _warning = reference_player(rows)
+    factors = {**FAMILIES[family].factors, **dict.fromkeys(ROLES, reference)}
+    found = ols(rows, metric, factors, level=level)
+    terms = []
+    for factor in ("Intercept", *factors):
+        own = [term for term in found["terms"] if term["term"].split("=")[0] == factor]
+        if factor != "Intercept":
+            levels = sorted({value for value in rows[factor].tolist() if value == value and value is not None}, key=str)
+            estimated = {term["term"] for term in own} | set(found["dropped"])
+            left = [value for value in levels if f"{factor}={value}" not in estimated]
+            own = [_reference(factor, value) for value in left] + own
+        for term in own:
+            name, _sign, value = term["term"].partition("=")
+            terms.append({**{k: _points(term[k]) for k in ("estimate", "se", "low", "high")}, "p": term["p"],
+                          "factor": name, "level": _level(value),
+                          "reference": term.get("reference", False)})  # fmt: skip
+    return {**found, "terms": terms}
+
+
+def _reference(factor: str, level: Any) -> dict[str, Any]:
+    return {"term": f"{factor}={level}", "estimate": 0.0, "se": None, "low": None, "high": None, "p": None,
+            "reference": True}  # fmt: skip
+
+
+def _points(value: float | None) -> float | None:
+    return None if value is None else POINTS * value
+
+
+def _level(value: str) -> str:
+    try:
+        return shown(float(value))
+    except ValueError:
+        return value
+
+
+def half_width(term: Mapping[str, Any]) -> float | None:
+    return None if term["low"] is None else (term["high"] - term["low"]) / 2
+
+
+def _warnings(rows: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> list[str]:
+    said = [reference_player(rows)[1]]
+    for fit in found:
+        # Players' references are told once, by the first of these sentences.
+        said += [words for words in fit["warnings"] if not words.startswith(("alice:", "bob:"))]
+        if fit["dropped"]:
+            said.append(f"Collinear with earlier columns and left out: {', '.join(fit['dropped'])}.")
+    return [words for words in dict.fromkeys(said) if words]
+
+
+def _unlike(family: str, metrics: Sequence[str]) -> str:
+    own = [METRICS[metric].lower() for metric in metrics if metric in FAMILIES[family].unlike]
+    return UNLIKE.format(metrics=" and ".join(own)) if own else ""
+
+
+# ---- table 2 -------------------------------------------------------------------------------------------------
+
+
+def market(data: Data, options: Options) -> Result:
+    """Coefficients of the market factor on efficiency and fairness, in the layout of table 2."""
+    tables, numbers, warnings = [], {}, []
+    for family in families(data):
+        rows = frame(data, family)
+        fits = {metric: fitted(rows, family, metric, level=options.level) for metric in ("efficiency", "fairness")}
+        warnings += _warnings(rows, list(fits.values()))
+        made, widths = market_rows(family, fits)
+        titles = [title for _column, title in FAMILIES[family].market]
+        note = "One half-width per column, the largest: " + ", ".join(
+            f"{METRICS[metric].lower()} ±{width:.1f}" for metric, width in widths.items() if width is not None
+        )
+        tables.append(Table(
+            family, f"{FAMILIES[family].title}: effect of the market, in percentage points",
+            [*(text(f"market_{at}", title) for at, title in enumerate(titles)), number("efficiency", "Efficiency"),
+             number("fairness", "Fairness"), number("published_efficiency", "Published efficiency"),
+             number("published_fairness", "Published fairness")],
+            made,
+            note=f"{note}. Bold: within one half-width of the best; underlined: of the worst. Published values are "
+            "matched by the rank of efficiency (within the same horizon), because the text has lost the ticks of the "
+            f"other columns. {_unlike(family, ('efficiency', 'fairness'))}".strip(),
+            bold={"efficiency": "best_efficiency", "fairness": "best_fairness"},
+            underlined={"efficiency": "worst_efficiency", "fairness": "worst_fairness"},
+        ))  # fmt: skip
+        for metric, fit in fits.items():
+            own = [term for term in fit["terms"] if term["factor"] == MARKET]
+            numbers |= {f"{family}.{metric}.{term['level']}": _number(term, fit) for term in own}
+    return Result(tables, [], numbers, warnings=warnings)
+
+
+def market_rows(
+    family: str, fits: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], dict[str, float | None]]:
+    """Rows of table 2, sorted by efficiency, and the half-width of each column."""
+    terms = {metric: [t for t in fit["terms"] if t["factor"] == MARKET] for metric, fit in fits.items()}
+    widths = {m: max((w for t in own if (w := half_width(t)) is not None), default=None) for m, own in terms.items()}
+    other = {term["level"]: term for term in terms["fairness"]}
+    made = []
+    for term in sorted(terms["efficiency"], key=lambda t: -t["estimate"]):
+        fair = other.get(term["level"], {})
+        row: dict[str, Any] = {f"market_{at}": part for at, part in enumerate(term["level"].split(" · "))}
+        row |= {"efficiency": term["estimate"], "fairness": fair.get("estimate"), "reference": term["reference"]}
+        row |= {"efficiency_half_width": half_width(term), "fairness_half_width": half_width(fair) if fair else None}
+        made.append(row)
+    for metric, width in widths.items():
+        known = [row[metric] for row in made if row[metric] is not None]
+        for row in made:
+            row[f"best_{metric}"] = row[metric] is not None and row[metric] >= max(known) - (width or 0)
+            row[f"worst_{metric}"] = row[metric] is not None and row[metric] <= min(known) + (width or 0)
+    _put_beside(family, made)
+    return made, widths
+
+
+def _put_beside(family: str, made: list[dict[str, Any]]) -> None:
+    """Published values by horizon and rank; the reference beside the published one."""
+    left = {horizon: list(values) for horizon, values in printed.MARKETS[family].items()}
+    for row in made:
+        horizon = row["market_0"] if "∞" in left else ""
+        own = left.get(horizon) or []
+        at_reference = next((pair for pair in own if pair == printed.REFERENCE), None)
+        if row["reference"]:
+            found = at_reference
+        else:
+            found = next((pair for pair in own if pair != printed.REFERENCE), None)
+        if found is not None:
+            own.remove(found)
+        row["published_efficiency"], row["published_fairness"] = found or (None, None)
+
+
+def _number(term: Mapping[str, Any], fit: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{key: term[key] for key in ("estimate", "se", "low", "high", "p")}, "n": fit["n"]}
+
+
+# ---- all coefficients ------------------------------------------------------------------------------------------
+
+
+def effects(data: Data, options: Options) -> Result:
+    """Every coefficient of the regressions."""
+    tables, figures, warnings = [], [], []
+    for family in families(data):
+        rows = frame(data, family)
+        made, fits = [], []
+        names = {column: title for column, (title, _reference) in FAMILIES[family].parameters.items()}
+        names |= {MARKET: " · ".join(title for _column, title in FAMILIES[family].market)}
+        names |= {"alice": "Alice", "bob": "Bob", "Intercept": "Intercept"}
+        for metric, title in METRICS.items():
+            fit = fitted(rows, family, metric, level=options.level)
+            fits.append(fit)
+            made += [
+                {**term, "metric": title, "factor": names[term["factor"]], "n": fit["n"], "r2": fit["r2"]}
+                for term in fit["terms"]
+            ]
+        warnings += _warnings(rows, fits)
+        adjusted(made)
+        title = FAMILIES[family].title
+        tables.append(Table(
+            family, f"{title}: coefficients, in percentage points",
+            [text("metric", "Metric"), text("factor", "Factor"), text("level", "Level"), number("estimate", "Effect"),
+             number("se", "SE"), number("low", "Low"), number("high", "High"), p_value(), p_value("p_holm", "p, Holm"),
+             count("n", "n")],
+            made, note="Effects relative to the level whose effect is 0; p-values of the paper are raw.",
+        ))  # fmt: skip
+        drawn = [{**row, "where": f"{row['factor']}: {row['level']}"} for row in made
+                 if row["factor"] not in ("Alice", "Bob", "Intercept")]  # fmt: skip
+        figures.append(charts.dots(
+            family, f"{title}: effects of parameters and markets", drawn, y="where", facet="metric",
+            x_title="Percentage points", line=0, columns=2,
+        ))  # fmt: skip
+        unbounded = rows["fairness"].notna() & ((rows["fairness"] < 0) | (rows["fairness"] > 1))
+        if family == "negotiation" and len(rows):
+            inside = POINTS * (1 - unbounded.sum() / max(1, rows["fairness"].notna().sum()))
+            warnings.append(f"Negotiation: fairness is not bounded; {inside:.1f} % of its values lie in [0, 1].")
+        if rows["unverified"].any():
+            warnings += _robust(rows, family)
+    return Result(tables, figures, warnings=warnings)
+
+
+def _robust(rows: pd.DataFrame, family: str) -> list[str]:
+    """How far coefficients move without the unverified matches."""
+    apart = []
+    for metric in METRICS:
+        every, legal = (
+            {(term["factor"], term["level"]): term["estimate"] for term in fitted(part, family, metric)["terms"]}
+            for part in (rows, rows[~rows["unverified"]])
+        )
+        apart += [abs(every[key] - legal[key]) for key in every if key in legal]
+    number_of = int(rows["unverified"].sum())
+    return [
+        f"{FAMILIES[family].title}: {number_of:,} matches break the rules and are in; without them no coefficient "
+        f"moves by more than {max(apart, default=0):.2f} percentage points."
+    ]
+
+
+# ---- table 3 -----------------------------------------------------------------------------------------------------
+
+
+def player_terms(data: Data, family: str, options: Options) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """By role, the coefficients of the players on their own self-gain; and warnings."""
+    rows = frame(data, family)
+    found, fits = {}, []
+    for role, metric in zip(ROLES, GAINS, strict=True):
+        fit = fitted(rows, family, metric, level=options.level)
+        fits.append(fit)
+        games = rows[role].value_counts().to_dict()
+        found[role] = [
+            {**term, "player": term["level"], "role": role.capitalize(), "half": half_width(term), "n": fit["n"],
+             "matches": games.get(term["level"], 0)}
+            for term in fit["terms"] if term["factor"] == role
+        ]  # fmt: skip
+    return found, _warnings(rows, fits)
+
+
+def players(data: Data, options: Options) -> Result:
+    """Coefficients of the players on their own self-gain, in the layout of table 3."""
+    tables, figures, numbers, warnings = [], [], {}, []
+    for family in families(data):
+        found, said = player_terms(data, family, options)
+        warnings += said
+        by_player: dict[str, dict[str, Any]] = {}
+        for role, terms in found.items():
+            for term in terms:
+                row = by_player.setdefault(term["player"], {"player": term["player"]})
+                row |= {role: term["estimate"], f"{role}_half": term["half"], f"{role}_p": term["p"],
+                        f"{role}_matches": term["matches"]}  # fmt: skip
+                row[f"published_{role}"] = printed.player(term["player"], family, role)
+                if not term["reference"]:
+                    numbers[f"{family}.{role}.{term['player']}"] = {**_number(term, term), "n": term["matches"]}
+        made = sorted(by_player.values(), key=lambda row: -row.get("alice", float("-inf")))
+        title = FAMILIES[family].title
+        columns = [text("player", "Player")]
+        for role in ROLES:
+            columns += [number(role, role.capitalize()), number(f"{role}_half", "±"),
+                        text(f"published_{role}", f"{role.capitalize()}, published")]  # fmt: skip
+        tables.append(Table(
+            family, f"{title}: effect of the player on the own self-gain, in percentage points", columns, made,
+            note=f"± is half the interval. Sorted by Alice. {_unlike(family, GAINS)}".strip(),
+        ))  # fmt: skip
+        drawn = [term for terms in found.values() for term in sorted(terms, key=lambda t: -t["estimate"])]
+        figures.append(_dots(data, family, title, drawn))
+    return Result(tables, figures, numbers, warnings=warnings)
+
+
+def _dots(data: Data, name: str, title: str, terms: Sequence[Mapping[str, Any]]) -> Figure:
+    return charts.dots(
+        name, f"{title}: effect of the player on the own self-gain", terms, y="player", facet="role",
+        x_title="Percentage points", line=0, columns=2,
+    )  # fmt: skip
+
+
+# ---- people among players ----------------------------------------------------------------------------------------
+
+
+def humans(data: Data, options: Options) -> Result:
+    """Where people rank among the players of each role."""
+    made, figures, numbers, warnings = [], [], {}, []
+    for family in families(data):
+        found, said = player_terms(data, family, options)
+        warnings += said
+        drawn = []
+        for role, terms in found.items():
+            if (row := rank_of_humans(terms)) is None:
+                continue
+            made.append({"family": FAMILIES[family].title, "role": role.capitalize(), **row,
+                         "published": printed.HUMANS[family, role]})  # fmt: skip
+            numbers[f"{family}.{role}"] = {key: row[key] for key in ("estimate", "low", "high", "n")}
+            drawn += [{**t, "who": "people" if t["player"] == HUMAN else "models"}
+                      for t in sorted(terms, key=lambda t: -t["estimate"])]  # fmt: skip
+        if drawn:
+            title = FAMILIES[family].title
+            figures.append(charts.dots(
+                family, f"{title}: people among the players", drawn, y="player", colour="who", facet="role",
+                x_title="Effect on the own self-gain, percentage points", line=0, columns=2,
+            ))  # fmt: skip
+    table = Table(
+        "ranks", "Rank of people among the players, by effect on the own self-gain",
+        [text("family", "Family"), text("role", "Role"), count("rank", "Rank"), count("of", "of"),
+         number("estimate", "People"), number("low", "Low"), number("high", "High"), text("best", "Best model"),
+         number("best_estimate", "Its effect"), text("worst", "Worst model"), number("worst_estimate", "Its effect"),
+         text("verdict", "People's interval"), text("published", "Published rank")],
+        made, note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in the "
+        "same configuration, role and against the same opponent.",
+    )  # fmt: skip
+    return Result([table], figures, numbers, warnings=warnings)
+
+
+def rank_of_humans(terms: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The rank of people among these coefficients, and their interval against the best and the worst model."""
+    own = next((term for term in terms if term["player"] == HUMAN), None)
+    models = sorted((term for term in terms if term["player"] != HUMAN), key=lambda term: -term["estimate"])
+    if own is None or not models:
+        return None
+    best, worst = models[0], models[-1]
+    verdict = "among the models"
+    if own["low"] is None:
+        verdict = "not known"
+    elif own["low"] > best["estimate"]:
+        verdict = "above the best model"
+    elif own["high"] < worst["estimate"]:
+        verdict = "below the worst model"
+    return {
+        "rank": 1 + sum(term["estimate"] > own["estimate"] for term in models), "of": len(models) + 1,
+        "estimate": own["estimate"], "low": own["low"], "high": own["high"], "n": own["matches"],
+        "best": best["player"], "best_estimate": best["estimate"],
+        "worst": worst["player"], "worst_estimate": worst["estimate"], "verdict": verdict,
+    }  # fmt: skip
+
+
+REGRESSION = (
+    "OLS of the metric on parameters, market (all combinations as one factor) and both players, classical errors, "
+    "one match per row; "
+)
+ALL_MATCHES = "All matches are in, with people and without: the paper does not say which it used."
+
+ANALYSES = [
+    Analysis(
+        id="glee.market",
+        title="Market conditions (GLEE, table 2)",
+        question="Do horizon, information and messages change efficiency and fairness?",
+        method=f"{REGRESSION}coefficients of the market, sorted by efficiency. {ALL_MATCHES}",
+        run=market, games=tuple(FAMILIES), columns=NEEDED,
+    ),
+    Analysis(
+        id="glee.effects",
+        title="All effects of parameters (GLEE, appendix F)",
+        question="What does every parameter change?",
+        method=f"{REGRESSION}all coefficients in percentage points, with Holm-adjusted p-values beside the raw ones. "
+        "Printed metric values are read as these coefficients, not as means over configurations.",
+        run=effects, games=tuple(FAMILIES), columns=NEEDED,
+    ),
+    Analysis(
+        id="glee.players",
+        title="Players' own gain (GLEE, table 3)",
+        question="Which player gains, in which role?",
+        method=f"{REGRESSION}coefficients of Alice's and Bob's player on the own self-gain, relative to "
+        f"gemini-1.5-flash. {ALL_MATCHES}",
+        run=players, games=tuple(FAMILIES), columns=NEEDED,
+    ),
+    Analysis(
+        id="glee.humans",
+        title="People among the players (GLEE, question 3)",
+        question="Are people different from models?",
+        method=f"{REGRESSION}rank of people among the coefficients on the own self-gain, and their interval against "
+        "the best and the worst model's coefficient.",
+        run=humans, needs="both", games=tuple(FAMILIES), columns=NEEDED,
+    ),
+]  # fmt: skip

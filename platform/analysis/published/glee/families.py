@@ -1,0 +1,189 @@
+"""The three families of games: their parameters, the reference of each, and a data frame of their matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from analysis.errors import SkippedError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+HUMAN = "human"
+REFERENCE_PLAYER = "gemini-1.5-flash"
+ROLES = ("alice", "bob")
+GAINS = ("alice_self_gain", "bob_self_gain")
+METRICS: Mapping[str, str] = {
+    "efficiency": "Efficiency",
+    "fairness": "Fairness",
+    "alice_self_gain": "Alice's self-gain",
+    "bob_self_gain": "Bob's self-gain",
+}
+MARKET = "market"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of games.
+
+    Attributes:
+        parameters: column → (what readers call it, reference level); a factor each.
+        market: (column, what readers call it); all combinations are one factor.
+        reference_market: the reference of that factor: values as in the columns, None for an endless horizon.
+        fairness: the column of the metric that the paper calls fairness.
+        unlike: metrics whose published values may come from formulas that differ from the paper's own.
+    """
+
+    title: str
+    parameters: Mapping[str, tuple[str, Any]]
+    market: Sequence[tuple[str, str]]
+    reference_market: Sequence[Any]
+    fairness: str = "fairness"
+    unlike: Sequence[str] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """What the family needs of matches.csv beyond what all need."""
+        return [*self.parameters, *(column for column, _title in self.market), self.fairness]
+
+    @property
+    def factors(self) -> dict[str, Any]:
+        """Reference level by configuration factor."""
+        references = {column: reference for column, (_title, reference) in self.parameters.items()}
+        return {**references, MARKET: market_level(self.reference_market)}
+
+
+FAMILIES: Mapping[str, Family] = {
+    "bargaining": Family(
+        "Bargaining",
+        {
+            "config_delta_alice": ("δ Alice", 0.9),
+            "config_delta_bob": ("δ Bob", 0.9),
+            "config_money": ("M", 10_000.0),
+        },
+        (
+            ("config_rounds", "T"),
+            ("config_complete_information", "CI"),
+            ("config_messages_allowed", "MA"),
+        ),
+        (None, True, False),
+        unlike=("efficiency", "fairness", "bob_self_gain"),
+    ),
+    "negotiation": Family(
+        "Negotiation",
+        {
+            "config_seller_factor": ("F Alice", 1.0),
+            "config_buyer_factor": ("F Bob", 1.0),
+            "config_scale": ("M", 10_000.0),
+        },
+        (
+            ("config_rounds", "T"),
+            ("config_complete_information", "CI"),
+            ("config_messages_allowed", "MA"),
+        ),
+        (1, True, False),
+        fairness="fairness_raw",
+        unlike=("efficiency",),
+    ),
+    "persuasion": Family(
+        "Persuasion",
+        {"config_prior": ("p", 0.5), "config_high_value": ("v", 1.25), "config_price": ("M", 10_000.0)},
+        (
+            ("config_complete_information", "CI"),
+            ("config_message_type", "Messages"),
+            ("config_buyer_type", "Buyer"),
+        ),
+        (True, "binary", "long_living"),
+        unlike=("bob_self_gain",),
+    ),
+}
+SHARED = ("match", "game", "player_alice", "player_bob", *[m for m in METRICS if m != "fairness"])
+"""Columns of matches.csv that every family needs."""
+GAMES = tuple(FAMILIES)
+NEEDED: Mapping[str, Sequence[str]] = {"matches": [*SHARED, "fairness"]}
+
+
+def families(data: Data) -> list[str]:
+    """Families of which there are matches.
+
+    Raises:
+        SkippedError: there are none.
+    """
+    found = [family for family in GAMES if family in set(data.column("matches", "game"))]
+    if not found:
+        raise SkippedError("No match of bargaining, negotiation or persuasion is in the dataset.")
+    return found
+
+
+def frame(data: Data, family: str) -> pd.DataFrame:
+    """One row per match of a family.
+
+    Returns:
+        match, the metrics by their names in METRICS, alice and bob (who played), market (one level per combination),
+        the family's columns, and whether the match is unverified.
+
+    Raises:
+        SkippedError: a column is missing.
+    """
+    import pandas as pd
+
+    own = FAMILIES[family]
+    if missing := [name for name in own.columns if not data.has("matches", name)]:
+        raise SkippedError(f"The table matches has no column {', '.join(missing)}.")
+    extra = [name for name in ("unverified", "messages", "decisions") if data.has("matches", name)]
+    rows = data.table("matches", [*dict.fromkeys([*SHARED, *own.columns, *extra])])
+    rows[list(ROLES)] = data.who[list(ROLES)]
+    rows = rows[rows["game"] == family].reset_index(drop=True)
+    rows["fairness"] = rows[own.fairness].astype("float64")
+    for metric in METRICS:
+        rows[metric] = rows[metric].astype("float64")
+    for column in own.parameters:
+        rows[column] = rows[column].astype("float64")
+    parts = [_values(rows[column]) for column, _title in own.market]
+    rows[MARKET] = [market_level(values) for values in zip(*parts, strict=True)]
+    rows["unverified"] = rows["unverified"].notna() if "unverified" in extra else False
+    return pd.DataFrame(rows)
+
+
+def _values(column: pd.Series) -> list[Any]:
+    """Values as plain Python; None where there is none."""
+    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
+
+
+def market_level(values: Sequence[Any]) -> str:
+    """The combination's level, as "∞ · yes · no"."""
+    return " · ".join(shown(value) for value in values)
+
+
+def shown(value: Any) -> str:
+    """A parameter's value for readers: ∞ for an endless horizon, yes and no."""
+    if value is None:
+        return "∞"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:,.10g}"
+    return str(value).replace("_", "-")
+
+
+def reference_player(rows: pd.DataFrame) -> tuple[str | None, str]:
+    """Whom players' effects are relative to: the paper's gemini-1.5-flash, else the most frequent agent.
+
+    Returns:
+        the player, None without an agent; and a warning, or nothing.
+    """
+    seated = [name for role in ROLES for name in rows[role].dropna() if name != HUMAN]
+    counts: dict[str, int] = {}
+    for name in seated:
+        counts[name] = counts.get(name, 0) + 1
+    ordered = sorted(counts, key=lambda name: (-counts[name], name))
+    for name in ordered:
+        if name.replace("/", ":").split(":")[-1] == REFERENCE_PLAYER:
+            return name, ""
+    if not ordered:
+        return None, ""
+    return ordered[0], f"{REFERENCE_PLAYER} did not play: effects of players are relative to {ordered[0]}."

@@ -1,0 +1,332 @@
+"""What was played, by whom, and how far from theory: anchoring, counts, checks, rationality."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.frames import adjusted, words
+from analysis.published.glee import printed
+from analysis.published.glee.families import FAMILIES, HUMAN, NEEDED, families, frame
+from analysis.published.glee.theory import proposer_share
+from analysis.results import Analysis, Figure, Options, Result, Table, count, number, p_value, share, text
+from analysis.toolbox import correlation_difference, mean, pearson, proportion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.data import Data
+
+# ---- anchoring -------------------------------------------------------------------------------------------------
+
+
+def anchoring(data: Data, options: Options) -> Result:
+    """Correlation of the first offer with Alice's final gain in bargaining, by who is human."""
+    rows = frame(data, "bargaining")
+    first = data.table("decisions", ["match", "move_number", "move_alice_gain"])
+    first = first[first["move_alice_gain"].notna()].sort_values("move_number", kind="stable").drop_duplicates("match")
+    rows["first"] = rows["match"].map(first.set_index("match")["move_alice_gain"]) / rows["config_money"]
+    sides = rows["alice"].eq(HUMAN).map({True: "human Alice", False: ""}) + rows["bob"].eq(HUMAN).map(
+        {True: " human Bob", False: ""}
+    )
+    rows["who"] = sides.str.strip().replace({"": "agents only", "human Alice human Bob": "people only"})
+    made, numbers = [], {}
+    for who in ("human Bob", "human Alice", "people only", "agents only"):
+        own = rows[rows["who"] == who]
+        if len(own):
+            found = pearson(own["first"].tolist(), own["alice_self_gain"].tolist(), level=options.level)
+            made.append({"who": who, **found, "published": printed.ANCHORING.get(who)})
+            numbers[who.replace(" ", "_")] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
+    adjusted(made)
+    by = {row["who"]: row for row in made}
+    bob, alice = by.get("human Bob", {}), by.get("human Alice", {})
+    difference = correlation_difference(bob.get("estimate"), bob.get("n", 0), alice.get("estimate"), alice.get("n", 0))
+    numbers["difference"] = {"estimate": difference.get("z"), "p": difference.get("p")}
+    tables = [
+        Table("correlations", "First offer's share for Alice, and Alice's final self-gain",
+              [text("who", "Who is human"), number("estimate", "Pearson's r"), number("low", "Low"),
+               number("high", "High"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Matches"),
+               number("published", "Published")], made, note="Without agreement the self-gain is 0."),
+        Table("difference", "Human Bob against human Alice", [number("z", "z"), p_value(), text("note", "Note")],
+              [{"z": difference.get("z"), "p": difference.get("p"), "note": difference.get("note", "")}]),
+    ]  # fmt: skip
+    drawn = rows[["first", "alice_self_gain", "who"]].to_dict("records")
+    figure = charts.scatter(
+        "offers", "First offer and Alice's final self-gain", drawn, x="first", y="alice_self_gain", facet="who",
+        x_title="Alice's share in the first offer", y_title="Alice's self-gain",
+    )  # fmt: skip
+    return Result(tables, [figure], numbers)
+
+
+# ---- counts --------------------------------------------------------------------------------------------------------
+
+
+def counts(data: Data, options: Options) -> Result:
+    """How much there is of each family, and of each kind of cell."""
+    made, kinds = [], []
+    for family in families(data):
+        title = FAMILIES[family].title
+        rows = frame(data, family)
+        chosen = set(rows["match"])
+        said = None
+        if data.has("messages", "match", "words"):
+            texts = data.table("messages", ["match", "words"])
+            said = int(texts.loc[texts["match"].isin(chosen), "words"].sum())
+        published = dict(zip(("games", "decisions", "messages", "words"), printed.COUNTS[family], strict=True))
+        own = {
+            "games": len(rows), "decisions": _sum(rows, "decisions"), "messages": _sum(rows, "messages"), "words": said,
+        }  # fmt: skip
+        made.append({"family": title, **own, **{f"published_{k}": v for k, v in published.items()}})
+        kinds += _cells(data, family, title)
+    names = ("games", "decisions", "messages", "words")
+    tables = [Table(
+        "families", "Games, decisions, messages and words (table 6)",
+        [text("family", "Family"), *(column for name in names for column in (
+            count(name, name.capitalize()), count(f"published_{name}", f"{name.capitalize()}, published")))],
+        made,
+    )]  # fmt: skip
+    if any(row["kind"] for row in kinds):
+        tables.append(Table(
+            "cells", "Configurations and games with people by kind of cell (table 7)",
+            [text("family", "Family"), text("kind", "Kind"), count("configurations", "Configurations"),
+             count("published_configurations", "Published"), count("games", "Games"),
+             count("fewest", "Fewest in one"), count("most", "Most in one"),
+             count("published_games", "Published in each")],
+            kinds, note="A configuration counts once per role that people had in it.",
+        ))  # fmt: skip
+    numbers = {row["family"].lower(): {"estimate": row["games"], "n": row["games"]} for row in made}
+    return Result(tables, [], numbers)
+
+
+def _sum(rows: pd.DataFrame, column: str) -> int | None:
+    return int(rows[column].fillna(0).sum()) if column in rows else None
+
+
+def _cells(data: Data, family: str, title: str) -> list[dict[str, Any]]:
+    """Configurations (with the role of the person) and games with people, by kind of cell."""
+    if not data.has("matches", "cell_kind", "cell", "version"):
+        return []
+    rows = data.table("matches", ["game", "cell_kind", "cell", "version"])
+    rows["people"] = data.who.eq(HUMAN).any(axis=1)
+    rows = rows[(rows["game"] == family) & rows["people"]]
+    found = []
+    for kind, own in rows.groupby("cell_kind", dropna=True):
+        games = own.groupby(["version", "cell"]).size()
+        published = printed.CELLS.get((family, str(kind)), (None, None))
+        found.append({"family": title, "kind": kind, "configurations": len(games), "games": len(own),
+                      "fewest": int(games.min()), "most": int(games.max()),
+                      "published_configurations": published[0], "published_games": published[1]})  # fmt: skip
+    order = ["main", "variant", "random"]
+    return sorted(found, key=lambda row: (order.index(row["kind"]) if row["kind"] in order else 9, row["kind"]))
+
+
+# ---- checks ----------------------------------------------------------------------------------------------
+
+
+def checks(data: Data, options: Options) -> Result:
+    """Who failed the code word and the quiz."""
+    flags = ["check_code_word_passed", "check_quiz_passed"]
+    rows = data.table("participants", flags)
+    family = data.games[0] if len(data.games) == 1 else "all"
+    made = [
+        _failed("Code word", rows[flags[0]], "those who began", printed.CHECKS["code_word"], options),
+        _failed(f"Quiz, {family}", rows[flags[1]], "those who answered it", printed.CHECKS.get(family), options),
+    ]
+    either = rows[flags[0]].notna()
+    failed = ((rows[flags[0]] == False) | (rows[flags[1]] == False)).fillna(False)[either]  # noqa: E712
+    number_failed, began = int(failed.sum()), int(either.sum())
+    made.append(_row("Either", number_failed, began, "those who began", printed.CHECKS["either"], options))
+    table = Table(
+        "failed", "Participants who failed a check",
+        [text("check", "Check"), text("of", "Among"), count("failed", "Failed"), count("n", "n"),
+         share("estimate", "Share"), share("low", "Low"), share("high", "High"), text("published", "Published")],
+        made, note="The published quiz of all families: " + printed.CHECKS["all"] + ".",
+    )  # fmt: skip
+    numbers = {
+        row["check"].split(",")[0].lower().replace(" ", "_"): {k: row[k] for k in ("estimate", "low", "high", "n")}
+        for row in made
+    }
+    return Result([table], [], numbers, n={"matches": 0, "people": len(rows), "decisions": 0})
+
+
+def _failed(check: str, passed: pd.Series, among: str, published: str | None, options: Options) -> dict[str, Any]:
+    known = passed.dropna()
+    return _row(check, int((known == False).sum()), len(known), among, published, options)  # noqa: E712
+
+
+def _row(check: str, failed: int, n: int, among: str, published: str | None, options: Options) -> dict[str, Any]:
+    return {"check": check, "of": among, "failed": failed, **proportion(failed, n, level=options.level),
+            "published": published}  # fmt: skip
+
+
+# ---- rationality -----------------------------------------------------------------------------------------
+
+
+def rationality(data: Data, options: Options) -> Result:
+    """Bargains against the equilibrium, prices against the values, trust against quality."""
+    tables: list[Table] = []
+    figures: list[Figure] = []
+    numbers: dict[str, Any] = {}
+    of = {"bargaining": _bargains, "negotiation": _prices, "persuasion": _trust}
+    for family in families(data):
+        rows = frame(data, family)
+        made_tables, made_figures, made_numbers = of[family](data, rows, options)
+        tables += made_tables
+        figures += made_figures
+        numbers |= made_numbers
+    return Result(tables, figures, numbers)
+
+
+ESTIMATES = (count("n", "Matches"), number("estimate", "Mean"), number("low", "Low"), number("high", "High"))
+Found = tuple[list[Table], list[Figure], dict[str, Any]]
+
+
+def _bargains(data: Data, rows: pd.DataFrame, options: Options) -> Found:
+    """How Alice's agreed share differs from her equilibrium share, by horizon and player."""
+    if not data.has("matches", "alice_share"):
+        raise SkippedError("The table matches has no column alice_share.")
+    shares = data.table("matches", ["match", "alice_share"]).set_index("match")["alice_share"]
+    rows["difference"] = rows["match"].map(shares) - equilibrium_shares(rows)
+    rows["horizon"] = rows["config_rounds"].map(words).replace({"none": "∞"})
+    agreed = rows[rows["difference"].notna()]
+    made = []
+    for heading, key in (("Horizon", "horizon"), ("Alice", "alice"), ("Bob", "bob")):
+        for level, own in agreed.groupby(key):
+            made.append({"by": heading, "level": level, **mean(own["difference"].tolist(), level=options.level)})
+    table = Table(
+        "bargaining", "Alice's agreed share less her equilibrium share",
+        [text("by", "By"), text("level", "Level"), *ESTIMATES],
+        made,
+        note="Shares of the money before discounting, of matches with an agreement; equilibrium of complete "
+        "information and rational players.",
+    )  # fmt: skip
+    figure = density("bargaining", "Alice's agreed share less her equilibrium share",
+                     agreed["difference"].tolist(), "Difference in shares", {"equilibrium": 0.0})  # fmt: skip
+    whole = mean(agreed["difference"].tolist(), level=options.level)
+    return [table], [figure] if len(agreed) else [], {"bargaining.difference": whole}
+
+
+def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
+    """Alice's share by the equilibrium of each match's configuration; she proposes first."""
+    columns = (rows["config_delta_alice"], rows["config_delta_bob"], rows["config_rounds"])
+    return [
+        proposer_share(own, other, None if left != left or left is None else int(left))
+        for own, other, left in zip(*(c.astype("Float64").astype("float64").tolist() for c in columns), strict=True)
+    ]
+
+
+def density(name: str, title: str, values: list[float], x_title: str, marks: dict[str, float]) -> Figure:
+    return charts.histogram(name, title, values, x_title=x_title, bins=24, marks=marks)
+
+
+def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
+    """Where prices lie between the values: 0 is the seller's, 1 the buyer's."""
+    if not data.has("matches", "price", "trade"):
+        raise SkippedError("The table matches has no column price, trade.")
+    own = data.table("matches", ["match", "price", "trade"]).set_index("match")
+    rows["price"], rows["trade"] = rows["match"].map(own["price"]), rows["match"].map(own["trade"])
+    seller = rows["config_scale"] * rows["config_seller_factor"]
+    buyer = rows["config_scale"] * rows["config_buyer_factor"]
+    rows["gains"] = (buyer > seller).map({True: "gains from trade", False: "no gains from trade"})
+    rows["gains"] = rows["gains"].mask(buyer == seller, "equal values")
+    rows["where"] = "no trade"
+    traded = rows["price"].notna()
+    rows.loc[traded & rows["price"].between(seller, buyer), "where"] = "within both values"
+    rows.loc[traded & (rows["price"] < seller), "where"] = "below the seller's value"
+    rows.loc[traded & (rows["price"] > buyer), "where"] = "above the buyer's value"
+    rows.loc[traded & (rows["price"] < seller) & (rows["price"] > buyer), "where"] = "between crossed values"
+    made = []
+    for gains, part in rows.groupby("gains"):
+        for where in ("within both values", "below the seller's value", "above the buyer's value",
+                      "between crossed values", "no trade"):  # fmt: skip
+            k = int((part["where"] == where).sum())
+            made.append({"gains": gains, "where": where, "k": k, **proportion(k, len(part), level=options.level)})
+    tables = [Table(
+        "negotiation", "Where prices lie",
+        [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), share("estimate", "Share"),
+         share("low", "Low"), share("high", "High"), count("n", "of")], made,
+    )]  # fmt: skip
+    position = ((rows["price"] - seller) / (buyer - seller))[traded & (buyer > seller)]
+    numbers = {"negotiation.position": mean(position.tolist(), level=options.level)}
+    figures = []
+    if len(position):
+        figures.append(density("negotiation", "Prices between the seller's value (0) and the buyer's (1)",
+                               position.tolist(), "Price, relative to the values",
+                               {"seller's value": 0.0, "buyer's value": 1.0}))  # fmt: skip
+    return tables, figures, numbers
+
+
+def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
+    """How often was bought what was of high and of low quality; and after each recommendation."""
+    made: list[dict[str, Any]] = []
+    for kind, part in rows.groupby(["config_message_type", "config_buyer_type"]):
+        where = " · ".join(words(value).replace("_", "-") for value in kind)
+        for quality, values in (("high", part["efficiency"]), ("low", 1 - part["fairness"])):
+            found = mean(values.tolist(), level=options.level)
+            made.append({"by": "quality", "level": quality, "where": where, **found})
+    if data.has("decisions", "match", "move_number", "move_recommendation", "move_decision"):
+        made += _after_recommendations(data, set(rows["match"]), options)
+    table = Table(
+        "persuasion", "Rounds in which the buyer bought",
+        [text("by", "By"), text("level", "Level"), text("where", "Messages · buyer"), count("n", "Matches"),
+         share("estimate", "Share bought"), share("low", "Low"), share("high", "High")], made,
+        note="Mean over matches of the share of their rounds of that quality, or with that recommendation.",
+    )  # fmt: skip
+    drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in made]
+    figure = charts.dots(
+        "persuasion", "Share bought by quality and recommendation", drawn, y="where", colour="what", x_format="%",
+        x_title="Share of rounds in which the buyer bought", y_title="",
+    )  # fmt: skip
+    return [table], [figure], {f"persuasion.{row['by']}.{row['level']}.{row['where']}": row for row in made}
+
+
+def _after_recommendations(data: Data, chosen: set[str], options: Options) -> list[dict[str, Any]]:
+    """Share bought after yes and after no, per match."""
+    moves = data.table("decisions", ["match", "move_number", "move_recommendation", "move_decision"])
+    moves = moves[moves["match"].isin(chosen)].sort_values(["match", "move_number"], kind="stable")
+    moves["said"] = moves.groupby("match")["move_recommendation"].shift(1)
+    answers = moves[moves["said"].notna() & moves["move_decision"].notna()]
+    bought = answers["move_decision"].eq("yes").astype(float).groupby([answers["match"], answers["said"]]).mean()
+    return [
+        {"by": "recommendation", "level": said, "where": "binary", **mean(own.tolist(), level=options.level)}
+        for said, own in bought.groupby(level=1)
+    ]
+
+
+PEOPLE = {"participants": ["check_code_word_passed", "check_quiz_passed"]}
+
+ANALYSES = [
+    Analysis(
+        id="glee.anchoring",
+        title="First offers as anchors (GLEE, question 3)",
+        question="Do first offers anchor what people accept?",
+        method="Pearson's correlation of Alice's share in the first offer with her final self-gain in bargaining, by "
+        "which side is human; the difference by Fisher's z.",
+        run=anchoring, needs="both", games=("bargaining",),
+        columns={**NEEDED, "decisions": ["match", "move_number", "move_alice_gain"]},
+    ),
+    Analysis(
+        id="glee.counts",
+        title="How much was played (GLEE, tables 6 and 7)",
+        question="How much data is there?",
+        method="Counts by family; configurations and games with people by kind of cell.",
+        run=counts, games=tuple(FAMILIES), columns=NEEDED,
+    ),
+    Analysis(
+        id="glee.checks",
+        title="Attention checks (GLEE, appendix E.3)",
+        question="Who fails the checks?",
+        method="Share failing the code word, among those who began; and the quiz, among those who answered it; Wilson "
+        "intervals.",
+        run=checks, needs="people", games=tuple(FAMILIES), columns=PEOPLE,
+    ),
+    Analysis(
+        id="glee.rationality",
+        title="How far from theory (GLEE's games)",
+        question="How far is play from what theory predicts?",
+        method="Bargaining: agreed share less equilibrium share; negotiation: price against both values; persuasion: "
+        "share bought by quality and by recommendation; means over matches, t intervals, Wilson for shares.",
+        run=rationality, games=tuple(FAMILIES), columns=NEEDED,
+    ),
+]  # fmt: skip

@@ -1,0 +1,29 @@
+"""What theory predicts for GLEE's games."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+
+def proposer_share(own: float, other: float, left: int | None) -> float:
+    """The share of the money that the proposer keeps in the equilibrium of alternating offers.
+
+    Args:
+        own, other: discount factors of the proposer and of the one who answers.
+        left: rounds that can still be played, this one included; None for an infinite horizon.
+
+    Infinite: (1-δ_other)/(1-δ_own·δ_other), one half when both are 1 (Rubinstein 1982). Finite: by
+    backward induction from the last round, whose proposer keeps all.
+    """
+    if left is None:
+        return 0.5 if own == other == 1 else (1 - other) / (1 - own * other)
+    return _finite_share(own, other, left)
+
+
+@lru_cache(maxsize=4096)
+def _finite_share(own: float, other: float, left: int) -> float:
+    """Backward induction: whoever answers must be offered what proposing next is worth to them now."""
+    first_keeps, second_keeps = 1.0, 1.0
+    for _remaining in range(left - 1):
+        first_keeps, second_keeps = 1 - other * second_keeps, 1 - own * first_keeps
+    return first_keeps

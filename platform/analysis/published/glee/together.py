@@ -1,0 +1,260 @@
+"""Who plays with whom: effects of pairs, the same model on both sides, and the choice of a model as a game."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from analysis import charts
+from analysis.errors import SkippedError
+from analysis.frames import adjusted
+from analysis.published.glee import printed
+from analysis.published.glee.families import FAMILIES, GAINS, HUMAN, METRICS, NEEDED, families, frame
+from analysis.published.glee.pairs import pair_effects
+from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.toolbox import ols, pure_nash
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from analysis.data import Data
+
+LARGE = 5_000
+"""Of more matches the bootstrap makes `FEWER` draws: each is a regression with a term per pair."""
+FEWER = 300
+Effects = Mapping[tuple[str, str], float]
+
+
+def of_agents(data: Data, family: str) -> pd.DataFrame:
+    """The family's matches between agents."""
+    rows = frame(data, family)
+    rows = rows[(rows["alice"] != HUMAN) & (rows["bob"] != HUMAN)].reset_index(drop=True)
+    if rows[["alice", "bob"]].drop_duplicates().shape[0] < 2:
+        raise SkippedError("Fewer than two pairs of agents played.")
+    return rows
+
+
+def pairs(data: Data, options: Options) -> Result:
+    """The effect of each pair on each metric, relative to the mean over pairs."""
+    tables, figures, numbers, warnings = [], [], {}, []
+    for family in families(data):
+        rows = of_agents(data, family)
+        title = FAMILIES[family].title
+        games = Counter(zip(rows["alice"], rows["bob"], strict=True))
+        made, ranges = [], []
+        for metric, words in METRICS.items():
+            found = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)
+            if found.get("dropped"):
+                warnings.append(f"{title}, {words.lower()}: collinear and left out: {', '.join(found['dropped'])}.")
+            own = [
+                {"metric": words, "alice": a, "bob": b, "estimate": effect, "n": games[a, b]}
+                for (a, b), effect in found["effects"].items()
+            ]
+            made += own
+            low, high = min(own, key=lambda r: r["estimate"]), max(own, key=lambda r: r["estimate"])
+            published = printed.PAIRS.get((family, metric), (None, None))
+            ranges.append({"metric": words, "smallest": low["estimate"], "smallest_pair": _named(low),
+                           "published_smallest": published[0], "largest": high["estimate"],
+                           "largest_pair": _named(high), "published_largest": published[1]})  # fmt: skip
+            numbers[f"{family}.{metric}.smallest"] = {"estimate": low["estimate"], "n": found["n"]}
+            numbers[f"{family}.{metric}.largest"] = {"estimate": high["estimate"], "n": found["n"]}
+            figures.append(charts.heat(
+                f"{family}_{metric}", f"{title}: effect of the pair on {_lower(words)}", own, x="bob", y="alice",
+                centre=0, x_title="Bob", y_title="Alice", value_title="Effect",
+                x_order=sorted({r["bob"] for r in own}), y_order=sorted({r["alice"] for r in own}),
+            ))  # fmt: skip
+        tables.append(Table(
+            f"{family}_range", f"{title}: smallest and largest effect of a pair",
+            [text("metric", "Metric"), number("smallest", "Smallest"), text("smallest_pair", "Pair"),
+             number("published_smallest", "Published"), number("largest", "Largest"), text("largest_pair", "Pair"),
+             number("published_largest", "Published")], ranges,
+        ))  # fmt: skip
+        tables.append(Table(
+            family, f"{title}: effects of the pairs",
+            [text("metric", "Metric"), text("alice", "Alice"), text("bob", "Bob"), number("estimate", "Effect"),
+             count("n", "Matches")], made,
+            note="Fractions, not percentage points, relative to the unweighted mean of all pairs.",
+        ))  # fmt: skip
+    return Result(tables, figures, numbers, warnings=warnings)
+
+
+def _lower(words: str) -> str:
+    return words if words.startswith(("Alice", "Bob")) else words.lower()
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return f"{row['alice']}, {row['bob']}"
+
+
+# ---- the same model on both sides --------------------------------------------------------------------------------
+
+
+def same_model(data: Data, options: Options) -> Result:
+    """Whether pairs of a model with itself differ from the others."""
+    made, numbers = [], {}
+    for family in families(data):
+        rows = of_agents(data, family)
+        for metric, words in METRICS.items():
+            effects = pair_effects(rows, metric, "alice", "bob", FAMILIES[family].factors)["effects"]
+            found = with_itself(effects, level=options.level)
+            made.append({"family": FAMILIES[family].title, "metric": words, **found})
+            numbers[f"{family}.{metric}"] = {k: found[k] for k in ("estimate", "se", "low", "high", "p", "n")}
+    table = Table(
+        "same_model", "Pairs of a model with itself, against the other pairs",
+        [text("family", "Family"), text("metric", "Metric"), number("diagonal", "Same model"),
+         number("others", "Other pairs"), number("estimate", "Difference"), number("se", "SE"), number("low", "Low"),
+         number("high", "High"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Pairs"),
+         text("published", "Published")],
+        adjusted(made), note="Fractions of the metric; one observation per pair.",
+    )  # fmt: skip
+    return Result([table], [], numbers)
+
+
+def with_itself(effects: Effects, *, level: float = 0.95) -> dict[str, Any]:
+    """OLS of the pairs' effects on dummies of both sides and `same`: the difference of the diagonal from the rest."""
+    rows = [{"alice": a, "bob": b, "same": int(a == b), "effect": value} for (a, b), value in effects.items()]
+    fit = ols(rows, "effect", {"alice": None, "bob": None, "same": 0}, level=level)
+    term = next((t for t in fit["terms"] if t["term"] == "same=1"), {})
+    diagonal, others = ([r["effect"] for r in rows if r["same"] == at] for at in (1, 0))
+    return {
+        **{key: term.get(key) for key in ("estimate", "se", "low", "high", "p")},
+        "diagonal": fmean(diagonal) if diagonal else None, "others": fmean(others) if others else None,
+        "n": len(rows), "published": "no effect",
+    }  # fmt: skip
+
+
+# ---- choosing a model as a game ------------------------------------------------------------------------------------
+
+
+def meta_game(data: Data, options: Options) -> Result:
+    """Pure equilibria of the game in which both sides choose their model."""
+    made, numbers, warnings = [], {}, []
+    for family in families(data):
+        rows = of_agents(data, family)
+        title = FAMILIES[family].title
+        gains = [pair_effects(rows, gain, "alice", "bob", FAMILIES[family].factors)["effects"] for gain in GAINS]
+        players = [sorted({pair[at] for pair in gains[0]}) for at in (0, 1)]
+        if len(gains[0]) < len(players[0]) * len(players[1]) or len(gains[1]) < len(gains[0]):
+            warnings.append(f"{title}: not every model met every other; there is no game to solve.")
+            continue
+        found = equilibria(*gains)
+        draws = options.draws if len(rows) <= LARGE else min(options.draws, FEWER)
+        shares, used = drawn_equilibria(rows, list(FAMILIES[family].factors), draws=draws, seed=options.seed)
+        for pair in sorted({*found, *(p for p, k in shares.items() if used and k / used >= 0.05)}):
+            made.append({
+                "family": title, "alice": pair[0], "bob": pair[1], "found": "yes" if pair in found else "no",
+                "alice_effect": gains[0][pair], "bob_effect": gains[1][pair],
+                "share": shares[pair] / used if used else None, "draws": used, "published": printed.EQUILIBRIA[family],
+            })  # fmt: skip
+        numbers[f"{family}.equilibria"] = {"estimate": len(found), "n": len(rows)}
+        if not found:
+            warnings.append(f"{title}: there is no pure equilibrium.")
+        if used < draws:
+            warnings.append(f"{title}: {draws - used} of {draws} bootstrap draws lost a pair and do not count.")
+    if not made and not numbers:
+        raise SkippedError(" ".join(warnings) or "There is no game to solve.")
+    table = Table(
+        "equilibria", "Pure equilibria of the choice of a model",
+        [text("family", "Family"), text("alice", "Alice chooses"), text("bob", "Bob chooses"),
+         text("found", "Equilibrium"), number("alice_effect", "Alice's effect"), number("bob_effect", "Bob's effect"),
+         share("share", "Share of draws"), count("draws", "Draws"), text("published", "Published (Alice, Bob)")],
+        made, note="Effects as fractions of the self-gain. Pairs that are an equilibrium in 5 % of the bootstrap "
+        "draws are listed too.",
+    )  # fmt: skip
+    return Result([table], [], numbers, warnings=warnings)
+
+
+def equilibria(alice: Effects, bob: Effects) -> list[tuple[str, str]]:
+    """Pure equilibria of complete tables of effects on both sides' gains."""
+    rows, columns = (sorted({pair[at] for pair in alice}) for at in (0, 1))
+    own = [[alice[a, b] for b in columns] for a in rows]
+    other = [[bob[a, b] for b in columns] for a in rows]
+    return [(rows[i], columns[j]) for i, j in pure_nash(own, other)]
+
+
+def drawn_equilibria(
+    rows: pd.DataFrame, factors: Sequence[str], *, draws: int, seed: int
+) -> tuple[Counter[tuple[str, str]], int]:
+    """How often each pair is an equilibrium over bootstrap draws of matches, and how many draws count.
+
+    A draw's regression is solved from the sums of its matches' dummies, which are kept sparse.
+    """
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    rows = rows.sort_values("match", kind="stable").dropna(subset=[*GAINS, *factors, "alice", "bob"])
+    n = len(rows)
+    alices, bobs = (sorted(rows[role].unique()) for role in ("alice", "bob"))
+    pair = np.searchsorted(alices, rows["alice"]) * len(bobs) + np.searchsorted(bobs, rows["bob"])
+    columns, width = [np.zeros(n, dtype=int)], 1
+    for factor in factors:
+        levels, codes = np.unique(rows[factor].astype("str"), return_inverse=True)
+        columns.append(np.where(codes > 0, width + codes - 1, -1))
+        width += len(levels) - 1
+    first = width
+    columns.append(np.where(pair > 0, width + pair - 1, -1))
+    width += len(alices) * len(bobs) - 1
+    at, place = np.concatenate(columns), np.tile(np.arange(n), len(columns))
+    x = csr_array((np.ones((at >= 0).sum()), (place[at >= 0], at[at >= 0])), shape=(n, width))
+    y = rows[list(GAINS)].to_numpy(dtype=float)
+    rng = np.random.default_rng(seed)
+    found: Counter[tuple[str, str]] = Counter()
+    used = 0
+    for _draw in range(draws):
+        times = np.bincount(rng.integers(0, n, size=n), minlength=n).astype(float)
+        if (np.bincount(pair, weights=times, minlength=len(alices) * len(bobs)) == 0).any():
+            continue
+        effects = _solved(x, y, times)[first:]
+        tables = np.vstack([np.zeros((1, 2)), effects]).reshape(len(alices), len(bobs), 2)
+        used += 1
+        for i, j in pure_nash(tables[:, :, 0].tolist(), tables[:, :, 1].tolist()):
+            found[str(alices[i]), str(bobs[j])] += 1
+    return found, used
+
+
+def _solved(x: Any, y: np.ndarray, times: np.ndarray) -> Any:
+    """Least squares with these weights; the smallest solution where a level was not drawn."""
+    import numpy as np
+
+    weighted = x.multiply(times[:, None]).tocsr()
+    squares = (x.T @ weighted).toarray()
+    sums = weighted.T @ y
+    try:
+        return np.linalg.solve(squares, sums)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(squares, sums, rcond=None)[0]
+
+
+PAIR_METHOD = (
+    "OLS of the metric on parameters, market and the ordered pair of players; effect = the pair's coefficient less "
+    "the unweighted mean over pairs (“relative to the mean outcome” is read so); matches between agents; "
+)
+
+ANALYSES = [
+    Analysis(
+        id="glee.pairs",
+        title="Effects of pairs (GLEE, figures 1 and 21 to 23)",
+        question="Does the partner matter?",
+        method=f"{PAIR_METHOD}fractions of the metric.",
+        run=pairs, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
+    ),
+    Analysis(
+        id="glee.same_model",
+        title="A model with itself (GLEE, section 4)",
+        question="Does a model do better with itself?",
+        method=f"{PAIR_METHOD}then OLS of these effects on both sides' models and on whether they are the same, "
+        "classical errors, one pair per row.",
+        run=same_model, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
+    ),
+    Analysis(
+        id="glee.meta_game",
+        title="Choosing a model as a game (GLEE, footnote 13)",
+        question="Which choices of models are stable?",
+        method=f"{PAIR_METHOD}pure equilibria of the table of effects on both self-gains (ties within 1e-9), and the "
+        f"share of bootstrap draws of matches in which a pair is one ({FEWER} draws of more than {LARGE:,} matches).",
+        run=meta_game, needs="agents", games=tuple(FAMILIES), columns=NEEDED,
+    ),
+]  # fmt: skip

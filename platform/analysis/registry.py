@@ -1,0 +1,90 @@
+"""Every analysis there is, found by itself: general, of published systems, and of games.
+
+A module declares the list `ANALYSES`. Modules are looked for in `analysis/general/`, `analysis/published/` and as
+`games/<game>/analyses.py`; this package imports nothing else of ours.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+
+from analysis.errors import DataError
+from analysis.results import Analysis
+
+HERE = Path(__file__).parent
+LIST = "ANALYSES"
+
+
+@cache
+def analyses() -> tuple[Analysis, ...]:
+    """All analyses: general ones in the order of the report, then by system.
+
+    Raises:
+        ValueError: two have the same id.
+    """
+    from analysis.general import ORDER
+
+    found = [analysis for module in _modules() for analysis in getattr(importlib.import_module(module), LIST)]
+    names = [analysis.id for analysis in found]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"two analyses are called {', '.join(sorted(twice))}")
+    place = {name: at for at, name in enumerate(ORDER)}
+    general = sorted((a for a in found if a.system == "general"), key=lambda a: (place.get(a.id, len(place)), a.id))
+    return (*general, *(a for a in found if a.system != "general"))
+
+
+def named(name: str) -> Analysis:
+    """The analysis of this id."""
+    for analysis in analyses():
+        if analysis.id == name:
+            return analysis
+    raise DataError(f"There is no analysis {name}: see --list.")
+
+
+def chosen(only: list[str] | None = None, system: str = "") -> list[Analysis]:
+    """Analyses by id ("general.flow", "glee.*") or system; all without either.
+
+    Raises:
+        DataError: something asked for does not exist.
+    """
+    known = analyses()
+    if system and system not in {analysis.system for analysis in known}:
+        raise DataError(f"There is no system {system}: see --list.")
+    for wish in only or ():
+        if not any(fnmatch(analysis.id, wish) for analysis in known):
+            raise DataError(f"There is no analysis {wish}: see --list.")
+    return [
+        analysis
+        for analysis in known
+        if (not only or any(fnmatch(analysis.id, wish) for wish in only)) and (not system or analysis.system == system)
+    ]
+
+
+def _modules() -> Iterator[str]:
+    for part in ("general", "published"):
+        for path in sorted((HERE / part).iterdir()):
+            name = path.stem
+            source = path / "__init__.py" if path.is_dir() else path
+            if not name.startswith("_") and source.suffix == ".py" and source.exists() and _declares(source):
+                yield f"analysis.{part}.{name}"
+    games = importlib.util.find_spec("games")
+    for folder in sorted(games.submodule_search_locations or ()) if games else ():
+        for path in sorted(Path(folder).glob("*/analyses.py")):
+            if _declares(path):
+                yield f"games.{path.parent.name}.analyses"
+
+
+def _declares(path: Path) -> bool:
+    """Whether a module assigns the list, without running it: other modules may need a server's settings."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+    targets += [node.target for node in body if isinstance(node, ast.AnnAssign)]
+    # A package may import the list from one of its modules.
+    names = [alias.asname or alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return LIST in names or any(isinstance(target, ast.Name) and target.id == LIST for target in targets)

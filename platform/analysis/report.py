@@ -1,0 +1,169 @@
+"""The report: one HTML file without scripts that loads nothing, to read, to print and to send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis import charts
+from analysis.data import Data
+from analysis.results import Options, Outcome, Table, count, text
+from analysis.writing import html_table
+
+TEMPLATE = Path(__file__).with_name("report.html")
+MOST_ROWS = 40
+"""Rows of a table in the report; its HTML and CSV files have more."""
+REASONS: Mapping[str, str] = {
+    "failed_code_word": "wrong code word", "failed_quiz": "wrong answer in the quiz", "timed_out": "not in time",
+    "dropped_out": "dropped out", "opponent_failed": "the other player failed", "partner_left": "another person left",
+    "no_partner": "nobody to play with", "replaced": "an agent took the seat", "screened_out": "screened out",
+    "returned": "returned the assignment", "withdrew": "chose to leave", "not_finished": "still under way",
+    "no_match": "no match", "not_begun": "not begun", "match_not_finished": "match without a result",
+    "failed_check": "failed another check", "missing_check": "a check has no verdict", "pilot": "part of a pilot",
+    "demo": "a demonstration", "clock_move": "the clock moved for a player",
+    "scripted_fallback": "a script moved for a model", "substituted_move": "somebody else moved",
+    "partner_excluded": "the partner is excluded",
+}  # fmt: skip
+STAGES: Mapping[str, str] = {
+    "arrived": "Arrived", "consented": "Consented", "instructed": "Read the instructions", "began": "Began the game",
+    "finished": "Finished the game", "completed": "Completed", "in_dataset": "In the dataset",
+}  # fmt: skip
+
+
+def reason(name: str) -> str:
+    """The exporter's short name of a reason in words."""
+    return REASONS.get(name, name.replace("_", " "))
+
+
+def rendered(
+    data: Data, outcomes: Sequence[Outcome], options: Options, drawings: Mapping[tuple[str, str], str], software: str
+) -> str:
+    """The whole report.
+
+    Args:
+        drawings: the figures as SVG by analysis and name.
+    """
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    page = Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
+    done = [_section(outcome, drawings) for outcome in outcomes if outcome.status == "done"]
+    html: str = page.render(
+        title=" + ".join(data.said("title")) or "Dataset",
+        stamp=stamp(data),
+        authors="; ".join(data.said("authors")),
+        datasets=data.folders,
+        games=", ".join(game.replace("_", " ") for game in data.games) or "no game",
+        counts=_counts(data),
+        facts=list(_facts(data)),
+        flow=Markup(html_table(exclusions(data))) if exclusions(data).rows else "",
+        done=done,
+        skipped=[_named(outcome) for outcome in outcomes if outcome.status == "skipped"],
+        failed=[_named(outcome) for outcome in outcomes if outcome.status == "failed"],
+        software=software,
+        options=f"Seed {options.seed}, intervals of {100 * options.level:g} %, {options.draws:,} bootstrap draws",
+    )
+    return html + "\n"
+
+
+def stamp(data: Data) -> str:
+    """What stands on every page of an analysis of data that are not what they should be; empty otherwise."""
+    said = []
+    if data.demonstration:
+        said.append("Demonstration data, not research data")
+    if data.modified:
+        said.append(f"Files changed after the export: {', '.join(data.modified)}")
+    return " · ".join(said)
+
+
+def exclusions(data: Data) -> Table:
+    """Who and what is not in the dataset, from the manifest: people by stage and reason, then matches."""
+    flow, rows = data.flow_counts, []
+    if flow["arrived"]:
+        for stage in flow["stages"]:
+            name = STAGES.get(stage["stage"], stage["stage"])
+            rows.append({"of": "People", "stage": name, "what": "reached", "number": stage["reached"]})
+            for why, number in sorted(stage["left"].items(), key=lambda item: (-item[1], item[0])):
+                rows.append({"of": "People", "stage": name, "what": reason(why), "number": number})
+    matches = flow["matches"]
+    if matches["seen"]:
+        rows.append({"of": "Matches", "stage": "Seen", "what": "all", "number": matches["seen"]})
+        for why, number in sorted(matches["excluded"].items(), key=lambda item: (-item[1], item[0])):
+            rows.append({"of": "Matches", "stage": "Kept out", "what": reason(why), "number": number})
+        rows.append({"of": "Matches", "stage": "In the dataset", "what": "all", "number": matches["in_dataset"]})
+        if matches["unverified"]:
+            rows.append(
+                {"of": "Matches", "stage": "In the dataset", "what": "unverified", "number": matches["unverified"]}
+            )
+    columns = [text("of", "Of"), text("stage", "Stage"), text("what", "What"), count("number", "Number")]
+    return Table("exclusions", "Flow of exclusions", columns, rows)
+
+
+def counted(n: Mapping[str, int]) -> str:
+    """Numbers of observations in words: "120 matches, 1,200 decisions"."""
+    words = {"matches": "match", "decisions": "decision", "people": "person", "clusters": "independent unit"}
+    parts = []
+    for key, singular in words.items():
+        number = n.get(key)
+        if number:
+            plural = {"match": "matches", "person": "people"}.get(singular, f"{singular}s")
+            parts.append(f"{number:,} {singular if number == 1 else plural}")
+    parts += [f"{number:,} {key.replace('_', ' ')}" for key, number in n.items() if key not in words and number]
+    return "n: " + (", ".join(parts) or "none")
+
+
+def _counts(data: Data) -> list[tuple[str, str]]:
+    from analysis.running import people
+
+    matches = len(data.column("matches", "match")) if data.has("matches", "match") else 0
+    moves = int(data.column("matches", "decisions").sum()) if data.has("matches", "decisions") else 0
+    agents = sum(player != "human" for player in data.players)
+    found = [(matches, "matches"), (moves, "decisions"), (people(data), "people"), (agents, "kinds of agents")]
+    return [(f"{number:,}", what if number != 1 else what.replace("matches", "match")) for number, what in found]
+
+
+def _facts(data: Data) -> Any:
+    for name in ("citation", "licence"):
+        if words := "; ".join(data.said(name)):
+            yield name.capitalize(), words
+    for folder in data.folders:
+        cutoff = str(folder.manifest.get("cutoff") or "")[:16].replace("T", " ")
+        hashed = str(folder.manifest.get("sha256") or "")
+        yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", hashed) if part)
+    if data.varying:
+        yield "Parameters that vary", ", ".join(charts.label(name).lower() for name in data.varying)
+    always = {role: sorted(set(data.who[role].dropna())) for role in data.roles}
+    if always := {role: names[0] for role, names in always.items() if len(names) == 1}:
+        yield "Players that do not vary", "; ".join(f"{charts.label(role)}: {name}" for role, name in always.items())
+    if fixed := {name: value for name, value in data.constant.items() if value is not None}:
+        from analysis.frames import words
+
+        yield (
+            "Parameters that do not",
+            "; ".join(f"{charts.label(name).lower()}: {words(value)[:80]}" for name, value in fixed.items()),
+        )
+
+
+def _named(outcome: Outcome) -> dict[str, str]:
+    return {"id": outcome.analysis.id, "title": outcome.analysis.title, "reason": outcome.reason}
+
+
+def _section(outcome: Outcome, drawings: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    analysis = outcome.analysis
+    names = [f"tables/{analysis.id}.{name}.csv" for name in outcome.tables]
+    names += [f"figures/{analysis.id}.{name}.svg" for name in outcome.figures]
+    return _named(outcome) | {
+        "question": analysis.question,
+        "method": analysis.method,
+        "n": counted(outcome.result.n),
+        "warnings": list(dict.fromkeys(outcome.result.warnings)),
+        "figures": [
+            {"title": figure.title, "svg": Markup(drawings[analysis.id, name])}
+            for name, figure in outcome.figures.items()
+        ],
+        "tables": [Markup(html_table(table, MOST_ROWS)) for table in outcome.tables.values()],
+        "files": names,
+    }

@@ -1,0 +1,88 @@
+"""Running analyses: what they need, what they say when they cannot, and that one failure stops no other."""
+
+from __future__ import annotations
+
+import traceback
+from fnmatch import fnmatch
+from pathlib import Path
+
+from analysis.data import HUMAN, Data
+from analysis.errors import DataError, SkippedError
+from analysis.results import Analysis, Options, Outcome, Result
+
+
+def outcome(analysis: Analysis, data: Data, options: Options) -> Outcome:
+    """What an analysis finds; skipped where its needs are not met, failed where it raises."""
+    try:
+        if reason := unmet(analysis, data):
+            return Outcome(analysis, "skipped", reason)
+        data.touched.clear()
+        result = analysis.run(data, options)
+    except SkippedError as reason:
+        return Outcome(analysis, "skipped", str(reason))
+    except Exception as problem:  # noqa: BLE001 - the report says which; the others go on
+        return Outcome(analysis, "failed", _place(problem))
+    _complete(result, data)
+    return Outcome(analysis, "done", "", result)
+
+
+def unmet(analysis: Analysis, data: Data) -> str:
+    """Why an analysis cannot say anything about the data; empty where it can."""
+    if analysis.games and not set(analysis.games) & set(data.games):
+        return f"It is about {', '.join(analysis.games)}."
+    for table, columns in analysis.columns.items():
+        if not data.has(table):
+            return f"The dataset has no table {table}."
+        names = {*data.names(table), "dataset"}
+        missing = [name for name in columns if not any(fnmatch(known, name) for known in names)]
+        if missing:
+            return f"The table {table} has no column {', '.join(missing)}."
+    if analysis.needs != "any":
+        people = HUMAN in data.players or (data.has("participants") and len(data.participants) > 0)
+        agents = any(player != HUMAN for player in data.players)
+        if analysis.needs in ("people", "both") and not people:
+            return "No people took part."
+        if analysis.needs in ("agents", "both") and not agents:
+            return "No agents took part."
+    return (analysis.applies and analysis.applies(data)) or ""
+
+
+def _complete(result: Result, data: Data) -> None:
+    """Add what every result says: counts, values that could not be used, and too few clusters."""
+    matches = data.column("matches", "match") if data.has("matches", "match") else ()
+    result.n.setdefault("matches", len(matches))
+    if "decisions" not in result.n:
+        result.n["decisions"] = (
+            int(data.column("matches", "decisions").sum()) if data.has("matches", "decisions") else 0
+        )
+    if "people" not in result.n:
+        result.n["people"] = people(data)
+    result.n.setdefault("clusters", int(data.clusters.nunique()) if len(matches) else 0)
+    for table, column in sorted(data.touched & set(data.oddities)):
+        number = data.oddities[table, column]
+        result.warnings.append(
+            f"{table}.{column}: {number:,} {'value was' if number == 1 else 'values were'} infinite, unreadable or a "
+            "negative time, and left out."
+        )
+    if 0 < result.n["clusters"] < 10:
+        result.warnings.append(
+            f"Only {result.n['clusters']} independent {'unit' if result.n['clusters'] == 1 else 'units'}: intervals "
+            "and tests are rough."
+        )
+
+
+def people(data: Data) -> int:
+    """People who played in the dataset's matches."""
+    try:
+        columns = [f"participant_{role}" for role in data.roles if data.has("matches", f"participant_{role}")]
+        return len({name for column in columns for name in data.column("matches", column).dropna().unique()})
+    except DataError:
+        return 0
+
+
+def _place(problem: Exception) -> str:
+    """Type and place of an exception, without the machine's paths and without data."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [frame for frame in frames if "/analysis/" in frame.filename or "/games/" in frame.filename] or frames
+    last = own[-1]
+    return f"{type(problem).__name__} in {Path(last.filename).stem}.{last.name}, line {last.lineno}"

@@ -1,0 +1,123 @@
+"""Small datasets made by hand, in the form in which the exporter writes them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Rows = Sequence[Mapping[str, Any]]
+TIMES = ("_at", "at")
+
+
+def dataset(folder: Path, tables: Mapping[str, Rows], *, formats: Sequence[str] = ("csv",), **manifest: Any) -> Path:
+    """Write tables, their codebook and a manifest that fits them.
+
+    Args:
+        tables: rows by table; kinds follow from the values. A table without rows may be {column: kind} instead.
+        manifest: what else the manifest says, such as flow or demonstration.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    kinds = {name: _kinds(rows) for name, rows in tables.items()}
+    book = [
+        {"table": table, "column": column, "meaning": "", "kind": kind, "unit": _unit(column, kind), "values": ""}
+        for table, columns in kinds.items()
+        for column, kind in columns.items()
+    ]
+    for name, rows in {**tables, "codebook": book}.items():
+        columns = kinds.get(name) or dict.fromkeys(("table", "column", "meaning", "kind", "unit", "values"), "text")
+        plain = [] if isinstance(rows, Mapping) else list(rows)
+        if "csv" in formats:
+            _csv(folder / f"{name}.csv", plain, columns)
+        if "parquet" in formats:
+            _parquet(folder / f"{name}.parquet", plain, columns)
+    return sealed(folder, **manifest)
+
+
+def sealed(folder: Path, **manifest: Any) -> Path:
+    """Write the manifest of the files that are there."""
+    files = {
+        path.name: {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size}
+        for path in sorted(folder.iterdir())
+        if path.name != "manifest.json"
+    }
+    content = {
+        "format": "parley-dataset",
+        "format_version": 5,
+        "study": {"slug": folder.name, "title": "A study", "purpose": "study", "source": "parley"},
+        "publication": {"title": "A study", "authors": "A. Author", "licence": "CC BY 4.0", "citation": "Author 2026"},
+        "demonstration": False,
+        "versions": [],
+        "flow": {},
+        **manifest,
+        "files": files,
+    }
+    text = json.dumps(content, indent=2) + "\n"
+    content["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(content, indent=2) + "\n")
+    return folder
+
+
+def match(number: int, **more: Any) -> dict[str, Any]:
+    """A row of matches.csv between two agents; `more` changes or adds columns."""
+    return {
+        "match": f"m{number:06}", "game": "toy", "version": 1, "cell": 1, "cell_kind": None, "unverified": None,
+        "decisions": 2, "messages": 0, "player_alice": "script:a", "player_bob": "script:b", "participant_alice": None,
+        "participant_bob": None, **more, "in_dataset": True, "reason": None, "reasons": None,
+    }  # fmt: skip
+
+
+def _kinds(rows: Any) -> dict[str, str]:
+    if isinstance(rows, Mapping):
+        return dict(rows)
+    found: dict[str, str] = {}
+    for row in rows:
+        for column, value in row.items():
+            if value is not None or column not in found:
+                known = found.get(column)
+                found[column] = _kind(column, value) if known in (None, "text") else known
+    return found
+
+
+def _kind(column: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return "time" if value is not None and (column.endswith("_at") or column == "at") else "text"
+
+
+def _unit(column: str, kind: str) -> str:
+    return "seconds" if kind == "number" and column.startswith("seconds") else ""
+
+
+def _csv(path: Path, rows: Rows, columns: Mapping[str, str]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.writer(opened)
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([_cell(row.get(column)) for column in columns])
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return "" if value is None else value
+
+
+def _parquet(path: Path, rows: Rows, columns: Mapping[str, str]) -> None:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {"number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "time": pa.timestamp("us", "UTC")}
+    schema = pa.schema([pa.field(name, types.get(kind, pa.string())) for name, kind in columns.items()])
+    values = [
+        {name: pd.Timestamp(v) if kind == "time" and (v := row.get(name)) is not None else row.get(name)
+         for name, kind in columns.items()}
+        for row in rows
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(values, schema=schema), path)

@@ -1,0 +1,45 @@
+"""Datasets that several tests read; made once, never to be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+GAMES = (
+    "bargaining", "beauty_contest", "duopoly", "english_auction", "item_auction", "negotiation", "patience",
+    "persuasion", "pricing", "procurement", "scheduling", "sealed_auction", "social_dilemma", "task_allocation",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def people(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Path]:
+    """Twelve people in two cells, eight of them in the dataset."""
+    from django.db import transaction
+
+    from analysis.tests.worlds import of_people
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        folder = of_people(tmp_path_factory.mktemp("people") / "people")
+        transaction.set_rollback(True)
+    yield folder
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory, django_db_setup, django_db_blocker):
+    """game → a dataset of four matches between two scripts, made when it is first asked for."""
+    from django.db import transaction
+
+    from analysis.tests.worlds import of_game
+
+    made: dict[str, Path] = {}
+
+    def of(game: str) -> Path:
+        if game not in made:
+            with django_db_blocker.unblock(), transaction.atomic():
+                made[game] = of_game(game, tmp_path_factory.mktemp("tiny") / game)
+                transaction.set_rollback(True)
+        return made[game]
+
+    return of

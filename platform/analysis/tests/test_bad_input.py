@@ -1,0 +1,209 @@
+"""What happens to input that is not as it should be: section by section, one sentence and an exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis import load
+from analysis.__main__ import main
+from analysis.errors import DataError
+from analysis.registry import analyses
+from analysis.results import Analysis, Options, Result, Table, text
+from analysis.running import outcome
+from analysis.tests.building import dataset, match, sealed
+from analysis.writing import csv_bytes, html_table, latex_table
+
+
+def rows(number: int = 8, **more):
+    return [match(at, efficiency=0.5 + at / 100, config_rounds=1 + at % 2, **more) for at in range(number)]
+
+
+@pytest.fixture
+def good(tmp_path) -> Path:
+    return dataset(tmp_path / "good", {"matches": rows()})
+
+
+@pytest.fixture
+def analyse(monkeypatch, capsys):
+    """The command with these words: (exit code, what it said on standard error)."""
+
+    def run(*words: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["analysis", *map(str, words)])
+        code = main()
+        return code, capsys.readouterr().err
+
+    return run
+
+
+ONE = ("--only", "general.outcomes", "--draws", 20)
+
+
+def test_what_is_no_dataset_is_refused_and_nothing_is_written(tmp_path, analyse):
+    (tmp_path / "empty").mkdir()
+    other = dataset(tmp_path / "other", {"matches": rows()}, format="something-else")
+    newer = dataset(tmp_path / "newer", {"matches": rows()}, format_version=6)
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "manifest.json").write_text("{")
+    for folder, words in [
+        (tmp_path / "absent", "no folder"),
+        (tmp_path / "empty", "no manifest.json"),
+        (other, "parley-dataset"),
+        (newer, "format version 6"),
+        (tmp_path / "broken", "cannot be read"),
+    ]:
+        code, said = analyse(folder, "--to", tmp_path / "out")
+        assert (code, words in said, len(said.splitlines())) == (2, True, 1), said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_changed_file_is_refused_or_stamps_every_page(good, tmp_path, analyse):
+    with (good / "matches.csv").open("a") as opened:
+        opened.write("\n")
+    code, said = analyse(good, "--to", tmp_path / "out", *ONE)
+    assert code == 2 and "matches.csv" in said and not (tmp_path / "out").exists()
+    assert analyse(good, "--to", tmp_path / "out", *ONE, "--allow-modified")[0] == 0
+    for page in [tmp_path / "out" / "report.html", *(tmp_path / "out" / "tables").glob("*.html")]:
+        assert "Files changed after the export: good/matches.csv" in page.read_text()
+
+
+def test_a_folder_with_something_in_it_is_kept(good, tmp_path, analyse):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("kept")
+    for replace in [(), ("--replace",)]:
+        code, said = analyse(good, "--to", out, *ONE, *replace)
+        assert code == 2 and len(said.strip().splitlines()) == 1
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+
+
+def test_only_what_an_earlier_analysis_wrote_is_replaced(good, tmp_path, analyse):
+    out = tmp_path / "out"
+    assert analyse(good, "--to", out, *ONE)[0] == 0
+    assert analyse(good, "--to", out, *ONE)[0] == 2
+    assert analyse(good, "--to", out, "--only", "general.power", "--replace")[0] == 0
+    assert not list((out / "tables").glob("general.outcomes*"))
+    (out / "tables" / "notes.docx").write_text("mine")
+    assert analyse(good, "--to", out, *ONE, "--replace")[0] == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["good", "out"]
+
+
+def test_matches_that_occur_twice_and_other_games_are_named(good, tmp_path, analyse):
+    code, said = analyse(good, good, "--to", tmp_path / "out")
+    assert code == 2 and "m000000" in said
+    other = dataset(tmp_path / "other", {"matches": [match(99, game="chess")]})
+    code, said = analyse(good, other, "--to", tmp_path / "out")
+    assert code == 2 and "chess" in said and "toy" in said
+
+
+def test_a_missing_table_or_column_skips_what_needs_it(good):
+    found = {one.analysis.id: one.reason for one in (outcome(a, load(good), Options()) for a in analyses())}
+    assert found["general.models"] == "The dataset has no table llm_calls."
+    folder = dataset(good.parent / "few", {"matches": [{"match": "m1", "game": "toy"}]})
+    assert load(folder).run("general.outcomes").reason == "The table matches has no column player_*."
+
+
+def test_one_group_gives_estimates_without_intervals(tmp_path):
+    data = load(dataset(tmp_path / "one", {"matches": [match(1, efficiency=0.4)]}))
+    number = data.run("general.outcomes").numbers["efficiency"]
+    assert (number["estimate"], number["n"]) == (0.4, 1)
+    assert number["low"] != number["low"] or number["low"] is None
+    assert data.run("general.effects").reason == "No parameter varies, and the same players played every match."
+
+
+def test_odd_numbers_are_left_out_and_counted(tmp_path):
+    given = [match(at, efficiency=value) for at, value in enumerate([0.5, 0.7, 0.6])]
+    folder = dataset(tmp_path / "odd", {"matches": given})
+    file = folder / "matches.csv"
+    file.write_text(file.read_text().replace("0.7", "inf").replace("0.6", "many"))
+    found = load(sealed(folder)).run("general.outcomes")
+    assert found.numbers["efficiency"]["n"] == 1
+    assert any("matches.efficiency: 2 values" in warning for warning in found.result.warnings)
+
+
+def test_negative_times_are_left_out_and_counted(tmp_path):
+    folder = dataset(tmp_path / "times", {"matches": [match(1, seconds=-3.0), match(2, seconds=4.0)]})
+    data = load(folder)
+    assert data.matches["seconds"].tolist()[1:] == [4.0]
+    assert data.oddities["matches", "seconds"] == 1
+
+
+def test_a_failing_analysis_stops_no_other(good, tmp_path, analyse, monkeypatch):
+    def run(data, options):
+        raise ValueError("with what somebody said")
+
+    bad = Analysis(id="general.bad", title="Bad", question="?", method=".", run=run)
+    monkeypatch.setattr("analysis.registry.analyses", lambda: (bad, *analyses()))
+    assert analyse(good, "--to", tmp_path / "out", "--only", "general.bad,general.outcomes")[0] == 1
+    found = {one["id"]: one for one in json.loads((tmp_path / "out" / "results.json").read_text())["analyses"]}
+    assert found["general.outcomes"]["status"] == "done"
+    assert found["general.bad"]["reason"].startswith("ValueError in test_bad_input.run, line ")
+    assert "somebody" not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_markup_formulas_and_tex_are_only_text(tmp_path):
+    evil = '=1+1;</td><script>alert(1)</script> 50% of $x_1$ & "more" \\input{x}'
+    table = Table("t", evil, [text("who", evil)], [{"who": evil}, {"who": "a\t=2"}], note=evil)
+    html, tex, csv = html_table(table), latex_table(table), csv_bytes(table).decode()
+    assert "<script" not in html and "&lt;script&gt;" in html
+    assert r"50\% of \$x\_1\$ \&" in tex and r"\input" not in tex and r"\textbackslash{}input\{x\}" in tex
+    assert csv.splitlines()[1].startswith("\"'=1+1") and "\t'=2" in csv
+    folder = dataset(tmp_path / "evil", {"matches": rows(player_alice="<script>alert(1)</script>")})
+    figure = load(folder).run("general.outcomes").figures["outcomes"]
+    assert "<script" not in figure.svg()
+
+
+def test_the_same_input_gives_the_same_bytes(good, tmp_path, analyse):
+    def written(folder: Path) -> dict[str, bytes]:
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    for name in ("one", "two"):
+        assert analyse(good, "--to", tmp_path / name, *ONE)[0] == 0
+    assert written(tmp_path / "one") == written(tmp_path / "two")
+    assert set(written(tmp_path / "one")) == {
+        "report.html", "results.json", "figures/general.outcomes.outcomes.svg", "figures/general.outcomes.outcomes.png",
+        "figures/general.outcomes.outcomes.json",
+        *(f"tables/general.outcomes.{name}.{end}" for name in ("cells", "factors") for end in ("csv", "tex", "html")),
+    }  # fmt: skip
+
+
+def test_demonstrations_are_stamped_and_skipped_analyses_are_no_failure(tmp_path, analyse):
+    folder = dataset(tmp_path / "demo", {"matches": rows()}, demonstration=True)
+    assert analyse(folder, "--to", tmp_path / "out", "--only", "general.messages,general.power")[0] == 0
+    assert "Demonstration data, not research data" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("words", [("--level", "95"), ("--draws", "0"), ("--seed", "x")])
+def test_options_that_make_no_sense_are_refused(good, tmp_path, analyse, words):
+    with pytest.raises(SystemExit) as ended:
+        analyse(good, "--to", tmp_path / "out", *words)
+    assert ended.value.code == 2
+
+
+def test_what_is_asked_for_must_exist(good, tmp_path, analyse):
+    assert "general.nothing" in analyse(good, "--to", tmp_path / "out", "--only", "general.nothing")[1]
+    assert analyse(good, "--to", tmp_path / "out", "--system", "chess")[0] == 2
+    with pytest.raises(DataError):
+        load()
+
+
+def test_rows_that_did_not_pass_the_gate_are_left_out(tmp_path):
+    given = [*rows(2), {**match(9), "in_dataset": False}]
+    moves = [{"match": row["match"], "role": "alice", "round": 1} for row in given]
+    data = load(dataset(tmp_path / "all", {"matches": given, "decisions": moves}))
+    assert (len(data.matches), len(data.decisions), len(data.who)) == (2, 2, 2)
+    assert len(data.table("matches", everything=True)) == 3
+
+
+def test_results_say_what_they_rest_on(good, tmp_path, analyse):
+    assert analyse(good, "--to", tmp_path / "out", *ONE, "--seed", 7)[0] == 0
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert (results["format"], results["format_version"], results["options"]["seed"]) == ("parley-analysis", 1, 7)
+    assert results["dataset"]["sha256"] == load(good).sha256
+    assert set(results["analyses"][0]) == {
+        "id", "status", "reason", "n", "numbers", "tables", "figures", "warnings",
+    }  # fmt: skip
+    assert Result().n == {}

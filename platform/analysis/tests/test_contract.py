@@ -1,0 +1,77 @@
+"""What every analysis promises, on every kind of dataset: it ends, and what it finds can be written and read."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+import pandas as pd
+import pytest
+
+from analysis import load, output
+from analysis.registry import analyses
+from analysis.results import Options
+from analysis.running import outcome
+from analysis.tests.building import sealed
+from analysis.tests.conftest import GAMES
+from analysis.writing import csv_bytes, html_table, latex_table
+
+pytestmark = pytest.mark.django_db
+QUICK = Options(draws=20)
+ALL_DAY = ("bargaining", "beauty_contest", "social_dilemma")
+OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
+
+
+def cut(source, target, *, matches: int):
+    """The dataset with its first matches only, and what belongs to them."""
+    target.mkdir()
+    kept = pd.read_csv(source / "matches.csv", dtype=str).head(matches)
+    for path in sorted(source.glob("*.csv")):
+        frame = pd.read_csv(path, dtype=str)
+        if path.stem == "matches":
+            frame = kept
+        elif path.stem in OF_MATCHES:
+            frame = frame[frame["match"].isin(kept["match"])]
+        elif path.stem in ("participants", "signals", "payments", "excluded") and not matches:
+            frame = frame[:0]
+        elif path.stem == "participants":
+            frame = frame[frame["match"].isin(kept["match"])]
+        frame.to_csv(target / path.name, index=False)
+    return sealed(target)
+
+
+def keeps_its_promises(folder, *, draw: bool = False) -> dict[str, str]:
+    """Run everything on the dataset; status by analysis."""
+    data = load(folder)
+    found = [outcome(analysis, data, QUICK) for analysis in analyses()]
+    assert [f"{one.analysis.id}: {one.reason}" for one in found if one.status == "failed"] == []
+    for one in found:
+        assert bool(one.reason) == (one.status == "skipped")
+        for table in one.tables.values():
+            assert {column.name for column in table.columns} <= set(table.frame.columns)
+            assert csv_bytes(table) and html_table(table) and latex_table(table)
+        for figure in one.figures.values():
+            assert figure.alt.endswith(".") and figure.title in figure.alt + figure.title
+            json.dumps(figure.spec, allow_nan=False)
+            if draw:
+                assert f"<desc>{escape(figure.alt)}</desc>" in figure.svg()
+        json.dumps(output._result(one), allow_nan=False)
+    return {one.analysis.id: one.status for one in found}
+
+
+@pytest.mark.parametrize("game", [g if g in ALL_DAY else pytest.param(g, marks=pytest.mark.slow) for g in GAMES])
+def test_every_game(tiny, game):
+    found = keeps_its_promises(tiny(game))
+    assert found["general.flow"] == found["general.outcomes"] == "done"
+
+
+def test_people(people):
+    found = keeps_its_promises(people, draw=True)
+    skipped = {name for name, status in found.items() if status == "skipped" and name.startswith("general.")}
+    assert skipped == {"general.human_vs_model", "general.response_times", "general.signals"}
+
+
+def test_nothing_one_match_and_one_group(people, tmp_path):
+    keeps_its_promises(cut(people, tmp_path / "nothing", matches=0))
+    keeps_its_promises(cut(people, tmp_path / "one", matches=1))
+    keeps_its_promises(cut(people, tmp_path / "group", matches=2))

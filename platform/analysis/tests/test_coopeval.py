@@ -1,0 +1,161 @@
+"""CoopEval's analyses on tournaments whose results are known by hand."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import product
+
+import pytest
+
+from analysis import load
+from analysis.published.coopeval.payoffs import rank_best_first, shown_steps
+from analysis.published.coopeval.tournaments import normalised, over_runs_then_games, spread
+from analysis.tests.building import dataset
+
+PAID = {"CC": (2, 2), "CD": (0, 3), "DC": (3, 0), "DD": (1, 1)}
+AGENTS = {"C": "openai:kind", "D": "openai:hard"}
+
+
+def tournament(mechanism="none", runs=1, game="prisoners_dilemma", **more):
+    """Everybody against everybody, C always cooperates and D never does; with their rounds."""
+    matches, rounds = [], []
+    for run, (one, other) in product(range(1, runs + 1), product("CD", repeat=2)):
+        name = f"{mechanism}-{game}-{run}-{one}{other}"
+        paid = PAID[one + other]
+        matches.append({"match": name, "game": "social_dilemma", "repetition": run, "config_base_game": game,
+                        "config_mechanism": mechanism, "player_p1": AGENTS[one], "player_p2": AGENTS[other],
+                        "payoffs_p1": paid[0], "payoffs_p2": paid[1], "winner_approvals": None,
+                        "contract_active": None, "delegation_rate": None, **more, "in_dataset": True})  # fmt: skip
+        for at, (role, action) in enumerate((("p1", one), ("p2", other))):
+            rounds.append({"match": name, "round": 1, "role": role, "group": 1,
+                           "action": "A0" if action == "C" else "A1", "delegated": None,
+                           "points": paid[at]})  # fmt: skip
+    return matches, rounds
+
+
+def opened(folder, *parts, decisions=()):
+    matches, rounds = ([row for part in parts for row in part[at]] for at in (0, 1))
+    return load(dataset(folder, {"matches": matches, "rounds": rounds, "decisions": list(decisions) or DECIDED}))
+
+
+DECIDED = {"match": "text", "role": "text", "round": "number", "phase": "text", "move": "text"}
+
+
+def test_means_are_against_the_uniform_population_and_fitness_is_after_selection(tmp_path):
+    found = opened(tmp_path / "d", tournament()).run("coopeval.payoffs")
+    rows = found.tables["aggregate"].frame.set_index("agent")
+    # kind: (2 + 0)/2 = 1, normalised 0; hard: (3 + 1)/2 = 2, normalised 1. Selection leaves hard alone: 1 point.
+    assert rows["mean"].to_dict() == {"openai:kind": 0, "openai:hard": 1, "all agents": 0.5}
+    assert rows.loc["all agents", "fitness"] == pytest.approx(0, abs=1e-4)
+    assert rows.loc["all agents", "published_mean"] == ".072 ± .015"
+
+
+def test_errors_are_over_games_of_means_over_runs():
+    values = {("a", 1): 0.0, ("a", 2): 1.0, ("b", 1): 1.0}
+    assert over_runs_then_games(values) == {"estimate": 0.75, "se": pytest.approx(0.25), "n": 2}
+    assert spread([0.4]) == {"estimate": 0.4, "se": None, "n": 1}
+    assert (normalised(5, "travelers_dilemma"), normalised(1.25, "public_goods"), normalised(3, "stag_hunt")) == (
+        1, 0.5, None,
+    )  # fmt: skip
+
+
+def test_mechanisms_are_ranked(tmp_path):
+    better, rounds = tournament("contract")
+    for row in better:
+        row["payoffs_p1"], row["payoffs_p2"] = 2, 2
+    data = opened(tmp_path / "d", tournament(), (better, rounds), tournament(game="trust"))
+    rows = data.run("coopeval.ranking", draws=20).tables["mechanisms"].frame
+    assert rows["mechanism"].tolist() == ["contract", "none"]
+    assert rows["published"].tolist() == [1, 6]
+    assert opened(tmp_path / "e", tournament()).run("coopeval.ranking").status == "skipped"
+
+
+def test_who_gains_from_whom(tmp_path):
+    data = opened(tmp_path / "d", tournament(runs=2))
+    table = data.run("coopeval.meta_game").tables["payoffs"].frame.set_index(["agent", "other"])
+    assert table.loc[("openai:hard", "openai:kind"), ["own", "others", "estimate"]].tolist() == [3, 0, 2]
+
+
+def test_selection_ends_with_who_gains(tmp_path):
+    data = opened(tmp_path / "d", tournament())
+    found = data.run("coopeval.dynamics")
+    [end] = found.tables["ends"].frame.to_dict("records")
+    assert (end["openai:hard"], end["points"]) == (pytest.approx(1, abs=1e-3), pytest.approx(1, abs=1e-3))
+    assert set(found.figures) == {"population_none", "fitness_none"}
+    assert shown_steps(1) == [0]
+    assert (shown_steps(500)[0], shown_steps(500)[-1]) == (0, 499)
+
+
+def test_ratings_become_ranks_with_the_best_first(tmp_path):
+    assert rank_best_first([-0.5, -0.5 + 1e-12, 0.0]) == [2.5, 2.5, 1]
+    rows = opened(tmp_path / "d", tournament()).run("coopeval.deviation").tables["ranks"].frame.set_index("agent")
+    # Deviating to hard gains nothing where both play it, to kind it loses a point.
+    assert rows["estimate"].to_dict() == {"openai:hard": 1, "openai:kind": 2}
+    assert rows["rating"].to_dict() == {"openai:hard": pytest.approx(0, abs=1e-6), "openai:kind": pytest.approx(-1)}
+
+
+def test_stated_probabilities_stand_beside_what_was_played(tmp_path):
+    part = tournament()
+    first = part[0][0]["match"]
+    moves = [
+        {"match": first, "role": role, "round": 1, "phase": "act", "move": json.dumps(move)}
+        for role, move in (("p1", {"percentages": {"A0": 60, "A1": 40}}), ("p2", {"action": "A0"}))
+    ]
+    table = opened(tmp_path / "d", part, decisions=moves).run("coopeval.actions").tables["actions"].frame
+    assert table.set_index("action")["estimate"].to_dict() == {"A0": 0.8, "A1": pytest.approx(0.2)}
+    assert table.set_index("action")["realised"].to_dict() == {"A0": 0.5, "A1": 0.5}
+
+
+def test_reactions_follow_the_co_players_last_action(tmp_path):
+    matches, rounds = tournament("repetition")
+    name = matches[1]["match"]  # kind against hard; in the second round kind defects
+    rounds += [{"match": name, "round": 2, "role": role, "group": 1, "action": "A1", "delegated": None, "points": 1}
+               for role in ("p1", "p2")]  # fmt: skip
+    table = opened(tmp_path / "d", (matches, rounds)).run("coopeval.reactions").tables["reactions"].frame
+    kind = table[table["player"] == "openai:kind"].set_index(["after", "action"])["k"].to_dict()
+    assert kind == {("after A1", "A1"): 1, ("no history", "A0"): 4}
+
+
+@pytest.fixture
+def contracts(tmp_path):
+    """Matches with a contract: kind pays defection a fine, hard proposes nothing; hard never approves nor signs."""
+    part = tournament("contract", runs=2, winner_approvals=1, contract_active=False)
+    part[0][0]["contract_active"] = True
+    moves = []
+    for row in part[0]:
+        for role in ("p1", "p2"):
+            kind = row[f"player_{role}"] == AGENTS["C"]
+            made = [("propose", {"contract": {"A0": 0, "A1": -2 if kind else 0}}),
+                    ("approve", {"approve": {"C1": kind, "C2": kind}}), ("sign", {"sign": kind})]  # fmt: skip
+            moves += [{"match": row["match"], "role": role, "round": 1, "phase": phase, "move": json.dumps(move)}
+                      for phase, move in made]  # fmt: skip
+    return opened(tmp_path / "d", part, decisions=moves)
+
+
+def test_votes_and_signatures(contracts):
+    found = contracts.run("coopeval.votes").tables
+    assert found["adopted"].frame["estimate"].tolist() == [0.125]  # one of four matches of the first run, none later
+    assert found["signing"].frame.set_index("player")["estimate"].to_dict() == {"openai:hard": 0, "openai:kind": 1}
+    # Each proposal is judged by both seats: kind approves all, so that everybody's share is what kinds there are.
+    approvals = found["approvals"].frame.set_index("player")["estimate"].to_dict()
+    assert approvals == {"openai:hard": 0.25, "openai:kind": 0.75}
+
+
+def test_designs_are_judged_by_stability_and_dominance(contracts):
+    rows = contracts.run("coopeval.designs").tables["designs"].frame.set_index(["player", "criterion"])["estimate"]
+    assert rows["openai:kind", "stable (Nash)"] == rows["openai:kind", "weakly dominant"] == 1
+    assert rows["openai:hard", "stable (Nash)"] == 0
+
+
+def test_reasons_need_a_judge(tmp_path):
+    data = opened(tmp_path / "d", tournament())
+    assert "labels.csv" in data.run("coopeval.reasons").reason
+    with (tmp_path / "d" / "labels.csv").open("w", newline="") as opened_file:
+        writer = csv.writer(opened_file)
+        writer.writerow(["match", "role", "judge_number", "label_equilibrium"])
+        for at, row in enumerate(tournament()[0]):
+            writer.writerow([row["match"], "p1", 1, "true" if at < 3 else "false"])
+        writer.writerow([tournament()[0][0]["match"], "p1", 2, "false"])
+    found = load(tmp_path / "d").run("coopeval.reasons")
+    assert found.numbers["equilibrium"]["estimate"] == 0.75

@@ -1,0 +1,72 @@
+"""Reading datasets, finding analyses, and one of them from end to end."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from analysis import load
+from analysis.errors import DataError
+from analysis.registry import analyses, chosen
+from analysis.tests.building import dataset, match
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """Two configurations, people against a script; efficiency is .5 in one round and .7 in ten."""
+    rows = [
+        match(
+            number,
+            config_rounds=1 if number % 2 else 10,
+            config_money=100,
+            player_alice="human",
+            participant_alice=f"p{number}",
+            efficiency=(0.5 if number % 2 else 0.7) + 0.01 * (number // 2),
+            agreement=number < 6,
+        )
+        for number in range(8)
+    ]
+    return dataset(tmp_path / "toy", {"matches": rows}, formats=("csv", "parquet"))
+
+
+def test_outcomes_of_each_cell_with_intervals(toy):
+    found = load(toy).run("general.outcomes")
+    rows = {(row["config_rounds"], row["key"]): row for row in found.tables["cells"].frame.to_dict("records")}
+    one = rows["1", "efficiency"]
+    assert (one["n"], round(one["estimate"], 6), round(one["median"], 6)) == (4, 0.515, 0.515)
+    assert one["low"] == pytest.approx(0.515 - 3.182446 * 0.0129099 / 2)
+    assert rows["1", "agreement"]["estimate"] == 0.75
+    assert found.numbers["agreement"]["low"] == pytest.approx(0.409275, abs=1e-6)
+
+
+def test_the_drawing_says_what_it_shows(toy):
+    figure = load(toy).run("general.outcomes").figures["outcomes"]
+    svg = figure.svg()
+    assert svg == figure.svg()
+    assert re.match(r"<svg [^>]*role=\"img\"><title>Outcomes per cell</title><desc>[^<]*smallest 0.515", svg)
+
+
+@pytest.mark.parametrize("formats", [["csv"], ["parquet"], ["csv", "parquet"]])
+def test_both_formats_give_the_same_types(tmp_path, formats):
+    rows = [match(1, config_rounds=3, efficiency=0.25, agreement=True), match(2, config_rounds=None, agreement=False)]
+    data = load(dataset(tmp_path / "one", {"matches": rows}, formats=formats))
+    assert [str(data.matches[name].dtype) for name in ("match", "efficiency", "agreement")] == [
+        "str", "float64", "boolean",
+    ]  # fmt: skip
+    assert data.matches["efficiency"].tolist()[0] == 0.25
+    assert data.matches["config_rounds"].isna().tolist() == [False, True]
+
+
+def test_datasets_are_pooled_with_a_factor(tmp_path):
+    folders = [dataset(tmp_path / name, {"matches": [match(at)]}) for at, name in enumerate(["one", "two"])]
+    assert load(*folders).matches["dataset"].tolist() == ["one", "two"]
+    with pytest.raises(DataError, match="m000000"):
+        load(folders[0], folders[0])
+
+
+def test_what_is_asked_for_must_exist():
+    assert [analysis.id for analysis in chosen(["general.out*"])] == ["general.outcomes"]
+    assert len({analysis.id for analysis in analyses()}) == len(analyses())
+    with pytest.raises(DataError, match=r"general\.nothing"):
+        chosen(["general.nothing"])

@@ -1,0 +1,96 @@
+"""Datasets as they come about: people and scripts play through the services, and the exporter writes.
+
+They need the platform and a database, so that nothing here is imported before Django is set up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+BEFORE = [
+    {"kind": "number", "prompt": "How old are you?", "key": "age", "least": 18},
+    {"kind": "choice", "prompt": "Have you bargained before?", "key": "done", "options": ["yes", "no"]},
+]
+
+
+def of_game(
+    key: str, folder: Path, *, matches: int = 4, configs: Sequence[Mapping[str, Any]] = ({},), seed: int = 1
+) -> Path:
+    """A collection of matches between two scripts of the game in every order; each configuration in turn."""
+    from django.utils import timezone
+
+    from collecting.models import Collection, Item
+    from collecting.planning import Plan, content_of
+    from exports.dataset import export
+    from games import registry
+    from games.play import configure, script_move, snapshot, start, submit
+    from matches.bulk import write_logs
+    from matches.models import Match, Seat
+    from studies.freezing import sha256_of
+
+    rng, kind, now = Random(f"{key}/{seed}"), registry.get(key), timezone.now()
+    scripts = sorted(kind.scripts)[:2]
+    plan = Plan(title=key, slug=key.replace("_", "-"), game=key, configurations=list(configs), repetitions=matches,
+                agents=[f"script:{script}" for script in scripts])  # fmt: skip
+    content = content_of(plan)
+    made = Collection.objects.create(
+        title=plan.title, slug=plan.slug, game=key, content=content, sha256=sha256_of(content), planned=matches,
+        begun=matches, status=Collection.Status.DONE,
+    )  # fmt: skip
+    for number in range(1, matches + 1):
+        game = configure(kind, configs[number % len(configs)])
+        playing = {role: scripts[(number >> at) % 2 % len(scripts)] for at, role in enumerate(game.roles())}
+        play, events = start(game, rng.getrandbits(32))
+        log = list(events)
+        while not play.over:
+            role = play.waiting_for()[0]
+            play, events = submit(play, role, script_move(play, role, playing[role]))
+            log += events
+        match = Match.objects.create(
+            game=key, config=game.config.model_dump(mode="json"), rules_version=game.rules_version,
+            seed=rng.getrandbits(32), purpose=Match.Purpose.COLLECTION, status=Match.Status.FINISHED,
+            ending="finished", payoffs=play.payoffs(), metrics=play.metrics(), started_at=now - timedelta(seconds=30),
+            ended_at=now, snapshot=snapshot(play),
+        )  # fmt: skip
+        Seat.objects.bulk_create(Seat(match=match, role=r, agent=f"script:{s}") for r, s in playing.items())
+        write_logs([(match.pk, log)], at=now)
+        Item.objects.create(collection=made, number=number, status=Item.Status.FINISHED, match=match,
+                            decisions=sum(event.kind == "move" for event in log), ended_at=now)  # fmt: skip
+    export(made, folder, ("csv", "parquet"), processes=1)
+    return folder
+
+
+def of_people(folder: Path, *, people: int = 12, seed: int = 1) -> Path:
+    """A study of two cells in which people bargain with a script; some leave, and some are called for by models."""
+    from exports.dataset import export
+    from exports.tests import building
+    from participants import services
+
+    rng = Random(seed)
+    study = building.new_study(
+        title="Splitting money", slug="splitting-money", design={"grid": {"rounds": [1, 12]}}, quota=people,
+        survey_before=BEFORE,
+    )  # fmt: skip
+    for number in range(people):
+        person = building.arrive(study, worker=f"A{number}WORKER")
+        building.consent(person, name="Robin")
+        building.answer(person, question_age=str(rng.randint(18, 70)), question_done=rng.choice(["yes", "no"]))
+        if number % 6 == 4:
+            services.withdraw(enrolment_id=person.pk)
+            continue
+        if number % 6 == 5:
+            building.read_instructions(person, word="wrong")
+            continue
+        building.read_instructions(person)
+        person.refresh_from_db()
+        rounds = next(step for step in person.steps if step["kind"] == "match")["config"]["rounds"]
+        said = ["Half for you?", "I offer more than that."][: rng.randint(0, 2)] if rounds > 1 else []
+        match = building.play(person, messages=said)
+        building.keep_call(match, answer="-2", input_tokens=12, output_tokens=3, latency=rng.uniform(0.2, 2))
+        building.answer_quiz(person, rightly=number % 6 != 3)
+    export(study, folder, ("csv", "parquet"), processes=1)
+    return folder

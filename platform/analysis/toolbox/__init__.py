@@ -1,0 +1,41 @@
+"""Statistics under fixed names, for notebooks and analyses.
+
+Inputs are plain sequences or lists of dictionaries. None is a missing value; pairs with one are dropped. Every
+function returns a dictionary; what is not defined is None, with a `note` that says why: never NaN, and never an
+exception because of data.
+"""
+
+from analysis.toolbox.agreement import kappa
+from analysis.toolbox.association import balance, correlation_difference, pearson, smd, spearman
+from analysis.toolbox.estimates import mean, paired, proportion, proportion_difference, welch
+from analysis.toolbox.evolution import deviation_ratings, pure_nash, replicator
+from analysis.toolbox.planning import mde
+from analysis.toolbox.ratings import plackett_luce, trueskill
+from analysis.toolbox.regression import ols
+from analysis.toolbox.resampling import bootstrap
+from analysis.toolbox.several import holm
+from analysis.toolbox.waiting import survival
+
+__all__ = [
+    "balance",
+    "bootstrap",
+    "correlation_difference",
+    "deviation_ratings",
+    "holm",
+    "kappa",
+    "mde",
+    "mean",
+    "ols",
+    "paired",
+    "pearson",
+    "plackett_luce",
+    "proportion",
+    "proportion_difference",
+    "pure_nash",
+    "replicator",
+    "smd",
+    "spearman",
+    "survival",
+    "trueskill",
+    "welch",
+]

@@ -1,0 +1,54 @@
+"""Skill ratings from scores of matches: Plackett–Luce (openskill) and TrueSkill, where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analysis.toolbox.numbers import Result
+
+Scores = Mapping[str, float]
+MU, SIGMA = 25.0, 25 / 3
+BETA, TAU, DRAW = 25 / 6, 25 / 300, 0.10
+
+
+def plackett_luce(matches: Sequence[Scores]) -> dict[str, Result]:
+    """Ratings by openskill's Plackett–Luce model, match by match in order; equal scores are a draw.
+
+    Returns:
+        mu and sigma by player.
+    """
+    from openskill.models import PlackettLuce
+
+    model = PlackettLuce()
+    ratings = {player: model.rating(name=player) for match in matches for player in match}
+    for match in matches:
+        players = list(match)
+        if len(players) < 2:
+            continue
+        rated = model.rate([[ratings[player]] for player in players], scores=[match[player] for player in players])
+        ratings |= {player: team[0] for player, team in zip(players, rated, strict=True)}
+    return {player: {"mu": float(rating.mu), "sigma": float(rating.sigma)} for player, rating in ratings.items()}
+
+
+def trueskill(matches: Sequence[Scores]) -> dict[str, Result]:
+    """Ratings by TrueSkill (μ 25, σ 25/3, β 25/6, τ 25/300, draw 10 %), match by match in order.
+
+    Its licence restricts commercial use: an optional extra. Where it is not installed the ratings are those of
+    `plackett_luce`, each with a note.
+    """
+    try:
+        from trueskill import TrueSkill
+    except ImportError:
+        note = "trueskill is not installed: Plackett–Luce ratings instead"
+        return {player: {**rating, "note": note} for player, rating in plackett_luce(matches).items()}
+    world = TrueSkill(mu=MU, sigma=SIGMA, beta=BETA, tau=TAU, draw_probability=DRAW)
+    ratings = {player: world.create_rating() for match in matches for player in match}
+    for match in matches:
+        players = sorted(match, key=lambda player: -match[player])
+        if len(players) < 2:
+            continue
+        levels = sorted(set(match.values()), reverse=True)
+        ranks = [levels.index(match[player]) for player in players]
+        rated = world.rate([(ratings[player],) for player in players], ranks=ranks)
+        ratings |= {player: team[0] for player, team in zip(players, rated, strict=True)}
+    return {player: {"mu": float(rating.mu), "sigma": float(rating.sigma)} for player, rating in ratings.items()}

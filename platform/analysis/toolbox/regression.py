@@ -1,0 +1,189 @@
+"""Least squares with factors, and classical, heteroscedasticity-consistent or cluster-robust errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from analysis.toolbox.numbers import Result, finite, undefined
+
+Row = Mapping[str, Any]
+Covariance = Literal["classical", "HC1"]
+COLLINEAR = 1e-9
+"""A column whose part that earlier ones do not explain is this small, relative to its norm, is dropped."""
+CLEAR = 1e-4
+"""A part this large is no rounding error of the correlations, so that the slower check is not needed."""
+MISSING = float("nan")
+
+
+def ols(
+    rows: Sequence[Row] | Any,
+    outcome: str,
+    factors: Mapping[str, Any],
+    clusters: str | None = None,
+    covariance: Covariance = "classical",
+    *,
+    level: float = 0.95,
+) -> Result:
+    """Ordinary least squares of an outcome on factors as dummies, with an intercept.
+
+    Args:
+        rows: dictionaries, or a pandas frame.
+        factors: reference level by factor; where it does not occur, the most frequent level takes its place.
+        clusters: the column whose values belong together: CR1 errors, G-1 degrees of freedom.
+
+    Returns:
+        terms: list of {term: "Intercept" or "name=level", estimate, se, low, high, p}; df, r2, n, dropped
+        (collinear columns), warnings.
+    """
+    import numpy as np
+
+    y = np.array([MISSING if (number := finite(value)) is None else number for value in _column(rows, outcome)])
+    coded = {name: _coded(_column(rows, name)) for name in factors}
+    groups = None if clusters is None else _coded(_column(rows, clusters))[0]
+    kept = np.isfinite(y)
+    for codes, _values in coded.values():
+        kept &= codes >= 0
+    if groups is not None:
+        kept &= groups >= 0
+        groups = groups[kept]
+    if not kept.any():
+        return undefined("df r2", "no observations", terms=[], n=0, dropped=[], warnings=[])
+    names, columns, warnings = ["Intercept"], [np.ones(int(kept.sum()))], []
+    for name, wished in factors.items():
+        codes, values = coded[name]
+        codes = codes[kept]
+        counts = np.bincount(codes, minlength=len(values))
+        present = [code for code in range(len(values)) if counts[code]]
+        reference = next((code for code in present if values[code] == wished), None)
+        if reference is None:
+            most = [code for code in present if counts[code] == counts.max()]
+            reference = min(most, key=lambda code: int(np.argmax(codes == code)))
+            warnings.append(f"{name}: {wished} does not occur; {values[reference]} is the reference")
+        for code in sorted(present, key=lambda code: _order(values[code])):
+            if code != reference:
+                names.append(f"{name}={values[code]}")
+                columns.append((codes == code).astype(float))
+    x, used, dropped = _independent(np.column_stack(columns), names)
+    return _fitted(x, y[kept], used, dropped, warnings, groups, covariance, level)
+
+
+def _column(rows: Any, name: str) -> Sequence[Any]:
+    """One column of rows, or of a data frame."""
+    if hasattr(rows, "columns"):
+        values = rows[name]
+        return values.astype("object").where(values.notna(), None).tolist()  # type: ignore[no-any-return]
+    return [row.get(name) for row in rows]
+
+
+def _coded(values: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """The place of each value among the distinct ones, -1 where it is missing; and these in order of appearance."""
+    import numpy as np
+
+    places: dict[Any, int] = {}
+    codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
+    return np.array(codes, dtype=int), list(places)
+
+
+def _order(level: Any) -> tuple[int, Any, str]:
+    """Numbers by value, then the rest by their text."""
+    if isinstance(level, int | float) and not isinstance(level, bool):
+        return (0, level, "")
+    return (1, 0, str(level))
+
+
+def _independent(x: Any, names: list[str]) -> tuple[Any, list[str], list[str]]:
+    """The columns that earlier ones do not explain, and the names of the others."""
+    import numpy as np
+
+    norms = np.maximum(np.linalg.norm(x, axis=0), 1e-300)
+    if _surely_independent(x, norms):
+        return x, names, []
+    basis: list[Any] = []
+    used, dropped, kept = [], [], []
+    for at, name in enumerate(names):
+        rest = x[:, at].copy()
+        for _twice in range(2):
+            for direction in basis:
+                rest -= direction * (direction @ rest)
+        length = np.linalg.norm(rest)
+        if length <= COLLINEAR * norms[at]:
+            dropped.append(name)
+            continue
+        basis.append(rest / length)
+        used.append(name)
+        kept.append(at)
+    return x[:, kept], used, dropped
+
+
+def _surely_independent(x: Any, norms: Any) -> bool:
+    """Whether every column has a clear part of its own, by the Cholesky factor of the columns' correlations."""
+    import numpy as np
+
+    try:
+        factor = np.linalg.cholesky((x.T @ x) / np.outer(norms, norms))
+    except np.linalg.LinAlgError:
+        return False
+    return bool((np.diag(factor) > CLEAR).all())
+
+
+def _fitted(
+    x: Any,
+    y: Any,
+    names: list[str],
+    dropped: list[str],
+    warnings: list[str],
+    groups: Any,
+    covariance: Covariance,
+    level: float,
+) -> Result:
+    import numpy as np
+    from scipy.stats import t
+
+    n, k = x.shape
+    inverse = np.linalg.inv(x.T @ x)
+    estimates = inverse @ (x.T @ y)
+    residuals = y - x @ estimates
+    total = float(((y - y.mean()) ** 2).sum())
+    result: Result = {
+        "terms": [],
+        "df": n - k,
+        "r2": 1 - float(residuals @ residuals) / total if total > 0 else None,
+        "n": n,
+        "dropped": dropped,
+        "warnings": warnings,
+    }
+    spread, df, note = _covariance(x, residuals, inverse, groups, covariance)
+    result["df"] = df
+    for at, name in enumerate(names):
+        term = {"term": name, "estimate": float(estimates[at]), "se": None, "low": None, "high": None, "p": None}
+        if spread is not None:
+            se = float(np.sqrt(max(spread[at, at], 0.0)))
+            half = float(t.ppf((1 + level) / 2, df)) * se
+            term |= {"se": se, "low": term["estimate"] - half, "high": term["estimate"] + half}
+            if se > 0:
+                term["p"] = float(2 * t.sf(abs(term["estimate"] / se), df))
+        result["terms"].append(term)
+    return {**result, **({"note": note} if note else {})}
+
+
+def _covariance(x: Any, residuals: Any, inverse: Any, groups: Any, covariance: Covariance) -> tuple[Any, int, str]:
+    """The estimates' covariance with its degrees of freedom; None and why where it has none."""
+    import numpy as np
+
+    n, k = x.shape
+    if groups is not None:
+        _labels, codes = np.unique(groups, return_inverse=True)
+        number = len(_labels)
+        sums = np.zeros((number, k))
+        np.add.at(sums, codes, x * residuals[:, None])
+        if number < 2 or n <= k:
+            return None, max(number - 1, 0), "fewer than two clusters"
+        middle = sums.T @ sums
+        return number / (number - 1) * (n - 1) / (n - k) * inverse @ middle @ inverse, number - 1, ""
+    if n <= k:
+        return None, n - k, "as many terms as observations"
+    if covariance == "HC1":
+        middle = (x * (residuals**2)[:, None]).T @ x
+        return n / (n - k) * inverse @ middle @ inverse, n - k, ""
+    return float(residuals @ residuals) / (n - k) * inverse, n - k, ""

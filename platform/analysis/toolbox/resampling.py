@@ -1,0 +1,75 @@
+"""Percentile bootstrap of whole clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from analysis.toolbox.numbers import Result, finite, undefined
+
+Row = Mapping[str, Any]
+
+
+def bootstrap(
+    rows: Sequence[Row],
+    statistic: Callable[[list[Row]], float | None],
+    cluster: str,
+    draws: int = 2000,
+    seed: int = 1,
+    *,
+    level: float = 0.95,
+) -> Result:
+    """A statistic of a list of rows, with the percentile interval over draws of whole clusters.
+
+    Clusters are sorted by their label; each draw takes `rng.integers(0, G, size=G)` of them.
+
+    Args:
+        cluster: the column that says what a row belongs to.
+    """
+    import numpy as np
+
+    by_label: dict[Any, list[Row]] = {}
+    for row in rows:
+        by_label.setdefault(row[cluster], []).append(row)
+    clusters = [by_label[label] for label in sorted(by_label, key=lambda label: (str(type(label)), label))]
+    estimate = finite(statistic(list(rows))) if rows else None
+    if len(clusters) < 2:
+        return undefined("low high", "fewer than two clusters", estimate=estimate, n=len(rows), clusters=len(clusters))
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _draw in range(draws):
+        chosen = rng.integers(0, len(clusters), size=len(clusters))
+        value = finite(statistic([row for at in chosen for row in clusters[at]]))
+        if value is not None:
+            drawn.append(value)
+    if estimate is None or not drawn:
+        return undefined("low high", "the statistic is not defined", estimate=estimate, n=len(rows))
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return {"estimate": estimate, "low": float(low), "high": float(high), "n": len(rows), "clusters": len(clusters)}
+
+
+def bootstrap_ratio(
+    above: Sequence[float],
+    below: Sequence[float],
+    clusters: Sequence[Any],
+    draws: int = 2000,
+    seed: int = 1,
+    *,
+    level: float = 0.95,
+) -> dict[str, Any]:
+    """Σ above / Σ below with the interval that `bootstrap` would give, all draws at once; a mean where `below` is 1."""
+    import numpy as np
+
+    total, n = float(np.sum(below)), len(above)
+    estimate = finite(float(np.sum(above)) / total) if total else None
+    labels, codes = np.unique(np.asarray([str(label) for label in clusters]), return_inverse=True)
+    if len(labels) < 2:
+        return undefined("low high", "fewer than two clusters", estimate=estimate, n=n, clusters=len(labels))
+    sums = np.column_stack([np.bincount(codes, weights=np.asarray(v, dtype=float)) for v in (above, below)])
+    chosen = np.random.default_rng(seed).integers(0, len(labels), size=(draws, len(labels)))
+    drawn = sums[chosen].sum(axis=1)
+    drawn = drawn[drawn[:, 1] != 0]
+    if estimate is None or not len(drawn):
+        return undefined("low high", "the statistic is not defined", estimate=estimate, n=n, clusters=len(labels))
+    low, high = np.quantile(drawn[:, 0] / drawn[:, 1], [(1 - level) / 2, (1 + level) / 2])
+    return {"estimate": estimate, "low": float(low), "high": float(high), "n": n, "clusters": len(labels)}

@@ -1,0 +1,16 @@
+"""Several tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """Holm-adjusted p-values in the order given; missing ones stay missing and do not count."""
+    ordered = sorted((value, at) for at, value in enumerate(p) if value is not None)
+    adjusted: list[float | None] = [None] * len(p)
+    highest = 0.0
+    for rank, (value, at) in enumerate(ordered):
+        highest = max(highest, min(1.0, (len(ordered) - rank) * value))
+        adjusted[at] = highest
+    return adjusted

@@ -1,0 +1,149 @@
+"""Tables as CSV, HTML and LaTeX, and numbers as readers want them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from analysis.data import plain
+from analysis.results import Column, Table
+
+MOST_SHOWN = 200
+"""Rows of a table in HTML and LaTeX; the CSV file has all."""
+NOTHING = "–"
+_INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
+_FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
+_WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "–": "--", "−": "--", "·": r"\textperiodcentered{}", "±": r"$\pm$",
+    "≥": r"$\ge$", "≤": r"$\le$", "χ": r"$\chi$", "²": r"\textsuperscript{2}", "∞": r"$\infty$", "→": r"$\to$",
+    "×": r"$\times$", "δ": r"$\delta$", "α": r"$\alpha$", "μ": r"$\mu$", "σ": r"$\sigma$",
+}  # fmt: skip
+
+
+def shown(value: Any, kind: str) -> str:
+    """A value as readers see it."""
+    value = plain(value)
+    if value is None or value == "":
+        return NOTHING if kind != "text" or value is None else ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float) or kind == "text":
+        return str(value)
+    if kind == "count":
+        return f"{value:,.0f}"
+    if kind == "p":
+        return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    if kind == "share":
+        return f"{100 * value:.1f} %"
+    return f"{value:,.3f}".replace("-", "−") if f"{value:.3f}" not in ("-0.000", "0.000") else "0.000"
+
+
+def csv_bytes(table: Table) -> bytes:
+    """All rows at full precision, RFC 4180 in UTF-8; texts that a spreadsheet would take for formulas are defused."""
+    frame = table.frame.copy()
+    for name in frame.columns:
+        if frame[name].dtype == object or str(frame[name].dtype) in ("str", "string", "category"):
+            frame[name] = [_cell(value) for value in frame[name]]
+        elif str(frame[name].dtype) in ("bool", "boolean"):
+            frame[name] = frame[name].map({True: "TRUE", False: "FALSE"})
+    frame.columns = [defused(str(name)) for name in frame.columns]
+    made: str = frame.to_csv(index=False, lineterminator="\r\n")
+    return made.encode("utf-8", "backslashreplace")
+
+
+def _cell(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return defused(value) if isinstance(value, str) else value
+
+
+def defused(words: str) -> str:
+    """A text with an apostrophe before it where a spreadsheet would read a formula, also after separators."""
+    within = _WITHIN.sub(r"\1'", words)
+    return f"'{within}" if _FORMULA.match(words) else within
+
+
+def html_table(table: Table, most: int = MOST_SHOWN) -> str:
+    """The table for a page: a caption, a heading per column, at most `most` rows."""
+    heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in table.columns)
+    rows = []
+    for row in table.frame.head(most).to_dict("records"):
+        cells = []
+        for at, column in enumerate(table.columns):
+            words = escape(shown(row[column.name], column.shown))
+            words = f"<strong>{words}</strong>" if _marked(table.bold, column, row) else words
+            words = f"<u>{words}</u>" if _marked(table.underlined, column, row) else words
+            cells.append(f'<th scope="row">{words}</th>' if at == 0 else f"<td{_side(column)}>{words}</td>")
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    body = "\n".join(rows) or f'<tr><td colspan="{len(table.columns)}">No rows.</td></tr>'
+    notes = " ".join(part for part in (_rest(table, most), table.note) if part)
+    foot = f'<p class="note">{escape(notes)}</p>' if notes else ""
+    return (
+        f'<div class="table" role="region" aria-label="{escape(table.title)}" tabindex="0"><table>'
+        f"<caption>{escape(table.title)}</caption>\n"
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>{foot}\n"
+    )
+
+
+def html_page(table: Table, stamp: str = "") -> str:
+    """The table as a file of its own; `stamp` is what every page of an analysis of odd data says."""
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(table.title)}</title>'
+        "<style>body{font-family:system-ui,sans-serif}table{border-collapse:collapse}caption{text-align:left;"
+        "font-weight:600;padding:.4em 0}td,th{padding:.25em .7em;text-align:left;font-weight:400;border-bottom:1px "
+        "solid #ddd}thead th{border-bottom:2px solid #333;font-weight:600}.right{text-align:right;"
+        "font-variant-numeric:tabular-nums}</style></head><body>\n"
+        + (f"<p><strong>{escape(stamp)}</strong></p>\n" if stamp else "")
+        + f"{html_table(table)}</body></html>\n"
+    )
+
+
+def latex_table(table: Table, most: int = MOST_SHOWN) -> str:
+    """The table for a paper that uses booktabs."""
+    sides = "".join("l" if column.shown == "text" else "r" for column in table.columns)
+    lines = [
+        f"% {tex(_rest(table, most))}" if _rest(table, most) else "",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{tex(table.title)}}}",
+        rf"\begin{{tabular}}{{{sides}}}",
+        r"\toprule",
+        " & ".join(tex(column.label) for column in table.columns) + r" \\",
+        r"\midrule",
+    ]
+    for row in table.frame.head(most).to_dict("records"):
+        cells = []
+        for column in table.columns:
+            words = tex(shown(row[column.name], column.shown))
+            words = rf"\textbf{{{words}}}" if _marked(table.bold, column, row) else words
+            words = rf"\underline{{{words}}}" if _marked(table.underlined, column, row) else words
+            cells.append(words)
+        lines.append(" & ".join(cells) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if table.note:
+        lines.append(rf"\par\smallskip\footnotesize {tex(table.note)}")
+    return "\n".join(line for line in [*lines, r"\end{table}"] if line) + "\n"
+
+
+def tex(words: str) -> str:
+    """Text as LaTeX prints it."""
+    return "".join(_TEX.get(sign, sign) for sign in " ".join(words.split()))
+
+
+def _rest(table: Table, most: int) -> str:
+    number = len(table.frame)
+    return f"The first {most:,} of {number:,} rows; the CSV file has all." if number > most else ""
+
+
+def _side(column: Column) -> str:
+    return "" if column.shown == "text" else ' class="right"'
+
+
+def _marked(marks: Mapping[str, str], column: Column, row: Mapping[Any, Any]) -> bool:
+    return column.name in marks and plain(row.get(marks[column.name])) is True

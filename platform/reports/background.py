@@ -1,0 +1,140 @@
+"""Running analyses in the background, each in a process of its own, which holds the memory that they take."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+from django.core.files import File
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from exports.background import heard_from
+from exports.models import Dataset
+from reports.models import Report
+
+NEEDED = ("pandas", "statsmodels", "altair", "vl_convert")
+"""What `make analysis` installs; a server may do without."""
+_PROGRESS = re.compile(r"\[(\d+)/(\d+)\] (\S+)")
+_UNFINISHED = (Report.State.QUEUED, Report.State.RUNNING)
+
+
+class Stopped(Exception):
+    """Somebody does not want the report any more."""
+
+
+def available() -> bool:
+    """Whether this machine has the libraries of the analyses."""
+    return all(importlib.util.find_spec(name) for name in NEEDED)
+
+
+def ask_for(dataset: Dataset) -> bool:
+    """Have a dataset that is ready analysed; returns False where that is under way already."""
+    with transaction.atomic():
+        Dataset.objects.select_for_update().get(pk=dataset.pk)
+        report = Report.objects.filter(dataset=dataset).first()
+        if report is not None and report.unfinished:
+            if report.state == Report.State.QUEUED:
+                _send(report)  # the first message may be lost
+            return False
+        if report is not None:
+            report.delete()
+        _send(Report.objects.create(dataset=dataset))
+    return True
+
+
+def stop(dataset: Dataset) -> bool:
+    """End the analysis of a dataset; returns whether one was under way."""
+    unfinished = Report.objects.filter(dataset=dataset, state__in=_UNFINISHED)
+    return bool(unfinished.update(state=Report.State.FAILED, reason=_("It was stopped.")))
+
+
+def make(report_id: int) -> None:
+    """Make a report that is queued; one that another process makes or made is left alone."""
+    queued = Report.objects.filter(pk=report_id, state=Report.State.QUEUED)
+    if not queued.update(state=Report.State.RUNNING, alive_at=timezone.now()):
+        return
+    report = Report.objects.select_related("dataset").get(pk=report_id)
+    try:
+        with heard_from(report), tempfile.TemporaryDirectory(prefix="parley-report-") as folder:
+            _make(report, Path(folder))
+    except Stopped:
+        return
+    except Exception:
+        _fail(report, _("It could not be made; the server's log says why."))
+        raise
+
+
+def _make(report: Report, folder: Path) -> None:
+    with report.dataset.file.open("rb") as packed, zipfile.ZipFile(packed) as archive:
+        archive.extractall(folder)
+    to = folder / "report"
+    code, said = _analyse(report, folder / str(report.dataset), to)
+    if not (to / "report.html").exists():
+        return _fail(report, said or _("The analysis ended with code {code}.").format(code=code))
+    pack = folder / "report.zip"
+    with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in to.rglob("*") if path.is_file()):
+            archive.write(path, f"{report}/{path.relative_to(to)}")
+    with pack.open("rb") as opened:
+        report.file.save(f"{report.dataset.uid}-report.zip", File(opened), save=False)
+    ready = {"state": Report.State.READY, "file": report.file.name, "size": pack.stat().st_size}
+    if not Report.objects.filter(pk=report.pk, state=Report.State.RUNNING).update(**ready):
+        report.file.delete(save=False)  # stopped in the meantime
+
+
+def _analyse(report: Report, dataset: Path, to: Path) -> tuple[int, str]:
+    """Run the command; its exit code and the last thing that it said beside its progress."""
+    root = Path(settings.BASE_DIR)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "analysis", str(dataset), "--to", str(to)],
+        env={**_harmless(os.environ), "PYTHONPATH": f"{root / 'platform'}{os.pathsep}{root}"},
+        cwd=root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        said = _follow(report, process.stderr)
+        return process.wait(), said
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _follow(report: Report, lines: IO[str]) -> str:
+    said = ""
+    for line in lines:
+        if (progress := _PROGRESS.match(line)) is None:
+            said = line.strip() or said
+            continue
+        begun, of, name = int(progress[1]), int(progress[2]), progress[3]
+        running = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
+        if not running.update(done=begun - 1, expected=of, now=name[:60], alive_at=timezone.now()):
+            raise Stopped
+    return said
+
+
+def _harmless(environment: os._Environ[str]) -> dict[str, str]:
+    """What a process needs that reads a folder: no keys, no addresses of databases."""
+    return {name: environment[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in environment}
+
+
+def _fail(report: Report, reason: str) -> None:
+    running = Report.objects.filter(pk=report.pk, state=Report.State.RUNNING)
+    running.update(state=Report.State.FAILED, reason=reason[:400])
+
+
+def _send(report: Report) -> None:
+    from reports.tasks import make_report  # the task calls this module
+
+    transaction.on_commit(lambda: make_report.delay(report.pk), robust=True)

@@ -1,0 +1,22 @@
+"""Analyse exported datasets: tables, figures, numbers and a report in a folder. `python -m analysis` is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from analysis import command
+
+
+class Command(BaseCommand):
+    help = __doc__
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        command.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        given = command.Namespace(**options)
+        if code := command.run(given, self.stdout.write, self.stderr.write):
+            raise SystemExit(code)

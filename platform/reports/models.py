@@ -1,0 +1,69 @@
+"""Reports: what the analyses made of a dataset that is kept for download."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.core.files.storage import Storage, storages
+from django.db import models, transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from exports.models import Dataset
+
+SILENT = timedelta(seconds=60)
+"""An analysis that was not heard from for this long is gone."""
+
+
+def _storage() -> Storage:
+    return storages["datasets"]
+
+
+class Report(models.Model):
+    """The analysis of one dataset: asked for, running, ready, or failed with a reason. Asking again replaces it."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        READY = "ready", _("ready")
+        FAILED = "failed", _("failed")
+
+    dataset = models.OneToOneField(Dataset, models.CASCADE, related_name="report")
+    state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.QUEUED)
+    reason = models.CharField(_("reason"), max_length=400, blank=True)
+    asked_at = models.DateTimeField(_("asked for"), default=timezone.now)
+    alive_at = models.DateTimeField(null=True, help_text=_("when its analysis was last heard from"))
+    done = models.PositiveSmallIntegerField(_("analyses done"), default=0)
+    expected = models.PositiveSmallIntegerField(_("analyses to do"), default=0)
+    now = models.CharField(_("analysis that runs"), max_length=60, blank=True)
+    file = models.FileField(storage=_storage, max_length=200, blank=True)
+    size = models.PositiveBigIntegerField(_("bytes"), null=True)
+
+    class Meta:
+        verbose_name = _("report")
+        verbose_name_plural = _("reports")
+
+    def __str__(self) -> str:
+        return f"{self.dataset}-report"
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is still to come."""
+        return self.state == self.State.QUEUED or (self.state == self.State.RUNNING and not self.abandoned)
+
+    @property
+    def percent(self) -> int:
+        """How many of the analyses are done."""
+        return 100 * self.done // self.expected if self.expected else 0
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the process that made it is gone."""
+        return self.alive_at is not None and self.alive_at < timezone.now() - SILENT
+
+
+def delete_file(sender: type[Report], instance: Report, **_signal: Any) -> None:
+    """A report goes with its dataset, and its file with it."""
+    if instance.file:
+        transaction.on_commit(lambda: instance.file.storage.delete(instance.file.name))

@@ -1,0 +1,9 @@
+from celery import shared_task
+
+from reports import background
+
+
+@shared_task(name="reports.make")
+def make_report(report_id: int) -> None:
+    """Make a report that was asked for."""
+    background.make(report_id)

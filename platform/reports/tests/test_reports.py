@@ -1,0 +1,120 @@
+"""Analyses that are asked for on the page of datasets."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.urls import reverse
+from django.utils import timezone
+
+from exports import background as exporting
+from exports.models import Dataset
+from exports.tests import building
+from reports import background
+from reports.models import SILENT, Report
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def boss(client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[int]:
+    """Keys of the reports that workers were asked to make."""
+    asked: list[int] = []
+    monkeypatch.setattr("reports.tasks.make_report.delay", asked.append)
+    monkeypatch.setattr("exports.tasks.write_dataset.delay", lambda pk: None)
+    return asked
+
+
+@pytest.fixture
+def dataset(boss, asked) -> Dataset:
+    """A study's dataset of one match, ready for download."""
+    study = building.new_study()
+    building.complete(study, worker="A1", messages=["hello"])
+    wanted, _new = exporting.ask_for(study)
+    exporting.write(wanted.pk)
+    wanted.refresh_from_db()
+    assert wanted.state == "ready"
+    return wanted
+
+
+def address(name: str, dataset: Dataset) -> str:
+    return reverse(f"reports:{name}", args=[dataset.study_id, dataset.uid])
+
+
+def page(client, dataset: Dataset) -> str:
+    return client.get(reverse("exports:page", args=[dataset.study_id])).content.decode()
+
+
+def test_a_report_is_made_read_and_downloaded_and_goes_with_its_dataset(client, dataset, asked):
+    assert "Analyse" in page(client, dataset)
+    client.post(address("analyse", dataset))
+    client.post(address("analyse", dataset))
+    report = Report.objects.get()
+    assert report.unfinished and "waiting for a worker" in page(client, dataset)
+    background.make(asked[0])
+    report.refresh_from_db()
+    assert (report.state, report.reason) == ("ready", "") and report.done < report.expected
+
+    assert "Open the report" in page(client, dataset)
+    answer = client.get(address("read", dataset))
+    assert b"<html" in answer.content and b"<script" not in answer.content
+    assert answer["Content-Security-Policy"].startswith("default-src 'none'")
+    pack = b"".join(client.post(address("download", dataset)).streaming_content)
+    path = report.file.path
+    assert Path(path).read_bytes() == pack
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    assert f"{report}/results.json" in names and any(name.endswith(".svg") for name in names)
+
+    Study.objects.get().datasets.get().delete()
+    assert not Report.objects.exists() and not report.file.storage.exists(report.file.name)
+
+
+def test_one_that_is_stopped_stays_stopped(client, dataset, asked):
+    client.post(address("analyse", dataset))
+    client.post(address("stop", dataset))
+    background.make(asked[0])
+    report = Report.objects.get()
+    assert (report.state, report.reason) == ("failed", "It was stopped.")
+    assert "The last analysis failed: It was stopped." in page(client, dataset)
+
+
+def test_one_whose_process_is_gone_can_be_asked_for_again(client, dataset, asked):
+    client.post(address("analyse", dataset))
+    Report.objects.update(state="running", alive_at=timezone.now() - 2 * SILENT)
+    assert "Stop" not in page(client, dataset).split("export-report")[1]
+    client.post(address("analyse", dataset))
+    assert Report.objects.get().state == "queued"
+
+
+def test_a_dataset_that_cannot_be_read_fails_with_the_reason(client, dataset, asked):
+    path = f"{dataset}/manifest.json"
+    with zipfile.ZipFile(dataset.file.path) as archive:
+        rest = {name: archive.read(name) for name in archive.namelist() if name != path}
+    dataset.file.save("changed.zip", ContentFile(b""))
+    with zipfile.ZipFile(dataset.file.path, "w") as archive:
+        for name, content in rest.items():
+            archive.writestr(name, content)
+    client.post(address("analyse", dataset))
+    background.make(asked[0])
+    report = Report.objects.get()
+    assert report.state == "failed" and "manifest" in report.reason
+
+
+def test_a_server_without_the_libraries_says_what_to_run(client, dataset, asked, monkeypatch):
+    monkeypatch.setattr(background, "NEEDED", ("a_library_that_is_not_here",))
+    client.post(address("analyse", dataset))
+    assert not Report.objects.exists()
+    assert "make analysis" in page(client, dataset)
