@@ -105,9 +105,9 @@ def ask_for_dataset(
     wanted = wanted or schemas.WantedDataset()
     try:
         with transaction.atomic():
-            asked, new = background.ask_for(request.auth.study, wanted.formats)
+            asked, new = background.ask_for(request.auth.study, wanted.formats, excluded=wanted.excluded)
             if new:
-                details = {"dataset": str(asked.uid), "formats": asked.formats}
+                details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": asked.excluded}
                 note(request.auth, Deed.EXPORTED, "Asked for a dataset.", **details)
     except UnknownFormat as error:
         raise NotUnderstood(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
@@ -178,6 +178,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
         state=dataset.state,
         reason=dataset.reason,
         formats=dataset.formats,
+        excluded=dataset.excluded,
         asked_at=dataset.asked_at,
         ended_at=dataset.ended_at,
         bytes=dataset.size,

@@ -46,9 +46,9 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
     return schemas.Outcome(
         state="finished",
         ending=person.state,
-        role=way.cell.role,
+        role=way.role_in(last),
         match=last.match.uid if last else None,
-        payoff=payoffs.get(way.cell.role),
+        payoff=payoffs.get(way.role_in(last)),
         base_cents=owed.get("base", 0),
         bonus_cents=owed.get("bonus", 0),
         payoff_cents=sum(owed.values()),

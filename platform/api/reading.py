@@ -160,9 +160,9 @@ def _result_out(way: Way) -> schemas.ResultOut:
         state=way.enrolment.state,
         version=way.cell.version.number,
         cell=way.cell.number,
-        role=way.cell.role,
+        role=way.role_in(last),
         match=last.match.uid if last else None,
-        payoff=(last.match.payoffs or {}).get(way.cell.role) if last else None,
+        payoff=(last.match.payoffs or {}).get(way.role_in(last)) if last else None,
         owed={
             row.reason: schemas.Owed(amount=row.amount, currency=row.currency, state=row.state) for row in way.ledger
         },

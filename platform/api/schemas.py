@@ -48,10 +48,15 @@ class CellOut(_Answer):
 
     number: int
     kind: str
-    role: str
+    role: str = Field(description="The person's; empty where a match has several people.")
     config: dict[str, Any]
-    opponents: dict[str, str] = Field(description="The agent's specification by role.")
-    quota: int
+    lineup: str = Field(description="The line-up's name; empty where there is only one.")
+    seats: dict[str, str | list[str]] = Field(
+        description="Who takes each seat: “person”, an agent's label, or labels of which one is drawn for each match."
+    )
+    opponents: dict[str, str] = Field(description="The agent's specification by role; of a drawn one, all with “ | ”.")
+    quota: int = Field(description="Complete matches wanted.")
+    places: int = Field(description="People that these matches need.")
     held: int = Field(description="Places taken: by people under way and by those who completed.")
     completed: int
 
@@ -165,6 +170,7 @@ class Results(_Answer):
 
 class WantedDataset(_Answer):
     formats: list[str] = Field(default=list(USUAL), description=f"Of {', '.join(FORMATS)}.")
+    excluded: bool = Field(default=False, description="Also the matches of excluded people, flagged with the reason.")
 
 
 class DatasetOut(_Answer):
@@ -174,6 +180,7 @@ class DatasetOut(_Answer):
     state: Literal["queued", "writing", "ready", "failed"]
     reason: str = Field(description="Why it failed.")
     formats: list[str]
+    excluded: bool
     asked_at: datetime
     ended_at: datetime | None
     bytes: int | None

@@ -6,6 +6,7 @@ from django.db.models import Count, Q
 
 from api import schemas
 from api.reading import matches_of
+from opponents.agents import PERSON, among
 from participants.states import ENDED, State
 from studies.models import Cell, Placement, Study, Version
 
@@ -64,19 +65,27 @@ def _matches(study: Study) -> schemas.MatchCounts:
 
 
 def _cells(version: Version) -> list[schemas.CellOut]:
-    completed = Q(placements__enrolment__state=State.COMPLETED)
+    completed = Q(placements__enrolment__state=State.COMPLETED, placements__released_at=None)
     cells = Cell.objects.filter(version=version).annotate(
         held=Count("placements", filter=Q(placements__released_at=None)),
         completed=Count("placements", filter=completed),
     )
+    agents = version.agents()
     return [
         schemas.CellOut(
             number=cell.number,
             kind=cell.kind,
             role=cell.role,
             config=version.content["configurations"][cell.configuration],
-            opponents={role: seat["agent"] for role, seat in cell.agents.items()},
+            lineup=cell.lineup,
+            seats=cell.seats,
+            opponents={
+                role: " | ".join(agents[label].spec for label in among(who))
+                for role, who in cell.seats.items()
+                if who != PERSON
+            },
             quota=cell.quota,
+            places=cell.places,
             held=cell.held,
             completed=cell.completed,
         )

@@ -24,6 +24,7 @@ class Deed(models.TextChoices):
     CODES_TAKEN = "codes_taken", _("lab codes downloaded")
     EXPORTED = "exported", _("dataset exported")
     DOWNLOADED = "downloaded", _("dataset downloaded")
+    ANALYSED = "analysed", _("dataset analysed")
     PAID = "paid", _("marked as paid")
     PAY_APPROVED = "pay_approved", _("pay approved")
     PAY_WITHDRAWN = "pay_withdrawn", _("approval of pay withdrawn")

@@ -6,18 +6,25 @@ import re
 
 from django.utils.translation import gettext as _
 
-_LETTERS = re.compile(r"[^\w]+")
-_MARKED = re.compile(r"\s*[#\-*+|>`~=\d]|\s{4}")
-"""A line of a heading, list, table, quotation or code."""
+from participants.models import CODE_WORDS
+
+_WORD = re.compile(r"\w+")
+MOST_WORDS = 12
+"""Words among which the right one is looked for: whoever pastes the instructions has not read them."""
+_MARKED = re.compile(r"\s*(?:[#\-+|>`~=\d]|\*(?!\*\w))|\s{4}")
+"""A line of a heading, list, table, quotation or code; bold words begin running text."""
 
 
 def hide(instructions: str, word: str) -> str:
-    """The instructions (Markdown) with a sentence about the word in the middle of their text."""
+    """The instructions (Markdown) with a sentence about the word in the middle of their text.
+
+    It stands at the end of a paragraph that nothing depends on: not before, in or between the parts of a list.
+    """
     sentence = _(
         "To show that you are reading this, remember the word **{word}**: you will be asked for it below."
     ).format(word=word)
-    paragraphs = "\n".join(instructions.splitlines()).split("\n\n")
-    plain = [i for i, paragraph in enumerate(paragraphs) if _is_plain(paragraph)]
+    paragraphs = [part for part in "\n".join(instructions.splitlines()).split("\n\n") if part.strip()]
+    plain = [i for i in range(len(paragraphs)) if _stands_alone(paragraphs, i)]
     if not plain:
         return "\n\n".join([*paragraphs, sentence])
     where = plain[len(plain) // 2]
@@ -25,11 +32,42 @@ def hide(instructions: str, word: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _is_plain(paragraph: str) -> bool:
-    """Whether all of it is running text: a sentence behind a table's last row would not be shown."""
-    return bool(paragraph.strip()) and not any(_MARKED.match(line) for line in paragraph.splitlines())
+def _stands_alone(paragraphs: list[str], number: int) -> bool:
+    """Whether it is running text that does not lead over to a list or table."""
+    here, following = paragraphs[number], paragraphs[number + 1] if number + 1 < len(paragraphs) else ""
+    leads_on = here.rstrip().endswith(":") or (_is_marked(following) and not following.lstrip().startswith("#"))
+    return not _is_marked(here) and not leads_on
+
+
+def _is_marked(paragraph: str) -> bool:
+    """Whether a line of it is no running text: a sentence behind a table's last row would not be shown."""
+    return any(_MARKED.match(line) for line in paragraph.splitlines())
 
 
 def matches(typed: str, word: str) -> bool:
-    """Whether somebody typed the word; capitals, quotes and blanks do not matter."""
-    return _LETTERS.sub("", typed).casefold() == word.casefold()
+    """Whether somebody typed the word: in capitals, in quotes, among a few others, or with one letter wrong.
+
+    Another code word that is one letter away is another word.
+    """
+    words = [found.casefold() for found in _WORD.findall(typed.replace("_", " "))]
+    wanted = word.casefold()
+    if len(words) > MOST_WORDS:
+        return False
+    # Somebody may put a blank between the letters.
+    candidates = [*words, "".join(words)]
+    return any(one == wanted or (one not in CODE_WORDS and _one_letter_apart(one, wanted)) for one in candidates)
+
+
+def _one_letter_apart(one: str, other: str) -> bool:
+    """Whether one letter was mistyped, left out, added, or swapped with its neighbour."""
+    if len(one) == len(other):
+        wrong = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+        if len(wrong) == 1:
+            return True
+        return (
+            len(wrong) == 2
+            and wrong[1] == wrong[0] + 1
+            and one[wrong[0] : wrong[1] + 1][::-1] == other[wrong[0] : wrong[1] + 1]
+        )
+    shorter, longer = sorted((one, other), key=len)
+    return len(longer) == len(shorter) + 1 and any(longer[:i] + longer[i + 1 :] == shorter for i in range(len(longer)))

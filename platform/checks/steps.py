@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 import games.play
 from checks import code_word
 from checks.models import Verdict
 from games import registry
+from participants import afterwards
 from participants import services as people
 from participants.markdown import to_html
+from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
@@ -22,22 +25,23 @@ class _AboutGame(Step):
     """A step that is about the game which the participant plays: {game, config, role, texts}."""
 
     def game(self):
-        return games.play.configure(registry.get(self.step["game"]), self.step["config"])
+        amounts = self.step.get("texts", {}).get("amounts", "dollars")
+        return games.play.configure(registry.get(self.step["game"]), self.step["config"], amounts=amounts)
 
     def judge(self, check: str, *, shown: Any, answered: Any, passed: bool, failing: State) -> None:
         """Write the verdict; failing ends the way."""
-        Verdict.objects.get_or_create(
-            enrolment=self.enrolment,
-            check_name=check,
-            defaults={"shown": shown, "answered": answered, "passed": passed},
-        )
+        verdict = Verdict(enrolment=self.enrolment, check_name=check, shown=shown, answered=answered, passed=passed)
+        Verdict.objects.bulk_create([verdict], ignore_conflicts=True)  # the first one stands
         if not passed:
             people.end(self.enrolment, failing)
 
 
 @register
 class Instructions(_AboutGame):
-    """The rules, with the code word hidden in them. Adds to the step's data `code_word`: false to ask for none."""
+    """The rules, with the code word hidden in them.
+
+    Adds to the step's data `code_word`: false to ask for none, and `code_word_again`: whether there is a second try.
+    """
 
     kind = "instructions"
     title = _("How the game works")
@@ -50,7 +54,16 @@ class Instructions(_AboutGame):
         asked = self.step.get("code_word", True)
         if asked:
             text = code_word.hide(text, self.enrolment.code_word)
-        return {"text": to_html(text), "asks_code_word": asked, "name": self.enrolment.display_name, "about": self.step}
+        return {
+            "text": to_html(text),
+            "asks_code_word": asked,
+            "tries": 2 if self._may_try_again() else 1,
+            "name": self.enrolment.display_name,
+            "about": self.step,
+        }
+
+    def _may_try_again(self) -> bool:
+        return self.step.get("code_word_again", False) and not self.step.get("code_word_misses")
 
     def answer(self, data: Mapping[str, str]) -> None:
         if not self.step.get("code_word", True):
@@ -59,6 +72,15 @@ class Instructions(_AboutGame):
         if not typed:
             raise StepRefused({"code_word": _("Please type the word that the instructions ask you to remember.")})
         word = self.enrolment.code_word
+        if not code_word.matches(typed, word) and self._may_try_again():
+            raise StepRefused(
+                {
+                    "code_word": _(
+                        "“{typed}” is not the word. It stands in the text above. You have one more try."
+                    ).format(typed=typed[:40])
+                },
+                kept={"code_word_misses": 1},
+            )
         self.judge(
             "code_word",
             shown=word,
@@ -85,7 +107,7 @@ class Quiz(_AboutGame):
             yield question, options
 
     def context(self) -> dict[str, Any]:
-        return {"questions": list(self.questions())}
+        return {"questions": list(self.questions()), "stake": self.step.get("stake", "")}
 
     def answer(self, data: Mapping[str, str]) -> None:
         asked = list(self.questions())
@@ -104,3 +126,35 @@ class Quiz(_AboutGame):
             passed=passed,
             failing=State.FAILED_QUIZ,
         )
+
+
+@afterwards.register
+def what_was_right(enrolment: Enrolment) -> list[dict[str, Any]]:
+    """For whoever failed a check: what was asked, what they answered, what was right, and what that cost."""
+    if enrolment.state == State.FAILED_CODE_WORD:
+        return [_about_code_word(verdict) for verdict in enrolment.verdicts.filter(check_name="code_word")]
+    if enrolment.state == State.FAILED_QUIZ:
+        return [one for verdict in enrolment.verdicts.filter(check_name="quiz") for one in _about_quiz(verdict)]
+    return []
+
+
+def _about_code_word(verdict: Verdict) -> dict[str, Any]:
+    lines = [(_now("The word in the instructions"), verdict.shown), (_now("You typed"), verdict.answered)]
+    return {"title": _now("What happened"), "lines": lines}
+
+
+def _about_quiz(verdict: Verdict) -> list[dict[str, Any]]:
+    enrolment = verdict.enrolment
+    asked = next((step for step in enrolment.steps if step["kind"] == Quiz.kind), None)
+    if asked is None:
+        return []
+    lost = (enrolment.earnings or {}).get("lost", "")
+    told = []
+    for question, _options in Quiz(enrolment, asked).questions():
+        answered = verdict.answered.get(question.key)
+        if answered != question.answer:
+            lines = [(_now("Your answer"), answered), (_now("Right is"), question.answer)]
+            if lost:
+                lines.append((_now("What that cost you"), lost))
+            told.append({"title": question.prompt, "lines": lines})
+    return told

@@ -8,41 +8,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import uuid
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from functools import partial
 
-from django.db import close_old_connections, connections
+from django.db import DatabaseError
 
 from collecting import leases, planning, playing, services
 from collecting.errors import LeaseLost
 from collecting.models import Collection, Item
 from games.errors import GameError
-from games.interface import Event, Role
-from games.play import Play, script_move
-from llm_agents.agent import Decision, decide, parse_spec
+from games.interface import Role
+from games.play import Play
+from llm_agents.agent import Decision, parse_spec
 from llm_agents.endpoints import known
-from llm_agents.errors import AgentError
+from llm_agents.errors import AgentError, ProviderError
 from llm_agents.match import asked
 from llm_agents.providers import provider_called
-from llm_agents.record import CallRecord
-from matches.agents import earlier_answers
+from matches.asking import Host, Question, pose
 from matches.errors import Stale
-from matches.models import Agent, Match
+from matches.models import Match
+from matches.writers import Writers
+from opponents.agents import Agent
 from opponents.endpoints import refresh_if_old
-from opponents.spending import CapReached, refuse_over
+from opponents.spending import CapReached
 
 WRITERS = 3
 """Threads, each with its database connection, that write what a driver's matches do."""
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 def drive(collection: Collection, slot: int) -> None:
     """Play the collection until nothing is left or it should not run; returns at once where the slot is taken."""
-    collection.refresh_from_db()
+    collection.refresh_from_db(fields=["status", "concurrency", "budget"])
     refresh_if_old()
     holder = uuid.uuid4().hex
     if collection.status == Collection.Status.RUNNING and leases.take_slot(collection, slot, holder):
@@ -59,16 +56,16 @@ class _Driver:
         self.slot = slot
         self.holder = holder
         self.wanted = True
-        self._settings = planning.settings_in(collection.content)
         self._playing: dict[asyncio.Task[None], Item] = {}
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="collection-writer")
+        self._prices = planning.prices(collection)
+        self._writers = Writers("collection-writer", WRITERS)
 
     async def run(self) -> None:
         keeper = asyncio.create_task(self._keep())
         try:
             while self.wanted:
                 free = self.collection.concurrency - len(self._playing)
-                items = await self._in_database(leases.claim, self.collection, self.holder, free) if free else []
+                items = await self._writers.insist(leases.claim, self.collection, self.holder, free) if free else []
                 for item in items:
                     self._playing[asyncio.create_task(self._item(item))] = item
                 if not self._playing:
@@ -93,23 +90,11 @@ class _Driver:
         if self._playing:
             await asyncio.wait(self._playing)
         items = [item.pk for item in self._playing.values()]
-        await self._in_database(leases.give_back, items, self.holder)
+        await self._writers.insist(leases.give_back, items, self.holder)
         endpoints = {parse_spec(agent).kind for agent in planning.models_of(self.collection.content)}
         for name in filter(known, endpoints):
             await provider_called(name).close()
-        await asyncio.to_thread(self._close_writers)
-
-    def _close_writers(self) -> None:
-        """End the threads, each having closed its connection."""
-        together = threading.Barrier(WRITERS)
-
-        def close() -> None:
-            together.wait(timeout=30)
-            connections.close_all()
-
-        for _writer in range(WRITERS):
-            self._writers.submit(close)
-        self._writers.shutdown()
+        await asyncio.to_thread(self._writers.close)
 
     # ---- holding on --------------------------------------------------------------------------------
 
@@ -118,7 +103,9 @@ class _Driver:
         while self.wanted:
             await asyncio.sleep(leases.RENEW_SECONDS)
             try:
-                self.wanted = await self._in_database(self._still_wanted) and self.wanted
+                self.wanted = await self._writers.do(self._still_wanted) and self.wanted
+            except DatabaseError as error:
+                log.warning("leases of collection %s not renewed: %s", self.collection.slug, type(error).__name__)
             except Exception:
                 log.exception("leases of collection %s not renewed", self.collection.slug)
                 self.wanted = False
@@ -127,7 +114,7 @@ class _Driver:
         refresh_if_old()
         if not leases.renew(self.collection, self.slot, self.holder):
             return False
-        fresh = Collection.objects.get(pk=self.collection.pk)
+        fresh = Collection.objects.only("status", "budget", "concurrency").get(pk=self.collection.pk)
         running = fresh.status == Collection.Status.RUNNING
         if running and fresh.budget is not None and services.spent(fresh) >= fresh.budget:
             services.stop_spending(fresh)
@@ -143,15 +130,15 @@ class _Driver:
             if item.attempts > leases.MOST_ATTEMPTS:
                 await self._fail(item, "It was begun too often without getting on: its workers died.")
                 return
-            match = await self._in_database(playing.begin, self.collection, item, self.holder)
+            match = await self._writers.insist(playing.begin, self.collection, item, self.holder)
             if match.status == Match.Status.LIVE:
                 await self._play(item, match)
         except (LeaseLost, Stale):
             return
         except CapReached:
             self.wanted = False
-            await self._in_database(services.stop_spending, self.collection)
-            await self._in_database(leases.give_back, [item.pk], self.holder)
+            await self._writers.insist(services.stop_spending, self.collection)
+            await self._writers.insist(leases.give_back, [item.pk], self.holder)
         except _Failed as failure:
             await self._fail(item, str(failure), failure.role)
         except Exception as error:
@@ -160,99 +147,62 @@ class _Driver:
 
     async def _fail(self, item: Item, problem: str, role: Role | None = None) -> None:
         try:
-            await self._in_database(playing.fail, item=item, holder=self.holder, problem=problem, role=role)
+            await self._writers.insist(playing.fail, item=item, holder=self.holder, problem=problem, role=role)
         except LeaseLost:
             return
         except Exception:
             log.exception("the failure of item %s was not written", item.number)
 
     async def _play(self, item: Item, match: Match) -> None:
-        play, agents = await self._in_database(lambda: (match.play(), match.agents()))
+        play, agents = await self._writers.insist(lambda: (match.play(), match.agents()))
         while self.wanted and not play.over:
             roles = asked(play)
             thinking = [asyncio.create_task(self._think(item, match, play, role, agents[role])) for role in roles]
             await asyncio.wait(thinking)
-            opened = dict(play.opened)
-            for role, task in zip(roles, thinking, strict=True):
+            for task in thinking:
                 if task.exception() is None:
-                    play = await self._in_database(
-                        playing.take,
-                        item=item,
-                        match=match,
-                        role=role,
-                        answering=opened[role],
-                        decision=task.result(),
-                        holder=self.holder,
+                    question, decision = task.result()
+                    play = await self._writers.insist(
+                        playing.take, item=item, question=question, decision=decision, holder=self.holder
                     )
             for task in thinking:
                 task.result()
 
-    async def _think(self, item: Item, match: Match, play: Play, role: Role, agent: Agent) -> Decision:
-        """What an agent, or whoever stands in for it, decides; its calls are kept whatever comes of them.
+    async def _think(
+        self, item: Item, match: Match, play: Play, role: Role, agent: Agent
+    ) -> tuple[Question, Decision | None]:
+        """What an agent, or whoever stands in for it, decides, None where its last resort is to move.
 
         Raises:
             CapReached: no model may be asked any more in this collection for now.
             _Failed: nobody gave a legal move.
         """
-        settings = self._settings
-        spec = settings.spec(agent.spec)
-        calls: list[CallRecord] = []
+        host = Host(
+            self._writers,
+            prices=lambda: self._prices,
+            paid=partial(playing.pay, self._prices, item),
+            wanted=lambda: self.wanted,
+        )
+        posing = partial(
+            pose, match, play, role, agent, host, template=self.collection.content["texts"]["instructions"]
+        )
+        question = None
         try:
-            if spec.scripted:
+            if parse_spec(agent.spec).scripted:
                 await asyncio.sleep(agent.delay)
-                return await decide(spec, play, role, [])
-            events, answers = await self._in_database(self._remembered, match, role)
-            return await decide(
-                spec,
-                play,
-                role,
-                events,
-                calls=calls,
-                template=self.collection.content["texts"]["instructions"],
-                prompts=settings.prompts,
-                answers=answers,
-                ladder=settings.ladder(agent.spec),
-            )
+                question = posing()
+            else:
+                question = await self._writers.insist(posing)
+            return question, await question.decided()
         except (AgentError, GameError) as error:
             if isinstance(error, CapReached):
                 if error.kind != "match":
                     raise
-                if settings.script:
-                    return Decision(script_move(play, role, settings.script), by=f"script:{settings.script}")
+                if agent.settings.script:
+                    return question or Question(match, play, role, agent, host), None
+            if isinstance(error, ProviderError) and not self.wanted:
+                raise LeaseLost("the collection was stopped while a model was away") from None
             raise _Failed(role, f"{role} ({agent.spec}): {error}") from None
-        finally:
-            if calls:
-                await self._in_database(
-                    playing.keep,
-                    collection=self.collection,
-                    item=item,
-                    match=match,
-                    role=role,
-                    answering=play.opened[role],
-                    calls=calls,
-                )
-
-    def _remembered(self, match: Match, role: Role) -> tuple[list[Event], dict[int, str]]:
-        """The match's log and the role's own raw answers, where a model may still be asked.
-
-        Raises:
-            CapReached
-        """
-        refuse_over(self._settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
-        events = match.log()
-        return events, earlier_answers(match, role, events)
-
-    async def _in_database(self, deed: Callable[..., T], *positional: Any, **named: Any) -> T:
-        """Run what talks to the database in one of the driver's writing threads."""
-
-        def run() -> T:
-            try:
-                return deed(*positional, **named)
-            except Exception:
-                close_old_connections()
-                raise
-
-        return await asyncio.get_running_loop().run_in_executor(self._writers, run)
 
 
 class _Failed(Exception):

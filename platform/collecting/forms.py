@@ -25,20 +25,26 @@ from unfold.widgets import (
 )
 
 from collecting.errors import BadPlan
+from collecting.formats import PATIENT
+from collecting.lineup_rules import RULES
 from collecting.models import Collection
-from collecting.planning import MOST_ITEMS, PATIENT, Plan, content_of
-from games import grids
+from collecting.planning import MOST_MATCHES, Plan, content_of
+from collecting.schedule import Schedule, seats_of
+from games import entries, grids, strategies
 from games.errors import BadText, GameError
 from games.interface import Game
+from games.lineups import Lineups
 from games.play import configure
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import AS_OF, PRICES, Price, PriceList
-from matches.agent_settings import AgentSettings, settings_of
 from matches.forms import fields_of
 from matches.models import Seat
+from opponents.agent_settings import AgentSettings, settings_of
+from opponents.price_field import PricesWidget
 from studies.admin.own_texts import CODE, explain
-from studies.admin.parameters import Parameters
+from studies.admin.parameters import PREFIX, Parameters
+from studies.admin.varying import SEVERAL, Varied, written
 
 LARGEST_SEED = 2**63 - 1
 LONGEST_AGENT = Seat._meta.get_field("agent").max_length or 200
@@ -51,12 +57,9 @@ class Size:
     """How many matches a plan makes."""
 
     configurations: int
-    pairs: int
+    lineups: int
     repetitions: int
-
-    @property
-    def matches(self) -> int:
-        return self.configurations * self.pairs * self.repetitions
+    matches: int
 
 
 class PlanForm(forms.ModelForm):
@@ -81,11 +84,6 @@ class PlanForm(forms.ModelForm):
         widget=UnfoldAdminSelectWidget(),
         help_text=gettext_lazy("Every configuration of the table is played."),
     )
-    grid = forms.CharField(
-        label=gettext_lazy("Values by parameter"),
-        required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, **CODE}),
-    )
     listed = forms.CharField(
         label=gettext_lazy("Configurations"),
         required=False,
@@ -94,6 +92,40 @@ class PlanForm(forms.ModelForm):
     agents = forms.CharField(
         label=gettext_lazy("Agents, one per line"),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, **CODE}),
+    )
+    rule = forms.ChoiceField(
+        label=gettext_lazy("Line-ups"),
+        choices=[(name, words) for name, words in RULES.items() if name != "listed"],
+        initial="product",
+        widget=UnfoldAdminSelectWidget(),
+        help_text=gettext_lazy("Which agents sit together, and where."),
+    )
+    fixed = forms.CharField(
+        label=gettext_lazy("Fixed seats"),
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, **CODE}),
+    )
+    rotate = forms.BooleanField(
+        label=gettext_lazy("Agents move one seat on with each repetition"),
+        required=False,
+        widget=UnfoldBooleanSwitchWidget(),
+    )
+    sample = forms.IntegerField(
+        label=gettext_lazy("Line-ups drawn"),
+        required=False,
+        min_value=1,
+        widget=UnfoldAdminIntegerFieldWidget(),
+        help_text=gettext_lazy("So many of them, drawn at random. Empty: all are played."),
+    )
+    seeds = forms.ChoiceField(
+        label=gettext_lazy("Luck"),
+        choices=[
+            ("instance", gettext_lazy("the same for all line-ups of a configuration and repetition")),
+            ("match", gettext_lazy("its own in every match")),
+        ],
+        initial="instance",
+        widget=UnfoldAdminSelectWidget(),
+        help_text=gettext_lazy("The same luck lets agents be compared on the same instances."),
     )
     same = forms.BooleanField(
         label=gettext_lazy("Each agent also plays against itself"),
@@ -105,9 +137,9 @@ class PlanForm(forms.ModelForm):
         label=gettext_lazy("Repetitions"),
         initial=1,
         min_value=1,
-        max_value=MOST_ITEMS,
+        max_value=MOST_MATCHES,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=gettext_lazy("Matches of each pair of agents in each configuration."),
+        help_text=gettext_lazy("Matches of each line-up in each configuration."),
     )
     seed = forms.IntegerField(
         label=gettext_lazy("Seed"),
@@ -128,7 +160,7 @@ class PlanForm(forms.ModelForm):
     prices = forms.CharField(
         label=gettext_lazy("Prices"),
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, **CODE}),
+        widget=PricesWidget("agent"),
     )
     instructions = forms.CharField(
         label=gettext_lazy("Instructions"),
@@ -157,11 +189,19 @@ class PlanForm(forms.ModelForm):
             (name, _("{name} ({number} configurations)").format(name=name, number=f"{size:,}"))
             for name, size in tables.items()
         ]
-        self.fields["grid"].help_text = _grid_help(game)
         self.fields["listed"].help_text = _list_help(game)
         self.fields["agents"].help_text = _agents_help(game)
+        self.fields["fixed"].help_text = _fixed_help(game)
         self.fields["prices"].help_text = _prices_help()
         explain(self.fields, OF_MODELS.prefix, game(game.Config()))
+        asked = self.fields[f"{OF_MODELS.prefix}strategy"]
+        self.fields[f"{OF_MODELS.prefix}strategy"] = forms.ChoiceField(
+            label=asked.label,
+            initial=asked.initial,
+            choices=[(name, strategy.title) for name, strategy in strategies.of(game).items()],
+            widget=UnfoldAdminSelectWidget(),
+            help_text=_("Strategies of the game's own stand after those that every game has."),
+        )
         last = self.fields[f"{OF_MODELS.prefix}script"]
         last.help_text = _("It moves when all have failed, flagged in the data. Empty: the match counts as failed.")
         self.fields["game"].widget = forms.HiddenInput()
@@ -191,6 +231,22 @@ class PlanForm(forms.ModelForm):
         if problems:
             raise ValidationError(problems)
         return agents
+
+    def clean_fixed(self) -> dict[str, str]:
+        """Agents by the seat they keep, from lines such as "p2 = script:rational"."""
+        fixed: dict[str, str] = {}
+        for line in self.cleaned_data["fixed"].splitlines():
+            if not line.strip():
+                continue
+            seat, equals, agent = (part.strip() for part in line.partition("="))
+            if not equals or not seat or seat in fixed:
+                raise ValidationError(_("Write each seat once with its agent, such as p2 = script:random."))
+            try:
+                parse_spec(agent, self.game_class)
+            except AgentError as error:
+                raise ValidationError(str(error)) from None
+            fixed[seat] = agent
+        return fixed
 
     def clean_prices(self) -> dict[str, Price]:
         prices = _read_json(self.cleaned_data["prices"] or "{}", dict)
@@ -231,7 +287,9 @@ class PlanForm(forms.ModelForm):
         way = cleaned.get("way")
         if way is None:
             return []
-        name = {"table": "table", "grid": "grid", "list": "listed"}[way]
+        if way == "grid":
+            return self._grid(cleaned)
+        name = {"table": "table", "list": "listed"}[way]
         if name in self.errors:
             return []
         text = cleaned.get(name, "").strip()
@@ -240,8 +298,6 @@ class PlanForm(forms.ModelForm):
                 raise ValidationError(_("Please fill this in."))
             if way == "table":
                 return grids.table(self.game_class.key, text)
-            if way == "grid":
-                return grids.expand(self.game_class, _read_json(text, dict))
             configurations = _read_json(text, list)
             if not configurations or not all(isinstance(one, dict) for one in configurations):
                 raise ValidationError(_("A list of configurations is needed, each in braces: [{…}, {…}]."))
@@ -254,6 +310,31 @@ class PlanForm(forms.ModelForm):
             self.add_error(name, error)
         return []
 
+    def _grid(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
+        """Every combination of the values that were typed; parameters without any keep their default."""
+        grid, wrong = Varied(self.game_class.Config).values(cleaned)
+        parts: list[tuple[dict[str, Any], dict[str, Any]]] = [(dict(grid), {})]
+        own = _own_controls(self.game_class)
+        for key, entry in own.entries.items():
+            name, value = entry.when or (key, None)
+            values = grid.get(name, [self.game_class.Config.model_fields[name].default])
+            if entry.when and value not in values:
+                continue
+            entered, unreadable = own.entered({name: value}, cleaned)
+            wrong |= unreadable
+            with_it = [({**part, name: [value]} if entry.when else part, {**fixed, **entered}) for part, fixed in parts]
+            others = [one for one in values if one != value]
+            parts = with_it + [({**part, name: others}, fixed) for part, fixed in parts if entry.when and others]
+        for name, reason in wrong.items():
+            self.add_error(name, reason)
+        if wrong:
+            return []
+        try:
+            return [one for part, fixed in parts for one in grids.expand(self.game_class, part, fixed)]
+        except GameError as error:
+            self.add_error(next((SEVERAL + name for name in grid), "way"), str(error))
+        return []
+
     def _refuse_unpriced(self, cleaned: Mapping[str, Any], settings: AgentSettings) -> None:
         """A budget or a cap is worth nothing where the cost of a call is not known."""
         limited = cleaned.get("budget") is not None or settings.cap_match is not None
@@ -262,8 +343,7 @@ class PlanForm(forms.ModelForm):
         known = PriceList(cleaned["prices"])
         if self.errors.keys() & {"agents", f"{OF_MODELS.prefix}fallbacks"}:
             return
-        agents = [*cleaned.get("agents", []), *settings.fallbacks]
-        models = [agent for agent in agents if not parse_spec(agent).scripted]
+        models = [agent for agent in self._models(cleaned, settings) if not parse_spec(agent).scripted]
         if unpriced := [agent for agent in models if known.of(agent) is None]:
             says = _("What is spent can only be limited where prices are known. Please give the price of {agents}.")
             self.add_error("prices", says.format(agents=", ".join(unpriced)))
@@ -280,17 +360,33 @@ class PlanForm(forms.ModelForm):
 
     def _measure(self, cleaned: Mapping[str, Any], configurations: Sequence[grids.Configuration]) -> None:
         """Set the size, and refuse one that leaves nothing to play or too much."""
-        if "agents" not in cleaned or "repetitions" not in cleaned:
+        if not {"agents", "repetitions", "rule", "fixed", "same", "rotate", "seeds"} <= cleaned.keys():
             return
-        agents, seats = len(cleaned["agents"]), len(configure(self.game_class, configurations[0]).roles())
-        pairs = agents**seats - (0 if cleaned.get("same") else agents)
-        if not pairs:
-            self.add_error("same", _("A single agent that does not play against itself leaves nothing to play."))
+        try:
+            schedule = Schedule(
+                self._rule(cleaned),
+                seats_of(self.game_class.key, configurations, 1),
+                treatments=len(configurations),
+                repetitions=cleaned["repetitions"],
+            )
+        except GameError as error:
+            alone = len(cleaned["agents"]) == 1 and not cleaned["same"]
+            self.add_error("same" if alone else "rule", str(error))
             return
-        self.size = Size(len(configurations), pairs, cleaned["repetitions"])
-        if self.size.matches > MOST_ITEMS:
+        self.size = Size(len(configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
+        if self.size.matches > MOST_MATCHES:
             says = _("That would be {matches} matches; {most} are the most in one collection.")
-            self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MOST_ITEMS:,}"))
+            self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MOST_MATCHES:,}"))
+
+    def _rule(self, cleaned: Mapping[str, Any]) -> Lineups:
+        return Lineups(
+            rule=cleaned["rule"],
+            agents=tuple(cleaned["agents"]),
+            fixed=cleaned["fixed"],
+            same=cleaned["same"],
+            rotate=cleaned["rotate"],
+            sample=cleaned.get("sample"),
+        )
 
     def _settings(self, cleaned: Mapping[str, Any]) -> AgentSettings:
         """How models are asked; what is wrong with it is said at its fields."""
@@ -298,11 +394,20 @@ class PlanForm(forms.ModelForm):
         settings = PATIENT
         if not wrong:
             settings = settings_of(values)
-            found = settings.check(self.game_class(self.game_class.Config()))
+            game = self.game_class(self.game_class.Config())
+            found = settings.check(game)
+            if says := [
+                says for agent in self._models(cleaned, settings) if (says := settings.takes_no_tools(agent, game))
+            ]:
+                found["plain_tools"] = says[0]
             wrong = {OF_MODELS.prefix + name: reason for name, reason in found.items()}
         for name, reason in wrong.items():
             self.add_error(name if name in self.fields else None, reason)
         return settings
+
+    def _models(self, cleaned: Mapping[str, Any], settings: AgentSettings) -> list[str]:
+        """Everybody who may be asked, as far as what was typed can be read."""
+        return [*cleaned.get("agents", []), *cleaned.get("fixed", {}).values(), *settings.fallbacks]
 
     def _read_plan(
         self,
@@ -315,9 +420,9 @@ class PlanForm(forms.ModelForm):
             slug=cleaned["slug"],
             game=self.game_class.key,
             configurations=configurations,
-            agents=cleaned["agents"],
+            lineups=self._rule(cleaned),
             repetitions=cleaned["repetitions"],
-            same=cleaned["same"],
+            seeds=cleaned["seeds"],
             instructions=cleaned["instructions"],
             delay=cleaned["delay"],
             settings=settings,
@@ -334,12 +439,13 @@ class PlanForm(forms.ModelForm):
 
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     """The form for a collection of `game`."""
-    return type("PlanForm", (PlanForm,), {**OF_MODELS.blanks(PATIENT.model_dump(mode="json")), "game_class": game})
+    own = _own_controls(game).own_controls({})
+    fields = {**OF_MODELS.blanks(PATIENT.model_dump(mode="json")), **_of_grid(game), **own}
+    return type("PlanForm", (PlanForm,), {**fields, "game_class": game})
 
 
 SECTIONS = [
-    (gettext_lazy("What is played"), {"fields": ["way", "table", "grid", "listed"]}),
-    (gettext_lazy("Who plays"), {"fields": ["agents", "same", "repetitions"]}),
+    (gettext_lazy("Who plays"), {"fields": ["agents", "rule", "fixed", "same", "rotate", "sample", "repetitions"]}),
     (gettext_lazy("Pace and cost"), {"fields": ["concurrency", "budget", "prices"]}),
     (
         gettext_lazy("How models are asked, and what if they fail"),
@@ -355,7 +461,7 @@ SECTIONS = [
     ),
     (
         gettext_lazy("Luck and scripted players"),
-        {"classes": ["collapse"], "fields": ["delay", "seed"]},
+        {"classes": ["collapse"], "fields": ["seeds", "seed", "delay"]},
     ),
     (
         gettext_lazy("Texts"),
@@ -368,13 +474,34 @@ SECTIONS = [
 ]
 """The form's sections after the first, in the order in which one thinks about a collection."""
 
-SHOWN_WHERE = {"table": "way == 'table'", "grid": "way == 'grid'", "listed": "way == 'list'"}
+SHOWN_WHERE = {"table": "way == 'table'", "listed": "way == 'list'"}
+
+
+def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
+    """Which choice brings up which fields, as the admin's conditions."""
+    own = {
+        PREFIX + key: f"way == 'grid' && ({SEVERAL}{entry.when[0]} || '').includes('{entry.when[1]}')"
+        for key, entry in entries.of(game.key).items()
+        if entry.when
+    }
+    return {**SHOWN_WHERE, **dict.fromkeys(Varied(game.Config).blanks({}), "way == 'grid'"), **own}
+
+
+def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
+    """The parameters that a game enters with controls of its own."""
+    return Parameters(game.Config, entries=entries.of(game.key))
 
 
 def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     """The form's sections for a collection of `game`."""
     of_game = _("Game: {title}").format(title=game.title)
-    return [(of_game, {"fields": ["title", "slug", "game"], "description": game.summary}), *SECTIONS]
+    own = _own_controls(game).own_controls({})
+    played = {"fields": ["way", "table", *Varied(game.Config).blanks({}), *own, "listed"]}
+    return [
+        (of_game, {"fields": ["title", "slug", "game"], "description": game.summary}),
+        (_("What is played"), played),
+        *SECTIONS,
+    ]
 
 
 # ---- what the fields say about a game ------------------------------------------------------------
@@ -383,39 +510,43 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
 def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
     """The game's published tables with their numbers of configurations."""
     module = grids.published(game.key)
-    tables: Mapping[str, grids.Grid] = module.TABLES if module else {}
+    tables: Mapping[str, grids.Grid] = getattr(module, "TABLES", {})
     return {name: math.prod(len(values) for values in grid.values()) for name, grid in tables.items()}
 
 
 def _example(game: type[Game[Any, Any]]) -> dict[str, list[Any]]:
     """A small grid that this game can be played with: two parameters of its published table, or its defaults."""
     module = grids.published(game.key)
-    for grid in module.TABLES.values() if module else ():
+    for grid in getattr(module, "TABLES", {}).values():
         varied = [key for key, values in grid.items() if len(values) > 1]
         endless = [key for key in varied if None in grid[key]]
         return {key: list(grid[key])[:2] for key in list(dict.fromkeys([*varied[:1], *endless, *varied]))[:2]}
     return {blank.name: [blank.default] for blank in fields_of(game.Config)[:1]}
 
 
-def _grid_help(game: type[Game[Any, Any]]) -> str:
-    example = json.dumps(_example(game))
-    return format_html(
-        "{} <code>{}</code> {}{}",
-        _("Such as"),
-        example,
-        _("for every combination of these. Parameters that are not named keep their default."),
-        _parameters(game),
-    )
+def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
+    """A field per parameter that has single values, named and explained as the game does."""
+    fields = Varied(game.Config).blanks({})
+    usual = {SEVERAL + blank.name: blank for blank in fields_of(game.Config)}
+    for name, field in fields.items():
+        blank = usual[name]
+        label = blank.label if blank.label != blank.name else blank.name.replace("_", " ").capitalize()
+        field.label = label
+        field.help_text = format_html(
+            "{} <code>{}</code> {}", blank.help, blank.name, _("One value, or several with commas between them.")
+        )
+        field.widget.attrs["placeholder"] = _("{value} unless you say otherwise").format(
+            value=written(blank, [blank.default])
+        )
+    return fields
 
 
 def _list_help(game: type[Game[Any, Any]]) -> str:
-    example = json.dumps([{key: values[0] for key, values in _example(game).items()}, {}])
+    one = {key: values[-1] for key, values in _example(game).items()}
+    usual = configure(game, one).config == game.Config()
+    says = _("for one configuration.") if usual else _("for two configurations, the second with every default.")
     return format_html(
-        "{} <code>{}</code> {}{}",
-        _("Such as"),
-        example,
-        _("for two configurations, the second with every default."),
-        _parameters(game),
+        "{} <code>{}</code> {}{}", _("Such as"), json.dumps([one] if usual else [one, {}]), says, _parameters(game)
     )
 
 
@@ -453,6 +584,13 @@ def _kind(blank: Any) -> str:
 def _agents_help(game: type[Game[Any, Any]]) -> str:
     scripts = [f"script:{name}" for name in sorted(game.scripts)]
     return render_to_string("admin/collecting/collection/agents.html", {"scripts": scripts, "title": game.title})
+
+
+def _fixed_help(game: type[Game[Any, Any]]) -> str:
+    seats = game(game.Config()).roles()
+    example = f"{seats[-1]} = script:{sorted(game.scripts)[0]}"
+    says = _("Seats that one agent keeps throughout, one per line, such as {example}. Seats: {seats}.")
+    return says.format(example=example, seats=", ".join(seats))
 
 
 def _prices_help() -> str:

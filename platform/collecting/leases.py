@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
+import leasing
 from collecting.models import Collection, Driver, Item
 
 LEASE_SECONDS = 4.0
 RENEW_SECONDS = 1.0
+LENGTH = timedelta(seconds=LEASE_SECONDS)
 MOST_ATTEMPTS = 6
 """How often an item may be begun without its match moving on, before it counts as failed."""
 TO_PLAY = (Item.Status.WAITING, Item.Status.PLAYING)
@@ -20,25 +22,22 @@ TO_PLAY = (Item.Status.WAITING, Item.Status.PLAYING)
 
 def take_slot(collection: Collection, slot: int, holder: str) -> bool:
     """Become the driver of this slot; False when somebody is."""
-    now = timezone.now()
     try:
         with transaction.atomic():
             Driver.objects.create(collection=collection, slot=slot, holder=holder, until=_until())
             return True
     except IntegrityError:
-        free = Driver.objects.filter(collection=collection, slot=slot, until__lte=now)
-        return free.update(holder=holder, until=_until()) == 1
+        return leasing.take(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH) == 1
 
 
 def leave_slot(collection: Collection, slot: int, holder: str) -> None:
-    Driver.objects.filter(collection=collection, slot=slot, holder=holder).update(until=timezone.now())
+    leasing.let_go(Driver.objects.filter(collection=collection, slot=slot), holder)
 
 
 @transaction.atomic
 def claim(collection: Collection, holder: str, most: int) -> list[Item]:
-    """The next items that nobody plays, first those that were left in the middle."""
-    now = timezone.now()
-    free = Item.objects.filter(collection=collection, status__in=TO_PLAY).filter(Q(until=None) | Q(until__lte=now))
+    """The next items that nobody plays: first those that were left in the middle, then new ones."""
+    free = Item.objects.filter(leasing.free(), collection=collection, status__in=TO_PLAY)
     skip = connection.features.has_select_for_update_skip_locked
     items = list(free.select_for_update(skip_locked=skip).order_by("number")[:most])
     Item.objects.filter(pk__in=[item.pk for item in items]).update(
@@ -46,22 +45,50 @@ def claim(collection: Collection, holder: str, most: int) -> list[Item]:
     )
     for item in items:
         item.attempts += 1
-    return items
+    return items + _new(collection, holder, most - len(items))
+
+
+def _new(collection: Collection, holder: str, most: int) -> list[Item]:
+    """The next matches of which nobody has begun anything."""
+    begun, planned = (
+        Collection.objects.select_for_update().values_list("begun", "planned").get(pk=collection.pk)
+        if most > 0
+        else (0, 0)
+    )
+    numbers = range(begun + 1, min(planned, begun + most) + 1)
+    if numbers:
+        Collection.objects.filter(pk=collection.pk).update(begun=numbers[-1])
+    return Item.objects.bulk_create(
+        Item(
+            collection=collection,
+            number=number,
+            status=Item.Status.PLAYING,
+            holder=holder,
+            until=_until(),
+            attempts=1,
+        )
+        for number in numbers
+    )
+
+
+def to_play(collection: int) -> bool:
+    """Whether anything of the collection is left to be played."""
+    left = Item.objects.filter(collection=collection, status__in=TO_PLAY)
+    return left.exists() or Collection.objects.filter(pk=collection, begun__lt=F("planned")).exists()
 
 
 def renew(collection: Collection, slot: int, holder: str) -> bool:
     """Hold on to the slot and its items; False when the slot was lost."""
-    held = Driver.objects.filter(collection=collection, slot=slot, holder=holder).update(until=_until())
-    Item.objects.filter(collection=collection, status=Item.Status.PLAYING, holder=holder).update(until=_until())
+    held = leasing.renew(Driver.objects.filter(collection=collection, slot=slot), holder, LENGTH)
+    leasing.renew(Item.objects.filter(collection=collection, status=Item.Status.PLAYING), holder, LENGTH)
     return held == 1
 
 
 def give_back(items: Iterable[int], holder: str) -> None:
     """Let go of items that stay unfinished: somebody may go on with them at once."""
-    Item.objects.filter(pk__in=list(items), holder=holder, status=Item.Status.PLAYING).update(
-        status=Item.Status.WAITING, holder="", until=None, attempts=0
-    )
+    mine = Item.objects.filter(pk__in=list(items), status=Item.Status.PLAYING)
+    leasing.let_go(mine, holder, status=Item.Status.WAITING, holder="", until=None, attempts=0)
 
 
 def _until():
-    return timezone.now() + timedelta(seconds=LEASE_SECONDS)
+    return timezone.now() + LENGTH

@@ -1,7 +1,8 @@
 """Collections: matches without people, over configurations × agents × repetitions; and imported ones.
 
-A collection's `content` is frozen and hashed when it is made, like a study's version. Each `Item` is
-one match that it wants; drivers hold items by leases while they play them.
+A collection's `content` is frozen and hashed when it is made, like a study's version. Which match each
+number from 1 to `planned` stands for is computed (`collecting.planning`); an `Item` is made when somebody
+begins it. Drivers hold items by leases while they play them.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ class Collection(models.Model):
     code_revision = models.CharField(max_length=64, blank=True)
     seed = models.BigIntegerField(default=new_seed)
     planned = models.PositiveIntegerField(_("matches planned"))
+    begun = models.PositiveIntegerField(
+        default=0, editable=False, help_text=_("numbers up to this one have a row of their own")
+    )
     concurrency = models.PositiveIntegerField(
         _("matches at once"), default=50, validators=[MinValueValidator(1), MaxValueValidator(1000)]
     )
@@ -79,6 +83,31 @@ class Member(Membership):
         constraints = [models.UniqueConstraint(fields=["collection", "user"], name="one_part_per_collection")]
 
 
+class Stage(models.Model):
+    """A later stage of a collection: configurations made from the results before, frozen with where they come from.
+
+    Attributes:
+        number: from 1; the stage before all is the collection's content.
+        first: number of its first match.
+        sources: of each result it was made from {number, match, events}.
+    """
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="made_stages")
+    number = models.PositiveSmallIntegerField()
+    first = models.PositiveIntegerField()
+    planned = models.PositiveIntegerField()
+    configurations = models.JSONField()
+    sources = models.JSONField()
+    sha256 = models.CharField(max_length=64)
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["collection", "number"], name="one_stage_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.collection.slug}, stage {self.number}"
+
+
 class Item(models.Model):
     """One match that a collection wants, and whose work it is now."""
 
@@ -90,7 +119,7 @@ class Item(models.Model):
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="items")
     number = models.PositiveIntegerField(
-        _("number"), help_text=_("from 1; its configuration and agents follow from it")
+        _("number"), help_text=_("from 1; its configuration, agents and luck follow from it")
     )
     name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported game, at its source"))
     names = models.JSONField(default=list, help_text=_("display names in an imported game; they never leave"))

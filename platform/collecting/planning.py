@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import product
+from functools import lru_cache
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from collecting.errors import BadPlan
-from collecting.models import Collection, Item
+from collecting.formats import FORMAT, PATIENT, agents_in, current
+from collecting.models import Collection, Stage
+from collecting.schedule import Schedule, seats_of
 from games import grids, registry
 from games.errors import GameError
-from games.interface import Json, Role
+from games.interface import Game, Json, Role
+from games.lineups import Lineups
 from games.play import configure
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
-from matches.agent_settings import AgentSettings, settings_of
 from matches.services import Player
+from opponents.agent_settings import AgentSettings
+from opponents.agents import Agent, problem_of_label
 from opponents.endpoints import refresh_if_old
 from studies.freezing import code_revision, sha256_of
 from studies.models import Study
 
-MOST_ITEMS = 1_000_000
-LONGEST_AGENT = 200
-PATIENT = AgentSettings(limit_seconds=1800)
-"""Nobody waits for these models' answers."""
+MOST_MATCHES = 1_000_000
+Seeds = Literal["instance", "match"]
 
 
 @dataclass(frozen=True)
@@ -39,23 +43,36 @@ class Plan:
     """What a researcher asks for.
 
     Attributes:
-        agents: specifications; every ordered pair of them plays (every combination, where there are more seats).
         configurations: of the game, complete.
-        repetitions: matches per configuration and pair.
-        same: whether an agent also plays against itself.
+        agents: labels of those who play; one that `asked` does not name is a specification itself.
+        lineups: who sits where; None: every ordered choice of the agents.
+        asked: agents that are asked in a way of their own, by label.
+        repetitions: matches per configuration and line-up.
+        same: where no line-ups are given: whether an agent also plays against itself.
+        cycle: configurations in a row that are one treatment, whose repetitions take them in turn.
+        seeds: "instance": luck follows from configuration and repetition, so that all line-ups meet the same;
+            "match": from the match's number.
+        environment: what the line-ups are called in exports.
+        stages: later ones have configurations that `Game.carry` makes from the results before.
         instructions: edited instruction text; empty: the game's own.
         delay: seconds that scripted players wait before each answer.
-        settings: how models are asked, and what happens when they fail.
-        prices: a researcher's own prices by agent.
+        settings: how models are asked, and what happens when they fail, where `asked` says nothing else.
+        prices: a researcher's own prices by specification.
     """
 
     title: str
     slug: str
     game: str
     configurations: Sequence[Mapping[str, Json]]
-    agents: Sequence[str]
+    agents: Sequence[str] = ()
+    lineups: Lineups | None = None
+    asked: Mapping[str, Agent] = field(default_factory=dict)
     repetitions: int = 1
     same: bool = True
+    cycle: int = 1
+    seeds: Seeds = "instance"
+    environment: str = ""
+    stages: int = 1
     instructions: str = ""
     delay: float = 0
     settings: AgentSettings = PATIENT
@@ -64,14 +81,33 @@ class Plan:
     budget: Decimal | None = None
     seed: int | None = None
 
+    def seated(self) -> dict[str, Agent]:
+        """Every agent that may be seated, by label.
+
+        Raises:
+            AgentError, ValueError
+        """
+        labels = self.rule().labels()
+        return {label: self.asked.get(label) or self._named(label) for label in labels}
+
+    def rule(self) -> Lineups:
+        """The line-ups' rule."""
+        return self.lineups or Lineups(agents=tuple(self.agents), same=self.same)
+
+    def _named(self, label: str) -> Agent:
+        return Agent(spec=label, delay=self.delay if parse_spec(label).scripted else 0, settings=self.settings)
+
 
 @dataclass(frozen=True)
 class Wanted:
-    """One match of a plan."""
+    """One match of a plan; `repetition` counts from 1, `configuration` and `stage` are places from 0."""
 
     config: Mapping[str, Json]
     players: Mapping[Role, Player]
     seed: int
+    repetition: int
+    configuration: int
+    stage: int = 0
 
 
 @transaction.atomic
@@ -82,9 +118,9 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
         BadPlan: naming what is wrong; nothing was made.
     """
     content = content_of(plan)
-    planned = len(content["configurations"]) * len(content["assignments"]) * plan.repetitions
-    if planned > MOST_ITEMS:
-        raise BadPlan(f"That would be {planned:,} matches; {MOST_ITEMS:,} are the most in one collection.")
+    planned = _schedule(content).total
+    if planned > MOST_MATCHES:
+        raise BadPlan(f"That would be {planned:,} matches; {MOST_MATCHES:,} are the most in one collection.")
     collection = Collection(
         title=plan.title,
         slug=plan.slug,
@@ -105,112 +141,191 @@ def make_collection(plan: Plan, *, by: AbstractBaseUser | None = None) -> Collec
     except ValidationError as error:
         raise BadPlan("; ".join(f"{key}: {' '.join(said)}" for key, said in error.message_dict.items())) from None
     collection.save()
-    Item.objects.bulk_create(
-        (Item(collection=collection, number=number) for number in range(1, planned + 1)), batch_size=2000
-    )
     return collection
 
 
 def content_of(plan: Plan) -> dict[str, Any]:
-    """Everything that the collection's matches depend on, as plain data.
+    """Everything that the collection's matches depend on, as plain data; see `collecting.formats`.
 
     Raises:
         BadPlan
     """
     refresh_if_old()
+    if plan.repetitions < 1:
+        raise BadPlan("Repetitions must be at least 1.")
     try:
         game = registry.get(plan.game)
         configurations = grids.listed(game, plan.configurations)
-        for agent in plan.agents:
-            parse_spec(agent, game)
-            if len(agent) > LONGEST_AGENT:
-                raise BadPlan(f"The name of an agent has at most {LONGEST_AGENT} characters.")
-        if problems := plan.settings.check(configure(game, configurations[0] if configurations else {})):
-            raise BadPlan(" ".join(f"{name}: {reason}" for name, reason in problems.items()))
+        if not configurations:
+            raise BadPlan("There is no configuration to play.")
+        _refuse_cycle(plan, configurations)
+        _refuse_stages(plan, game)
+        rule = plan.rule()
+        if not rule.labels():
+            raise BadPlan("Agents are needed, each named once.")
+        roles = seats_of(plan.game, configurations, plan.cycle)
+        Schedule(rule, roles, treatments=len(configurations) // plan.cycle, repetitions=1)
+        agents = plan.seated()
+        _refuse_agents(agents, configure(game, configurations[0]))
         if plan.instructions:
             for configuration in configurations:
                 configured = configure(game, configuration)
                 for role in configured.roles():
                     configured.instructions(role, plan.instructions)
-        prices = {agent: Price.model_validate(price).model_dump(mode="json") for agent, price in plan.prices.items()}
     except (GameError, AgentError) as error:
         raise BadPlan(str(error)) from None
-    except ValueError:
-        raise BadPlan("Prices are US dollars per million tokens: {agent: {input: …, output: …}}.") from None
-    if not configurations:
-        raise BadPlan("There is no configuration to play.")
-    if not plan.agents or len(set(plan.agents)) < len(plan.agents):
-        raise BadPlan("Agents are needed, each named once.")
-    if plan.repetitions < 1:
-        raise BadPlan("Repetitions must be at least 1.")
-    if plan.budget is not None or plan.settings.cap_match is not None:
-        _refuse_unpriced(plan)
-    roles, *others = dict.fromkeys(configure(game, configuration).roles() for configuration in configurations)
-    if others:
-        raise BadPlan("All configurations of one collection need the same seats.")
-    assignments = [
-        dict(zip(roles, agents, strict=True))
-        for agents in product(plan.agents, repeat=len(roles))
-        if plan.same or len(set(agents)) > 1
-    ]
-    if not assignments:
-        raise BadPlan("A single agent that does not play against itself leaves nothing to play.")
+    if plan.budget is not None or any(agent.settings.cap_match is not None for agent in agents.values()):
+        _refuse_unpriced(plan, agents)
     return {
+        "format": FORMAT,
         "game": plan.game,
         "rules_version": game.rules_version,
+        "environment": plan.environment,
         "configurations": configurations,
-        "assignments": assignments,
+        "cycle": plan.cycle,
+        "roles": roles,
+        "agents": {label: agent.frozen() for label, agent in agents.items()},
+        "lineups": rule.model_dump(mode="json", exclude_defaults=True) | {"rule": rule.rule},
         "repetitions": plan.repetitions,
+        "seeds": plan.seeds,
+        "stages": plan.stages,
         "texts": {"instructions": plan.instructions or game.instruction_template()},
         "edited": bool(plan.instructions),
-        "delay": plan.delay,
-        "settings": plan.settings.model_dump(mode="json"),
-        "prices": prices,
+        "prices": _prices(plan),
     }
 
 
-def _refuse_unpriced(plan: Plan) -> None:
+def _refuse_cycle(plan: Plan, configurations: Sequence[Mapping[str, Json]]) -> None:
+    if plan.cycle < 1 or len(configurations) % plan.cycle:
+        raise BadPlan(f"{len(configurations)} configurations cannot be taken in turn by {plan.cycle}.")
+    first: dict[str, int] = {}
+    for number, configuration in enumerate(configurations if plan.cycle == 1 else (), start=1):
+        before = first.setdefault(json.dumps(configuration, sort_keys=True), number)
+        if before != number:
+            raise BadPlan(
+                f"Configuration {number} is the same as {before}; to play it more often, ask for repetitions."
+            )
+
+
+def _refuse_stages(plan: Plan, game: type[Game[Any, Any]]) -> None:
+    if plan.stages < 1:
+        raise BadPlan("Stages: at least 1.")
+    if plan.stages > 1 and game.carry.__func__ is Game.carry.__func__:  # type: ignore[attr-defined]
+        raise BadPlan(f"Stages: {game.key} makes no configurations from earlier results.")
+
+
+def _refuse_agents(agents: Mapping[str, Agent], game: Game[Any, Any]) -> None:
+    for label, agent in agents.items():
+        if problem := problem_of_label(label):
+            raise BadPlan(f"{label}: {problem}")
+        for name, reason in agent.check(game).items():
+            raise BadPlan(reason if name == "spec" else f"{name}: {reason}")
+
+
+def _prices(plan: Plan) -> dict[str, Any]:
+    try:
+        return {agent: Price.model_validate(price).model_dump(mode="json") for agent, price in plan.prices.items()}
+    except ValueError:
+        raise BadPlan("Prices are US dollars per million tokens: {agent: {input: …, output: …}}.") from None
+
+
+def _refuse_unpriced(plan: Plan, agents: Mapping[str, Agent]) -> None:
     """A budget or a cap is worth nothing where the cost of a call is not known."""
     known = PriceList({agent: Price.model_validate(price) for agent, price in plan.prices.items()})
-    for agent in (*plan.agents, *plan.settings.fallbacks):
-        if not parse_spec(agent).scripted and known.of(agent) is None:
+    for spec in (spec for agent in agents.values() for spec in agent.specs):
+        if not parse_spec(spec).scripted and known.of(spec) is None:
             raise BadPlan(
-                f"A budget or cap needs the price of {agent}: give it under prices, in dollars per million tokens."
+                f"A budget or cap needs the price of {spec}: give it under prices, in dollars per million tokens."
             )
 
 
 def wanted(collection: Collection, number: int) -> Wanted:
-    """The match that `number` stands for: configurations vary fastest, repetitions slowest."""
-    content = collection.content
-    configurations, assignments = content["configurations"], content["assignments"]
-    rest, configuration = divmod(number - 1, len(configurations))
-    agents = assignments[rest % len(assignments)]
-    delay, settings = content["delay"], settings_in(content)
+    """The match that `number`, from 1, stands for."""
+    stage, first, content = _stage_of(collection, number)
+    slot = _scheduled(collection.pk, collection.sha256, stage).at(number - first)
+    config = content["configurations"][slot.configuration]
+    agents = _agents(collection.pk, collection.sha256)
     players = {
-        role: Player(agent=agent, delay=delay if parse_spec(agent).scripted else 0, settings=settings)
-        for role, agent in agents.items()
+        role: Player(agent=agents[label].spec, delay=agents[label].delay, settings=agents[label].settings, label=label)
+        for role, label in slot.seats.items()
     }
-    seed = Random(f"{collection.seed}/{number}").getrandbits(48)
-    return Wanted(configurations[configuration], players, seed)
+    if content["seeds"] == "match":
+        luck = f"{collection.seed}/{number}"
+    else:
+        luck = f"{collection.seed}/{_digest(config)}/{slot.repetition}"
+    return Wanted(config, players, Random(luck).getrandbits(48), slot.repetition + 1, slot.configuration, stage)
 
 
-def settings_in(content: Mapping[str, Any]) -> AgentSettings:
-    """How a collection with this content asks its models."""
-    if "settings" in content:
-        return settings_of(content["settings"])
-    return AgentSettings(
-        structured=False,
-        tries_after_first=content["tries_after_first"],
-        call_seconds=min(content["call_seconds"], 600),
-        limit_seconds=PATIENT.limit_seconds,
+def _digest(config: Mapping[str, Json]) -> str:
+    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+
+
+def _stage_of(collection: Collection, number: int) -> tuple[int, int, Mapping[str, Any]]:
+    """(stage, its first number, its content) of the match with this number."""
+    content = _current(collection.pk, collection.sha256)
+    if content.get("stages", 1) == 1:
+        return 0, 1, content
+    stage = Stage.objects.filter(collection=collection, first__lte=number).order_by("-number").first()
+    if stage is None:
+        return 0, 1, content
+    return stage.number, stage.first, {**content, "configurations": stage.configurations}
+
+
+def matches_wanted(collection: Collection) -> list[int]:
+    """How many matches each configuration of a plan has, those of later stages left out."""
+    content = _current(collection.pk, collection.sha256)
+    schedule = _schedule(content)
+    return [schedule.matches_of(configuration) for configuration in range(len(content["configurations"]))]
+
+
+def _schedule(content: Mapping[str, Any], roles: Sequence[Sequence[Role]] | None = None) -> Schedule:
+    cycle = content["cycle"]
+    return Schedule(
+        Lineups.model_validate(content["lineups"]),
+        roles or content["roles"],
+        treatments=len(content["configurations"]) // cycle,
+        repetitions=content["repetitions"],
+        cycle=cycle,
     )
+
+
+def schedule_of_stage(collection: Collection, configurations: Sequence[Mapping[str, Json]]) -> Schedule:
+    """All matches of a later stage with these configurations."""
+    content = {**current(collection.content), "configurations": configurations, "cycle": 1}
+    return _schedule(content, seats_of(collection.game, configurations, 1))
+
+
+def lineups_of(collection: Collection) -> int:
+    """How many line-ups each configuration has; of that with most, where seats differ."""
+    return _scheduled(collection.pk, collection.sha256, 0).lineups
+
+
+# Content never changes: what is made of it is kept in the process, by the collection's key and hash.
+
+
+@lru_cache(maxsize=16)
+def _current(pk: int, sha256: str) -> Mapping[str, Any]:
+    return current(Collection.objects.values_list("content", flat=True).get(pk=pk))
+
+
+@lru_cache(maxsize=16)
+def _agents(pk: int, sha256: str) -> dict[str, Agent]:
+    return agents_in(_current(pk, sha256))
+
+
+@lru_cache(maxsize=32)
+def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
+    if not stage:
+        return _schedule(_current(pk, sha256))
+    made = Stage.objects.select_related("collection").get(collection=pk, number=stage)
+    return schedule_of_stage(made.collection, made.configurations)
 
 
 def models_of(content: Mapping[str, Any]) -> list[str]:
     """Every model that a collection with this content may ask, those that stand in for others last."""
-    seated = [agent for seats in content.get("assignments", ()) for agent in seats.values()]
-    agents = dict.fromkeys([*seated, *settings_in(content).fallbacks])
-    return [agent for agent in agents if not parse_spec(agent).scripted]
+    agents = agents_in(content).values()
+    specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
+    return [spec for spec in specs if not parse_spec(spec).scripted]
 
 
 def prices(collection: Collection) -> PriceList:

@@ -19,14 +19,14 @@ from collecting.models import Collection, Item
 from games.interface import Role
 from games.play import Play
 from llm_agents.agent import Decision
+from llm_agents.pricing import PriceList
 from llm_agents.record import CallRecord
 from matches import services
+from matches.asking import Question
 from matches.models import Match
-from opponents.services import keep_calls
 from participants.states import State
 
 
-@transaction.atomic
 def begin(collection: Collection, item: Item, holder: str) -> Match:
     """The item's match: opened now, or the one that a driver left in the middle.
 
@@ -38,6 +38,12 @@ def begin(collection: Collection, item: Item, holder: str) -> Match:
     if item.match_id is not None:
         return Match.objects.get(pk=item.match_id)
     wanted = planning.wanted(collection, item.number)
+    services.prepare(game=collection.game, config=wanted.config, seed=wanted.seed)
+    return _open(collection, item, wanted, holder)
+
+
+@transaction.atomic
+def _open(collection: Collection, item: Item, wanted: planning.Wanted, holder: str) -> Match:
     instructions = collection.content["texts"]["instructions"]
     match = services.open_match(
         game=collection.game,
@@ -55,28 +61,28 @@ def begin(collection: Collection, item: Item, holder: str) -> Match:
 
 
 @transaction.atomic
-def take(*, item: Item, match: Match, role: Role, answering: int, decision: Decision, holder: str) -> Play:
-    """Take an agent's move; the play after it and after what scripted players did at once.
+def take(*, item: Item, question: Question, decision: Decision | None, holder: str) -> Play:
+    """Take an agent's move, or without a decision what is moved in its place.
+
+    Returns:
+        The play after it and after what scripted players did at once.
 
     Raises:
         LeaseLost, Stale, Refused: nothing was changed.
     """
-    taken = services.submit_move(match_id=match.pk, role=role, answering=answering, move=decision.move, by=decision.by)
+    match = question.match
+    if decision is not None:
+        taken = question.move(decision)
+    else:
+        taken = services.replace_agent(match_id=match.pk, role=question.role, answering=question.answering)
     decisions = F("decisions") + taken.moves
     standing = _standing(Match.objects.get(pk=match.pk)) if taken.over else {"attempts": 0}
     _write(item, holder, decisions=decisions, **standing)
     return taken.play
 
 
-@transaction.atomic
-def keep(
-    *, collection: Collection, item: Item, match: Match, role: Role, answering: int, calls: Sequence[CallRecord]
-) -> None:
-    """Write down the calls of one turn, whatever came of them, and add what they cost to the item."""
-    prices = planning.prices(collection)
-    keep_calls(
-        match_uid=match.uid, role=role, answering=answering, calls=calls, prices=prices, budget_of=match.budget_of
-    )
+def pay(prices: PriceList, item: Item, calls: Sequence[CallRecord]) -> None:
+    """Add to the item what these calls cost."""
     cost = sum((prices.cost(call) or Decimal(0) for call in calls), start=Decimal(0))
     if cost:
         Item.objects.filter(pk=item.pk).update(cost=F("cost") + cost)

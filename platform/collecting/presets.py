@@ -1,5 +1,7 @@
-"""Ready-made studies of published systems: loaded, looked over, then started or launched.
+"""Ready-made studies and collections of published systems: loaded, looked over, then started or launched.
 
+A game declares its own collections in its folder and its studies with people (`PRESETS`
+and `STUDIES` in `published.py`, see `games.lineups`). GLEE's stand here, since they span three games and people:
 `glee-llm`: a collection of every configuration of GLEE's Table 1 per family (384 + 576 + 360).
 `glee-human`: a study per family with GLEE's main, variant and random configurations (Appendix E).
 """
@@ -9,19 +11,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils.functional import Promise
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
+from pydantic import ValidationError
 
 from collecting.errors import BadPlan
+from collecting.formats import PATIENT
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection
 from games import grids, registry
+from games.errors import GameError
+from games.lineups import AGENT, SECOND_AGENT, CollectionPreset, Environment, StudyPreset
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
+from opponents.agent_settings import settings_of
+from opponents.agents import Agent, named
 from studies import presets
 from studies.models import Study
 
@@ -61,6 +70,7 @@ def glee_llm(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> l
                 game=family.game,
                 configurations=grids.table(family.game, "glee"),
                 agents=agents,
+                seeds="match",
                 seed=seed,
             ),
             by=by,
@@ -88,7 +98,7 @@ def _with_people(family: Family, agent: str, seed: int, by: AbstractBaseUser | N
             "averages": {"by": family.stake, "amounts": {value: str(amount) for value, amount in averages.items()}},
         },
         roles=list(game(game.Config()).roles()),
-        agent=agent,
+        agents=named(agent),
         entry=Study.Entry.MTURK,
         most_participations=None,
         rest_hours=REST_HOURS,
@@ -103,10 +113,35 @@ def _with_people(family: Family, agent: str, seed: int, by: AbstractBaseUser | N
     return study
 
 
-PRESETS: Mapping[str, Callable[[Sequence[str], int, AbstractBaseUser | None], list[Collection] | list[Study]]] = {
+GLEE: Mapping[str, Callable[[Sequence[str], int, AbstractBaseUser | None], list[Collection] | list[Study]]] = {
     "glee-llm": glee_llm,
     "glee-human": glee_human,
 }
+
+
+@cache
+def of_games() -> Mapping[str, tuple[str, CollectionPreset]]:
+    """(game, preset) by name, of every game that declares some."""
+    return {
+        name: (key, preset)
+        for key in registry.keys()
+        for name, preset in getattr(grids.published(key), "PRESETS", {}).items()
+    }
+
+
+@cache
+def with_people() -> Mapping[str, tuple[str, StudyPreset]]:
+    """(game, ready studies) by name, of every game that declares some."""
+    return {
+        name: (key, preset)
+        for key in registry.keys()
+        for name, preset in getattr(grids.published(key), "STUDIES", {}).items()
+    }
+
+
+def names() -> list[str]:
+    """Every preset that can be loaded."""
+    return [*GLEE, *of_games(), *with_people()]
 
 
 @transaction.atomic
@@ -118,29 +153,108 @@ def load(
     Raises:
         BadPlan: no such preset, it was loaded before, or an agent that does not exist; nothing was made.
     """
-    if name not in PRESETS:
-        raise BadPlan(f"There is no preset “{name}”; there are: {', '.join(PRESETS)}.")
+    if name not in names():
+        raise BadPlan(f"There is no preset “{name}”; there are: {', '.join(names())}.")
     if known := made(name):
         raise BadPlan(f"The preset was loaded before: there is “{known.slug}” already.")
+    if name in of_games():
+        return [make_collection(plan, by=by) for plan in plans(name, agents=agents or MODELS, seed=seed)]
+    if name in with_people():
+        return _studies(name, agents or MODELS, by)
     try:
         for agent in agents:
             for family in FAMILIES:
                 parse_spec(agent, registry.get(family.game))
     except AgentError as error:
         raise BadPlan(str(error)) from None
-    return PRESETS[name](list(agents) or list(MODELS), seed, by)
+    return GLEE[name](list(agents) or list(MODELS), seed, by)
+
+
+def _studies(name: str, named_agents: Sequence[str], by: AbstractBaseUser | None) -> list[Study]:
+    """A draft for each table of a game's ready studies, with these agents wherever no person sits."""
+    key, preset = with_people()[name]
+    first, second = named_agents[0], named_agents[min(1, len(named_agents) - 1)]
+    try:
+        for agent in (first, second):
+            parse_spec(agent, registry.get(key))
+    except AgentError as error:
+        raise BadPlan(str(error)) from None
+    pay = round(HOURLY_BASE * preset.minutes / 60, 2)
+    places = {AGENT: first, SECOND_AGENT: second}
+    studies = []
+    for table, seats in preset.tables.items():
+        used = dict.fromkeys([first, *(places[who] for who in seats.values() if who in places)])
+        study = Study(
+            title=f"{preset.title}: {table}",
+            slug=f"{name}-{table}",
+            game=key,
+            config=dict(preset.config),
+            agents=named(*used, settings=preset.settings),
+            lineups=[{"name": "", "seats": {seat: places.get(who, who) for seat, who in seats.items()}}],
+            fills_in=first,
+            base=pay,
+            announced_average=pay,
+            cap=2 * pay,
+            created_by=by,
+            **preset.fields,
+        )
+        study.full_clean()
+        study.save()
+        studies.append(study)
+    return studies
+
+
+def plans(name: str, *, agents: Sequence[str], seed: int = 1) -> list[Plan]:
+    """What each collection of a game's preset plays; all share the seed, so that they meet the same instances.
+
+    Raises:
+        BadPlan: no such preset, or agents that it cannot be played with.
+    """
+    if name not in of_games():
+        raise BadPlan(f"No game has a preset “{name}”; there are: {', '.join(of_games()) or 'none'}.")
+    game, preset = of_games()[name]
+    try:
+        return [_plan(name, game, preset, environment, seed) for environment in preset.made(agents, seed)]
+    except GameError as error:
+        raise BadPlan(str(error)) from None
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise BadPlan(f"{name}: {'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}") from None
+
+
+def _plan(name: str, game: str, preset: CollectionPreset, environment: Environment, seed: int) -> Plan:
+    usual = {**PATIENT.model_dump(mode="json", exclude_defaults=True), **preset.settings, **environment.settings}
+    asked = {
+        label: Agent(spec=asked.spec, delay=asked.delay, settings=settings_of({**usual, **asked.settings}))
+        for label, asked in environment.agents.items()
+    }
+    return Plan(
+        title=(environment.title or f"{preset.title}: {environment.name}")[:120],
+        slug=slugify(f"{name}-{environment.name}")[:60],
+        game=game,
+        configurations=environment.configurations,
+        lineups=environment.lineups,
+        asked=asked,
+        repetitions=environment.repetitions,
+        cycle=environment.cycle,
+        seeds=environment.seeds,
+        environment=environment.name,
+        settings=settings_of(usual),
+        seed=seed,
+    )
 
 
 def made(name: str) -> Study | Collection | None:
     """What of a preset is there already."""
-    slugs = [f"{name}-{family.game}" for family in FAMILIES]
     for model in (Study, Collection):
-        if known := model.objects.filter(slug__in=slugs).first():
-            return known
+        for known in model.objects.filter(slug__startswith=f"{name}-"):
+            longer = [other for other in names() if other.startswith(f"{name}-") and known.slug.startswith(other)]
+            if not longer:
+                return known
     return None
 
 
-def _offer(name: str, title: str | Promise, summary: str | Promise) -> None:
+def _offer(name: str, title: str | Promise, summary: str | Promise, source: str | Promise) -> None:
     """Let the list of studies offer a preset."""
 
     def make(by: AbstractBaseUser | None) -> list[Collection] | list[Study]:
@@ -149,10 +263,10 @@ def _offer(name: str, title: str | Promise, summary: str | Promise) -> None:
         except BadPlan as error:
             raise presets.PresetRefused(str(error)) from None
 
-    source = _("GLEE: A Unified Framework and Benchmark for Language-based Economic Environments")
     presets.register(presets.Preset(name, title, summary, source, make, partial(made, name)))
 
 
+_GLEE = _("GLEE: A Unified Framework and Benchmark for Language-based Economic Environments")
 _offer(
     "glee-human",
     _("GLEE with people"),
@@ -160,6 +274,7 @@ _offer(
         "Three draft studies on Mechanical Turk, one per game: the main, variant and random configurations of the "
         "paper with their quotas and pay. Look them over, then launch them."
     ),
+    _GLEE,
 )
 _offer(
     "glee-llm",
@@ -168,4 +283,10 @@ _offer(
         "Three collections, one per game: every published configuration for each ordered pair of two models. "
         "Nothing is played or spent before you start them."
     ),
+    _GLEE,
 )
+for _name, (_game, _people) in with_people().items():
+    _offer(_name, _people.title, _people.summary, _people.source)
+for _name, (_game, _preset) in of_games().items():
+    if _preset.agents <= len(MODELS):
+        _offer(_name, _preset.title, _preset.summary, _preset.source)

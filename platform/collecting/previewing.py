@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collecting.planning import settings_in
+from collecting.formats import agents_in
 from games import registry
 from games.play import configure
+from opponents.agents import Agent
 from studies.previewing import Subject
 
 
 def subject_of(content: Mapping[str, Any]) -> Subject:
-    """A collection with this content: every agent in every role of every configuration."""
-    settings, game = settings_in(content), registry.get(content["game"])
-    seated = [agent for seats in content["assignments"] for agent in seats.values()]
+    """Every agent of a collection, and whoever stands in for it, in every role of every configuration."""
+    game, agents = registry.get(content["game"]), agents_in(content)
+    stand_ins = {
+        spec: Agent(spec=spec, settings=agent.settings)
+        for agent in agents.values()
+        if not agent.scripted
+        for spec in agent.settings.fallbacks
+    }
     return Subject(
         game=content["game"],
-        settings=settings,
-        agents=tuple(dict.fromkeys([*seated, *settings.fallbacks])),
+        agents={**stand_ins, **agents},
         places=tuple((config, configure(game, config).roles()) for config in content["configurations"]),
         instructions=content["texts"]["instructions"] if content["edited"] else "",
     )

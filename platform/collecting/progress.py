@@ -82,7 +82,7 @@ def progress(collection: Collection) -> Progress:
         finished=of_state.get("finished", 0),
         failed=of_state.get("failed", 0),
         playing=of_state.get("playing", 0),
-        waiting=of_state.get("waiting", 0),
+        waiting=of_state.get("waiting", 0) + collection.planned - sum(of_state.values()),
         decisions=sums["decisions"] or 0,
         cost=cost,
         budget=collection.budget,

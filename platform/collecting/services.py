@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from collecting import planning
+from collecting import planning, stages
 from collecting.errors import WrongMoment
-from collecting.leases import TO_PLAY
+from collecting.leases import to_play
 from collecting.models import Collection, Item
 from opponents.spending import cap_of_today
 
@@ -94,11 +94,13 @@ def spent(collection: Collection) -> Decimal:
     return Item.objects.filter(collection=collection).aggregate(all=Sum("cost"))["all"] or Decimal(0)
 
 
+@transaction.atomic
 def finish_if_played(collection: Collection) -> None:
-    """Close a running collection of which nothing is left to play."""
-    left = Item.objects.filter(collection=collection, status__in=TO_PLAY)
-    if not left.exists():
-        running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
+    """Close a running collection of which nothing is left to play, or begin its next stage."""
+    running = Collection.objects.filter(pk=collection.pk, status=Status.RUNNING)
+    if not running.select_for_update().exists() or to_play(collection.pk):
+        return
+    if not stages.make_next(collection):
         running.update(status=Status.DONE, ended_at=timezone.now())
 
 

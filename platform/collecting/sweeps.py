@@ -5,16 +5,16 @@ from __future__ import annotations
 from django.conf import settings
 from django.utils import timezone
 
-from collecting.leases import TO_PLAY
-from collecting.models import Collection, Driver, Item
+from collecting.leases import to_play
+from collecting.models import Collection, Driver
 from collecting.services import finish_if_played
 
 
 def undriven() -> list[int]:
     """Running collections with something to play and fewer drivers than wanted; closes those with nothing left."""
     wanting = []
-    for collection in Collection.objects.filter(status=Collection.Status.RUNNING):
-        if not Item.objects.filter(collection=collection, status__in=TO_PLAY).exists():
+    for collection in Collection.objects.filter(status=Collection.Status.RUNNING).defer("content"):
+        if not to_play(collection.pk):
             finish_if_played(collection)
             continue
         drivers = Driver.objects.filter(collection=collection, until__gt=timezone.now()).count()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, Permission, User
@@ -15,40 +16,109 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from audit.admin import AuditedAdmin
+from rights.admin import DeclaredLookups
 from signin import second_factor
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
+ENDPOINT_RIGHTS = {"may_see_endpoints": ["view"], "may_change_endpoints": ["add", "change", "delete"]}
+"""What a box to tick allows with endpoints, as the beginnings of Django's permissions."""
+
+
+class PersonForm(UserChangeForm):
+    """Somebody's account, with what they may do besides their parts as boxes to tick."""
+
+    may_see_endpoints = forms.BooleanField(
+        label=_("sees endpoints"), required=False, widget=UnfoldBooleanSwitchWidget()
+    )
+    may_change_endpoints = forms.BooleanField(
+        label=_("makes endpoints and sets their keys"), required=False, widget=UnfoldBooleanSwitchWidget()
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["is_active"].label = _("may sign in")
+        self.fields["is_active"].help_text = _("Switch this off instead of deleting the account.")
+        self.fields["is_superuser"].label = _("administrator")
+        self.fields["is_superuser"].help_text = _("Sees and may do everything, users and endpoints included.")
+        held = set(self.instance.user_permissions.values_list("codename", flat=True)) if self.instance.pk else set()
+        for name, begins in ENDPOINT_RIGHTS.items():
+            self.fields[name].initial = all(f"{begin}_endpoint" in held for begin in begins)
+
+    def give_endpoint_rights(self) -> None:
+        """Give or take what was ticked; rights that nothing was said about stay."""
+        for name, begins in ENDPOINT_RIGHTS.items():
+            if name not in self.changed_data:
+                continue
+            asked = Permission.objects.filter(
+                content_type__app_label="opponents", codename__in=[f"{begin}_endpoint" for begin in begins]
+            )
+            change = (
+                self.instance.user_permissions.add if self.cleaned_data[name] else self.instance.user_permissions.remove
+            )
+            change(*asked)
+
+
+class NewPersonForm(UserCreationForm):
+    """An account is a name, an e-mail address and a password."""
+
+    class Meta(UserCreationForm.Meta):
+        fields = ("username", "email")
+
+
 @admin.register(User)
-class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):
-    form = UserChangeForm
-    add_form = UserCreationForm
+class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
+    form = PersonForm
+    add_form = NewPersonForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ["username", "email", "is_active", "is_staff", "is_superuser", "last_login"]
-    list_filter = ["is_active", "is_staff", "is_superuser"]
+    list_display = ["username", "email", "is_active", "is_superuser", "last_login"]
+    list_filter = ["is_active", "is_superuser"]
     filter_horizontal = []
+    readonly_fields = ["last_login", "date_joined"]
     actions = ["remove_second_factor"]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         (_("Person"), {"fields": ["first_name", "last_name", "email"]}),
-        (_("Rights"), {"fields": ["is_active", "is_staff", "is_superuser", "user_permissions"]}),
+        (
+            _("Rights"),
+            {
+                "fields": ["is_active", "is_superuser", "may_see_endpoints", "may_change_endpoints"],
+                "description": _("Parts in studies and collections are given on their own pages, under Members."),
+            },
+        ),
         (_("Dates"), {"fields": ["last_login", "date_joined"]}),
     ]
+    add_fieldsets = [
+        (
+            None,
+            {
+                "fields": ["username", "email", "password1", "password2"],
+                "description": _("Whoever is made here can sign in, make studies, and be given a part in others'."),
+            },
+        )
+    ]
 
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest | None = None, **kwargs: Any) -> Any:
-        field = super().formfield_for_manytomany(db_field, request, **kwargs)
-        if db_field.name == "user_permissions" and field is not None:
-            field.queryset = Permission.objects.filter(
-                content_type__app_label="opponents", codename__endswith="_endpoint"
-            )
-            field.help_text = _(
-                "Endpoints and their keys. Parts in studies and collections are given on their own pages."
-            )
-        return field
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Fields that only the form knows are not asked of the model."""
+        if obj is not None:
+            names = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
+            kwargs["fields"] = [name for name in names if name not in (*ENDPOINT_RIGHTS, *self.readonly_fields)]
+        return super().get_form(request, obj, change=change, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Whoever has an account works here; `is_active` is what takes that away."""
+        obj.is_staff = True if not change else obj.is_staff or obj.is_active
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if change:
+            form.give_endpoint_rights()
 
     @admin.action(description=_("Remove the second factor (lost phone)"))
     def remove_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:

@@ -10,15 +10,22 @@ django.setup(set_prefix=False)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (needs the apps to be loaded)
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
+from config.children import die_with_parent  # noqa: E402
 from config.memory import keep_what_is_loaded  # noqa: E402
+from config.origins import SameOrigin  # noqa: E402
 from config.pages import PagesHandler  # noqa: E402
-from matches.routing import websocket_urlpatterns  # noqa: E402
+from lobby import routing as lobby  # noqa: E402
+from matches import routing as matches  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": PagesHandler(),
-        "websocket": AllowedHostsOriginValidator(URLRouter(websocket_urlpatterns)),
+        "websocket": SameOrigin(
+            AllowedHostsOriginValidator(URLRouter(matches.websocket_urlpatterns + lobby.websocket_urlpatterns))
+        ),
     }
 )
 
+if os.environ.get("PARLEY_STACK"):
+    die_with_parent()
 keep_what_is_loaded()

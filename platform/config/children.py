@@ -59,6 +59,11 @@ def start(
     return _starter.submit(begin).result()
 
 
+def die_with_parent() -> None:
+    """Let the kernel kill this process when the one that started it dies: a web server's own processes."""
+    _libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
 def stop(process: subprocess.Popen[Any], *, how: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
     """Ask it to end; after `patience` seconds, kill it."""
     if process.poll() is None:

@@ -4,14 +4,51 @@ from __future__ import annotations
 
 import logging
 import re
+import time
+
+from django.db.utils import InterfaceError, OperationalError
 
 _SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/api/v1/results/)[^/\s?]+|(\?)\S+|(parley_[a-z0-9]{12}_)[\w-]+")
+
+
+AWAY = (OperationalError, InterfaceError)
+AWAY_SAYS = "the database is away"
+
+
+def without_secrets(text: str) -> str:
+    return _SECRET_PARTS.sub(lambda found: f"{found[1] or found[2] or found[3]}…", text)
 
 
 class HideTokens(logging.Filter):
     """Cuts participants' link tokens, tokens of the API and query strings (worker ids) out of what is logged."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg = _SECRET_PARTS.sub(lambda found: f"{found[1] or found[2] or found[3]}…", record.getMessage())
+        record.msg = without_secrets(record.getMessage())
         record.args = ()
+        return True
+
+
+class OneLinePerOutage(logging.Filter):
+    """Of a database that is away, one line a minute instead of a traceback for every request and task."""
+
+    SECONDS = 60.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told_at = -self.SECONDS
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info and isinstance(record.exc_info[1], AWAY):
+            why = type(record.exc_info[1]).__name__
+        elif record.getMessage().startswith(AWAY_SAYS):
+            why = ""
+        else:
+            return True
+        now = time.monotonic()
+        if now - self._told_at < self.SECONDS:
+            return False
+        self._told_at = now
+        if why:
+            record.msg, record.args = f"{AWAY_SAYS}: {why}", ()
+            record.exc_info = record.exc_text = None
         return True

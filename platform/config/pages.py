@@ -1,35 +1,81 @@
-"""Pages over ASGI, a bounded number at a time, each giving back what it took of the database."""
+"""Pages over ASGI: each request is one deed of one thread, of which there are few, with connections that last."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.db import connections
+from asgiref.sync import ThreadSensitiveContext
+from django.conf import settings
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.base import BaseHandler
+from django.http import FileResponse, HttpResponseBase
+from django.urls import set_script_prefix
 
-AT_ONCE = 32
-"""Requests of one process that are worked on at the same time; the others wait their turn."""
+T = TypeVar("T")
+_threads = ThreadPoolExecutor(settings.PAGE_THREADS, thread_name_prefix="page")
+"""Each keeps its connection to the database: as many as these, however many people come at once."""
 
 
 class PagesHandler(ASGIHandler):
-    """Django's handler gives each request a thread, and each thread a connection to the database, without end.
+    """Django's handler hands a request from the event loop to a thread and back for each middleware that it passes.
 
-    Hundreds of people who follow a link in the same moment would use up the connections that PostgreSQL
-    has, or wait longer than SQLite lets a transaction wait, and meet an error instead of a short delay.
-    A request takes its turn once its body is here, and is done with it when its answer is ready to be
-    sent, so a slow line on either side keeps nobody waiting. Its thread ends with it, so nobody could use
-    its connection again: it is closed at once, not when the garbage is collected.
+    It also makes that thread, and its connection to the database, anew for each request, without an upper bound:
+    hundreds of people who follow a link in the same moment would use up the connections that PostgreSQL has. Here
+    middleware and view run together in one of a few threads that last. A request takes its turn once its body is
+    here and is done with it when its answer is ready to be sent, so a slow line on either side keeps nobody waiting.
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self._turns = asyncio.Semaphore(AT_ONCE)
+        BaseHandler.__init__(self)
+        self.load_middleware()
 
-    async def run_get_response(self, request: ASGIRequest) -> Any:
-        async with self._turns:
-            try:
-                return await super().run_get_response(request)
-            finally:
-                await sync_to_async(connections.close_all, thread_sensitive=True)()
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async with ThreadSensitiveContext():  # of downloads, which are read while they are sent
+            await self.handle(scope, receive, send)
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        with body:
+            answering = asyncio.create_task(self._answer(scope, body, send))
+            gone = asyncio.create_task(self.listen_for_disconnect(receive))
+            await asyncio.wait([answering, gone], return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                answering.cancel()
+            gone.cancel()
+            await asyncio.gather(answering, gone, return_exceptions=True)
+        if not answering.cancelled():
+            answering.result()
+
+    async def _answer(self, scope: Any, body: Any, send: Any) -> None:
+        response = await _in_thread(lambda: self._respond(scope, body))
+        try:
+            await self.send_response(response, send)
+        finally:
+            if response.streaming:
+                await _in_thread(response.close)
+
+    def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
+        """The whole answer, but for files and streams, which are read while they are sent."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        response = refusal if request is None else self.get_response(request)
+        response._handler_class = self.__class__
+        if isinstance(response, FileResponse):
+            response.block_size = self.chunk_size
+        if not response.streaming:
+            response.close()
+        return response
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(_threads, contextvars.copy_context().run, work)

@@ -69,7 +69,7 @@ class PrivatePostgres:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.folder),
-            "max_connections": "200",
+            "max_connections": "100",  # as a server has that nobody has configured
         }
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

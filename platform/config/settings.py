@@ -12,9 +12,11 @@ from pathlib import Path
 
 import environ
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from config.errors import report_to
 from config.unfold import UNFOLD as UNFOLD
 from games import registry
 from marketplaces import kinds
@@ -29,7 +31,7 @@ def _kept_secret_key() -> str:
     kept = DATA_DIR / "secret_key"
     if not kept.exists():
         try:
-            DATA_DIR.mkdir(parents=True, exist_ok=True)
+            DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
             kept.touch(mode=0o600)
             kept.write_text(secrets.token_urlsafe(50))
         except OSError:
@@ -38,11 +40,19 @@ def _kept_secret_key() -> str:
 
 
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret_key()
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+"""Keys of before: what was signed or sealed with them is still read. Nothing new is."""
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000")
 BEHIND_TLS = SITE_URL.startswith("https://")
+if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
+    raise ImproperlyConfigured(
+        "SECRET_KEY is empty: in production the environment sets it (deploy/parley.env.example)."
+    )
+SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret_key()
+LOCAL_HOSTS = env.list("LOCAL_HOSTS", default=[] if BEHIND_TLS else ["127.0.0.1", "localhost", "::1"])
+"""Hosts of private networks that researchers may name: oTree servers, and stand-ins of marketplaces."""
 
 INSTALLED_APPS = [
     "unfold",
@@ -66,6 +76,7 @@ INSTALLED_APPS = [
     "quality",
     "opponents",
     "matches",
+    "lobby",
     "checks",
     "surveys",
     "payouts",
@@ -76,6 +87,8 @@ INSTALLED_APPS = [
     "collecting",
     "monitoring",
     "exports",
+    "reports",
+    "judging",
     "signin",
     "erasing",
     "paydesk",
@@ -85,6 +98,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "config.nulls.RefuseNulls",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -124,12 +138,16 @@ TEMPLATES = [
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'parley.sqlite3'}")}
 DATABASES["default"]["CONN_MAX_AGE"] = None
+# A connection that the server has dropped, in a restart, is replaced before it is used.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Deferred transactions that turn into writes fail at once under load; immediate ones queue.
+    # What is overwritten is gone from the file too.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000; "
+        "PRAGMA secure_delete=ON;",
     }
 else:
     # Statements that are sent again and again are prepared once per connection.
@@ -159,12 +177,15 @@ CELERY_TASK_DEFAULT_QUEUE = "turns"
 CELERY_TASK_ROUTES = {
     "collecting.drive": {"queue": "collections"},
     "collecting.sweep": {"queue": "default"},
+    "lobby.sweep": {"queue": "default"},
     "piloting.drive": {"queue": "collections"},
     "piloting.sweep": {"queue": "default"},
     "monitoring.tally": {"queue": "default"},
     "api.deliver": {"queue": "default"},
     "marketplaces.sync": {"queue": "default"},
     "payouts.pay": {"queue": "payouts"},
+    "reports.make": {"queue": "collections"},
+    "judging.judge": {"queue": "collections"},
     "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
@@ -181,6 +202,11 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "in
 SWEEP_SECONDS = 2
 CELERY_BEAT_SCHEDULE = {
     "sweep matches": {"task": "matches.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS * 2}},
+    "sweep lobbies": {
+        "task": "lobby.sweep",
+        "schedule": SWEEP_SECONDS,
+        "options": {"queue": "default", "expires": SWEEP_SECONDS * 2},
+    },
     "sweep collections": {
         "task": "collecting.sweep",
         "schedule": SWEEP_SECONDS,
@@ -194,7 +220,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep participants": {"task": "participants.sweep", "schedule": 15, "options": {"expires": 30}},
 }
 
-SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="")
+SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")
 """US dollars that models' calls may cost in a day, all studies together; empty: any amount."""
 
 PAY_LEASE_SECONDS = env.float("PAY_LEASE_SECONDS", default=300)
@@ -207,9 +233,18 @@ PAY_WAIT_SECONDS = env.float("PAY_WAIT_SECONDS", default=30)
 API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", default=240)
 """Calls of the API that one token may make in a minute."""
 
+PAGE_THREADS = env.int("PAGE_THREADS", default=4)
+"""Requests for pages that one web process works on at once, each with a connection to the database."""
+PLAY_THREADS = env.int("PLAY_THREADS", default=4)
+"""Moves and frames that one web process works on at once, likewise."""
+
 # ---- people and pages --------------------------------------------------------------------------------
 
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "signin.throttling.SlowGuessing",
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
@@ -219,14 +254,18 @@ REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=BEHIND_TLS)
 """Whether the admin asks everybody for a code from an authenticator app, beside the password."""
 OTP_TOTP_ISSUER = "Parley"
 
+JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", default=120)
+"""New ways through studies that one address may begin in an hour by links that anybody can type."""
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 """How many proxies in front add the visitor's address to X-Forwarded-For, where the web server does not read it."""
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
+SIGN_IN_FAILURES = 20
+"""In AXES_COOLOFF_TIME, of one address with all its names, and of one name from all addresses."""
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
-AXES_CLIENT_IP_CALLABLE = "signin.throttling.address_of"
+AXES_CLIENT_IP_CALLABLE = "recruiters.addresses.address_of"
 AXES_LOCKOUT_CALLABLE = "signin.throttling.barred"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
@@ -243,11 +282,16 @@ LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = True
+WHITENOISE_USE_FINDERS = not BEHIND_TLS
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    # In production `collectstatic` names files by their content, so browsers keep them for good, and compresses them.
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if BEHIND_TLS
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
     # Datasets wait here for their download; the web servers and collections' workers share the folder.
     "datasets": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -282,8 +326,10 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = BEHIND_TLS
-SECURE_HSTS_PRELOAD = BEHIND_TLS
+# Other servers of the domain may have no TLS; only its owner knows.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # the two above
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -292,10 +338,30 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "filters": {"hide tokens": {"()": "config.logs.HideTokens"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["hide tokens"]}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
+    },
+    "filters": {
+        "hide tokens": {"()": "config.logs.HideTokens"},
+        "one line": {"()": "config.logs.OneLinePerOutage"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": env.str("LOG_FORMAT", default="line"),
+            "filters": ["one line", "hide tokens"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
     # django-axes writes names and addresses into its warnings; the audit log has what matters.
     "loggers": {"django": {"handlers": [], "propagate": True}, "axes": {"level": "ERROR"}},
 }
+
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+"""The bearer token with which Prometheus reads /metrics; empty: there is no such page."""
+if SENTRY_DSN := env.str("SENTRY_DSN", default=""):
+    report_to(SENTRY_DSN)

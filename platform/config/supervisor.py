@@ -30,6 +30,8 @@ COLLECTIONS_AT_ONCE = 4
 PRIVATE = 0o077
 """The umask of everything that writes people's data."""
 PROBE = 0.1
+LARGEST_MESSAGE = 64 * 1024
+"""Bytes of one message of a socket."""
 
 
 class StackError(RuntimeError):
@@ -55,7 +57,8 @@ class Stack:
     "collector" and "beat".
 
     Without `database_url` the data are in SQLite in `data_dir`; without `redis_url` a private Valkey
-    is started. `web_port` is the first port to try, 0 any. `environment` is added to the children's.
+    is started. `web_port` is the first port to try, 0 any; `web_processes` share it. `environment` is added to the
+    children's.
     With `local_model` a small language model is served too (service "model", made by deploy/setup/llm.sh)
     at `model_url`. `say` is told when a service dies. Use as a context manager, or call `start` and `stop`.
     """
@@ -67,7 +70,8 @@ class Stack:
         database_url: str | None = None,
         redis_url: str | None = None,
         web_port: int = 0,
-        worker_concurrency: int = 64,
+        web_processes: int = 1,
+        worker_concurrency: int = 12,
         without: Iterable[str] = (),
         local_model: bool = False,
         environment: Mapping[str, str] | None = None,
@@ -78,6 +82,7 @@ class Stack:
         self.redis_url = redis_url
         self.wanted_port = web_port
         self.port = 0
+        self.web_processes = web_processes
         self.worker_concurrency = worker_concurrency
         self.services: dict[str, Service] = {}
         self._without = set(without)
@@ -89,6 +94,7 @@ class Stack:
         self._stopping = threading.Event()
         self._keeper: threading.Thread | None = None
         self._lock: IO[str] | None = None
+        self._held_port: socket.socket | None = None
         self._redis: PrivateRedis | None = None
         self._caller: subprocess.Popen[str] | None = None
 
@@ -119,6 +125,7 @@ class Stack:
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
             "PYTHONUNBUFFERED": "1",
+            "PARLEY_STACK": "1",
             "PARLEY_DATA": str(self.data_dir),
             "REDIS_URL": self.redis_url or "",
             "SITE_URL": self.url,
@@ -142,10 +149,12 @@ class Stack:
         Raises:
             StackError: saying what did not come up; nothing is left running.
         """
-        (self.data_dir / "static").mkdir(parents=True, exist_ok=True)
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.data_dir.chmod(0o700)
+        (self.data_dir / "static").mkdir(exist_ok=True)
         self._lock_folder()
         try:
-            self.port = free_port(self.wanted_port)
+            self.port, self._held_port = hold_port(self.wanted_port)
             if self.redis_url is None:
                 self._redis = PrivateRedis(self.data_dir)
                 self.redis_url = self._redis.url
@@ -177,6 +186,8 @@ class Stack:
                 children.stop(service.process, how=service.how)
         if self._redis is not None:
             self._redis.stop()
+        if self._held_port is not None:
+            self._held_port.close()
         if self._lock is not None:
             self._lock.close()
 
@@ -285,7 +296,16 @@ class Stack:
 
     def _commands(self) -> dict[str, list[str]]:
         uvicorn = ["--host", HOST, "--port", str(self.port), "--lifespan", "off", "--ws", "websockets-sansio"]
-        uvicorn += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "3"]
+        uvicorn += ["--ws-max-size", str(LARGEST_MESSAGE), "--ws-per-message-deflate", "false"]
+        uvicorn += [
+            "--workers",
+            str(self.web_processes),
+            "--no-access-log",
+            "--log-level",
+            "warning",
+            "--timeout-graceful-shutdown",
+            "3",
+        ]
         alone = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "warning"]
         worker = ["-P", "threads", "-c", str(self.worker_concurrency), "-Q", "turns,default,payouts", *alone]
         collector = ["-P", "threads", "-c", str(COLLECTIONS_AT_ONCE), "-Q", "collections", *alone]
@@ -365,3 +385,21 @@ def free_port(wanted: int = 0) -> int:
                 continue
             return port
     raise StackError(f"no free port from {wanted} on")
+
+
+def hold_port(wanted: int = 0) -> tuple[int, socket.socket]:
+    """A free port, and a socket that keeps it from other stacks until it is closed.
+
+    The web server binds its port only seconds later. Meanwhile a name among the kernel's abstract sockets stands
+    for the port; it goes with the process, however that ends.
+    """
+    while True:
+        port = free_port(wanted)
+        held = socket.socket(socket.AF_UNIX)
+        try:
+            held.bind(f"\0parley-port-{port}")
+        except OSError:
+            held.close()
+            wanted = wanted and port + 1
+            continue
+        return port, held

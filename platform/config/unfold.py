@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -47,6 +48,7 @@ UNFOLD: dict[str, Any] = {
             "950": "oklch(21% .035 208)",
         },
     },
+    "SCRIPTS": [lambda request: static("parley/admin.js")],
     "ACCOUNT": {"navigation": [{"title": _("Second factor"), "link": reverse_lazy("signin:second_factor")}]},
     "SIDEBAR": {
         "show_search": False,

@@ -5,13 +5,18 @@ from django.urls import include, path, re_path
 
 from api.site import api, no_such_operation
 from config.views import health, home, not_found
+from monitoring.readiness import metrics, ready
 
 urlpatterns = [
     path("", home, name="home"),
     path("health/", health, name="health"),
+    path("health/ready", ready, name="ready"),
+    path("metrics", metrics),
     path("admin/second-factor/", include("signin.urls")),
     path("admin/erase/", include("erasing.urls")),
     path("admin/exports/", include("exports.urls")),
+    path("admin/reports/", include("reports.urls")),
+    path("admin/judging/", include("judging.urls")),
     # The admin's own short cut from any object to its page would hand out participants' personal links.
     path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/monitor/", include("monitoring.urls")),
@@ -22,6 +27,7 @@ urlpatterns = [
     path("join/", include("studies.urls")),
     path("p/", include("participants.urls")),
     path("p/", include("matches.urls")),
+    path("p/", include("lobby.urls")),
     path("p/", include("quality.urls")),
 ]
 

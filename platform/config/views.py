@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from django.db import connection
+import sys
+
+from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
+
+AWAY = (OperationalError, InterfaceError)
+AGAIN = 5
+"""Seconds after which a page that found no database tries again."""
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -26,4 +32,11 @@ def not_found(request: HttpRequest, exception: Exception | None, **named: str) -
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return render(request, "500.html", status=500)
+    """What went wrong, without details; while the database is away, a page that tries again by itself."""
+    if not isinstance(sys.exc_info()[1], AWAY):
+        return render(request, "500.html", status=500)
+    again = request.get_full_path() if request.method in ("GET", "HEAD") else request.path
+    page = render(None, "503.html", {"again": again, "seconds": AGAIN}, status=503)
+    page["Retry-After"] = str(AGAIN)
+    page["Cache-Control"] = "no-store"
+    return page

@@ -8,12 +8,13 @@ Everything that is a figure stays: moves, payoffs, metrics, times, costs, what i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -33,13 +34,17 @@ from recruiters.models import Identity, LabCode
 from rights.parts import whole_of
 from studies.models import Study
 
+log = logging.getLogger(__name__)
 ERASED = "[erased]"
 KEPT_OF_CALLS = frozenset(
     "provider model parameters try_number latency answered_by input_tokens output_tokens request_id stop endpoint "
-    "strategy seed prompt_sha256 structured rung attempt streamed first_text refused short".split()
+    "strategy seed prompt_sha256 structured rung attempt streamed first_text refused short "
+    "purpose cached_tokens conversation offered answering".split()
 )
 """What of a call's record tells nothing of what was said; everything else is replaced."""
 
+KEPT_OF_TOOLS = frozenset("size fault kind".split())
+"""The same of each tool that was called in it."""
 
 SHORTEST_NAME = 3
 """Letters of a part of somebody's name that is looked for by itself."""
@@ -122,7 +127,18 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
     details = {"reason": traces.scrub(reason, ERASED), **asdict(done)}
     for way in ways:
         audit.record(deed=Deed.ERASED, who=by, target=way, of=study, details=details)
+    transaction.on_commit(_empty_the_journal)
     return done
+
+
+def _empty_the_journal() -> None:
+    """SQLite keeps what was overwritten in its write-ahead log until that is begun anew."""
+    if connection.vendor == "sqlite":
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except OperationalError:
+            log.warning("SQLite's write-ahead log is in use: what was erased leaves it at its next checkpoint")
 
 
 def _matches_of(ways: list[Enrolment]) -> Any:
@@ -215,12 +231,22 @@ def _erase_calls(match: Match, traces: Traces) -> int:
         record = {
             name: traces.without(value, ERASED) if name in KEPT_OF_CALLS else replaced(value, ERASED)
             for name, value in call.record.items()
-            if name != "messages"
+            if name not in ("messages", "tools")
         }
+        offered = call.record.get("offered", ())
+        record["tools"] = [_tool(tool, offered, traces) for tool in call.record.get("tools", ())]
         record["messages"] = [_said(message, traces) for message in call.record.get("messages", [])]
-        Call.objects.filter(pk=call.pk).update(record=record)
+        Call.objects.filter(pk=call.pk).update(record=record, answer=record.get("answer"))
         rewritten += 1
     return rewritten
+
+
+def _tool(tool: Mapping[str, Any], offered: Collection[str], traces: Traces) -> dict[str, Any]:
+    """A call of a tool without what was written and answered; a name that no tool has is what a model wrote."""
+    kept = {*KEPT_OF_TOOLS, *(["name"] if tool.get("name") in offered else [])}
+    return {
+        name: traces.without(value, ERASED) if name in kept else replaced(value, ERASED) for name, value in tool.items()
+    }
 
 
 def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
@@ -236,5 +262,5 @@ def _forget(way: Enrolment) -> None:
         LabCode.objects.filter(study=identity.study, code__in=[identity.proof, identity.worker]).delete()
         identity.delete()
     Enrolment.objects.filter(pk=way.pk).update(
-        display_name="", token=new_token(), completion_code="", return_to="", erased_at=timezone.now()
+        display_name="", token=new_token(), completion_code="", return_to="", refusal=None, erased_at=timezone.now()
     )

@@ -19,6 +19,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
 from erasing import services
 from participants.models import Enrolment
+from rights.admin import trail
 from rights.parts import may, visible
 from rights.roles import Role
 
@@ -68,6 +69,7 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
         return page
     context = {
         **admin.site.each_context(request),
+        **trail(person, here=_("Erase")),
         "title": _("Erase {person}").format(person=person),
         "person": person,
         "owed": owed,

@@ -7,11 +7,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from django.core.files import File
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, close_old_connections, connections, transaction
+from django.db.models import Model
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -34,7 +35,9 @@ _LOST = timedelta(seconds=30)
 """After this long a task that nobody took is sent again."""
 
 
-def ask_for(made: Study | Collection, formats: Iterable[str] = USUAL) -> tuple[Dataset, bool]:
+def ask_for(
+    made: Study | Collection, formats: Iterable[str] = USUAL, *, excluded: bool = False
+) -> tuple[Dataset, bool]:
     """Have a dataset written; returns it and whether it is new: one that is under way is returned as it is.
 
     Raises:
@@ -48,7 +51,7 @@ def ask_for(made: Study | Collection, formats: Iterable[str] = USUAL) -> tuple[D
         return under_way, False
     try:
         with transaction.atomic():
-            asked = Dataset.objects.create(**of(made), formats=wanted)
+            asked = Dataset.objects.create(**of(made), formats=wanted, excluded=excluded)
             _send(asked)
     except IntegrityError:  # somebody else asked at the same moment
         return Dataset.objects.get(**of(made), state__in=_UNFINISHED), False
@@ -57,7 +60,8 @@ def ask_for(made: Study | Collection, formats: Iterable[str] = USUAL) -> tuple[D
 
 def kept(made: Study | Collection) -> list[Dataset]:
     """The newest datasets of a study or collection, as they stand, the newest first."""
-    return [refreshed(dataset) for dataset in Dataset.objects.filter(**of(made)).select_related(*of(made))[:SHOWN]]
+    newest = Dataset.objects.filter(**of(made)).select_related(*of(made), "report")[:SHOWN]
+    return [refreshed(dataset) for dataset in newest]
 
 
 def stop(dataset: Dataset) -> bool:
@@ -93,7 +97,7 @@ def write(dataset_id: int) -> None:
         return
     dataset = Dataset.objects.select_related("study", "collection").get(pk=dataset_id)
     try:
-        with _heard_from(dataset):
+        with heard_from(dataset):
             _write(dataset)
     except ExportError as error:
         _fail(dataset, str(error))
@@ -115,7 +119,7 @@ def forget(study: Study) -> int:
 
 def _write(dataset: Dataset) -> None:
     name = str(dataset)
-    pack, manifest = packed(dataset.made, name, dataset.formats, tell=teller(dataset))
+    pack, manifest = packed(dataset.made, name, dataset.formats, excluded=dataset.excluded, tell=teller(dataset))
     with pack:
         digest = hashlib.file_digest(pack, "sha256").hexdigest()
         size = pack.tell()
@@ -173,14 +177,16 @@ def _send(dataset: Dataset) -> None:
 
 
 @contextmanager
-def _heard_from(dataset: Dataset) -> Iterator[None]:
-    """Say now and then that the writer lives."""
+def heard_from(row: Model) -> Iterator[None]:
+    """Say now and then, in the column alive_at of a dataset or report, that its maker lives."""
     done = threading.Event()
 
     def beat() -> None:
         try:
             while not done.wait(SILENT.total_seconds() / 6):
-                Dataset.objects.filter(pk=dataset.pk).update(alive_at=timezone.now())
+                close_old_connections()
+                with suppress(OperationalError, InterfaceError):  # the database is away: it is told when it is back
+                    type(row)._default_manager.filter(pk=row.pk).update(alive_at=timezone.now())
         finally:
             connections.close_all()
 

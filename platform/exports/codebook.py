@@ -36,6 +36,7 @@ TRANSCRIPT: tuple[Column, ...] = tuple(
         ),
         ("payoffs", "json", "Payoff of each role.", "the game's money", ""),
         ("metrics", "json", "Results of the match as the game's rules define them.", "", "null where it has no value"),
+        ("in_dataset", "boolean", "Whether the match passed the gate; false only where those were asked for.", "", ""),
     ]
 )
 """The keys of a line of transcripts.jsonl, in order."""
@@ -56,13 +57,14 @@ def markdown(tables: Iterable[Table], *, title: str, notice: str) -> Iterator[st
     """The codebook as a document to read, piece by piece."""
     yield f"# {_line(title)}: codebook\n\n{notice}\n\n"
     yield (
-        "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO 8601 "
-        "and UTC) and, under the same names with the ending .parquet, Parquet files with the same values. There "
-        "identifier, choice, text and json are strings as they were written (without the apostrophe before what a "
-        "spreadsheet would take for a formula, and with empty texts told from no value), number is a double, integer "
-        "an int64, boolean a bool, time a timestamp in microseconds and UTC. transcripts.jsonl holds one match a line "
-        "as JSON; the numbers of matches, decisions and messages can be computed from it again. "
-        "manifest.json holds the SHA-256 of every file.\n"
+        "Tables are CSV files (UTF-8, RFC 4180, a header line, empty for no value, decimal points, times in ISO "
+        "8601 and UTC, booleans as TRUE and FALSE, which R and pandas read as such) and, under the same names "
+        "with the ending .parquet, Parquet files with the same values. There identifier, choice, text and json "
+        "are strings as they were written (without the apostrophe before what a spreadsheet would take for a "
+        "formula, and with empty texts told from no value), number is a double, integer an int64, boolean a bool, "
+        "time a timestamp in microseconds and UTC. transcripts.jsonl holds one match a line as JSON; the numbers "
+        "of matches, decisions and messages can be computed from it again. manifest.json holds the SHA-256 of "
+        "every file.\n"
     )
     for table in tables:
         yield f"\n## {table.file}\n\n{table.meaning}\n\n" + _grid(table.columns)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collecting.models import Collection, Item
+from collecting.planning import wanted
+from exports.csvsafe import compact_json
 from exports.events import logs_of
+from exports.sources import Source
 from exports.ways import Place, Played, Reading, Seated
 from matches.models import Match, Seat
 
@@ -20,23 +23,48 @@ def collected(
     Args:
         first, last: only the items with numbers from and to here.
     """
-    items = Item.objects.filter(collection=collection).order_by("number")
-    if last is not None:
-        items = items.filter(number__lte=last)
-    after = first - 1
-    while portion := list(items.filter(number__gt=after)[:CHUNK]):
+    cells = cells_of(reading.source)
+    last = collection.planned if last is None else last
+    for after in range(first - 1, last, CHUNK):
+        portion = _items(collection, after + 1, min(last, after + CHUNK))
         begun = [item.match_id for item in portion if item.match_id is not None]
         # Not prefetched: rows that point at each other stay in memory until they are searched for.
         matches = Match.objects.defer("snapshot", "turns", "texts", "timers").in_bulk(begun)
         logs = logs_of(begun)
         seats: dict[int, list[Seated]] = {}
-        for match, role, agent in Seat.objects.filter(match_id__in=begun).values_list("match_id", "role", "agent"):
-            seats.setdefault(match, []).append(Seated(role, agent))
+        sat = Seat.objects.filter(match_id__in=begun).values_list(
+            "match_id", "role", "agent", "label", "settings", "delay"
+        )
+        for match, *seat in sat:
+            seats.setdefault(match, []).append(Seated(*seat))
         for item in portion:
             if item.match_id is None:
                 yield item, None
                 continue
-            place = Place(version=1, name=item.name, unverified=item.unverified, names=tuple(item.names))
             key = item.match_id
+            place = Place(
+                version=1,
+                cell=cells.get(compact_json(matches[key].config)),
+                name=item.name,
+                unverified=item.unverified,
+                names=tuple(item.names),
+                repetition=_repetition(collection, item.number),
+                environment=collection.content.get("environment", ""),
+            )
             yield item, Played(reading, matches[key], place, logs.get(key, []), seats.get(key, []))
-        after = portion[-1].number
+
+
+def _items(collection: Collection, first: int, last: int) -> list[Item]:
+    """The items with these numbers, those that nobody has begun included."""
+    rows = {row.number: row for row in collection.items.filter(number__gte=first, number__lte=last)}
+    return [rows.get(number) or Item(collection=collection, number=number) for number in range(first, last + 1)]
+
+
+def cells_of(source: Source) -> dict[str, int]:
+    """The number of each of a collection's configurations, by the configuration as JSON."""
+    return {compact_json(cell["config"]): cell["cell"] for cell in source.cells()}
+
+
+def _repetition(collection: Collection, number: int) -> int | None:
+    """How often the match's configuration and line-up had been wanted before, and once more; None of imported ones."""
+    return wanted(collection, number).repetition if "repetitions" in collection.content else None

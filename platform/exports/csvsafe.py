@@ -14,6 +14,8 @@ from typing import Any
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f"
 _HARMLESS = '{["('
 """Signs with which JSON and other words begin that are no formula."""
+_WITHIN = re.compile(rf"([;\t\r\n][\s{_INVISIBLE}]*)(?=[=+\-@＝＋－＠])")
+"""Where a program that takes semicolons, tabs or line ends for the ends of cells would begin a formula."""
 _FORMULA = re.compile(rf"[\s{_INVISIBLE}]*[=+\-@＝＋－＠]|[{_INVISIBLE}]*[\t\r\n]")
 
 
@@ -35,7 +37,7 @@ def plain(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return "TRUE" if value else "FALSE"  # as R and pandas both read them
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, Decimal):
@@ -46,11 +48,16 @@ def plain(value: Any) -> str:
 def defused(text: str) -> str:
     """`text` with an apostrophe before it where a spreadsheet would read a formula.
 
-    Blanks and invisible characters before the sign do not help it; a leading tab or line end counts too.
+    Blanks and invisible characters before the sign do not help it; a leading tab or line end counts too, and so
+    does what follows a semicolon, a tab or a line end: not every program reads the same separators.
     """
-    if text[:1].isalnum() or text[:1] in _HARMLESS:
-        return text
-    return f"'{text}" if _FORMULA.match(text) else text
+    within = _WITHIN.sub(r"\1'", text)
+    return f"'{within}" if begins_a_formula(text) else within
+
+
+def begins_a_formula(text: str) -> bool:
+    """Whether a spreadsheet that reads the cell whole would take it for a formula."""
+    return not (text[:1].isalnum() or text[:1] in _HARMLESS) and _FORMULA.match(text) is not None
 
 
 def compact_json(value: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from django.utils import timezone
 
 from collecting.models import Collection
+from collecting.ratings import ratings_of
 from exports import codebook, figure, gate, glee_files, manifest, portions, readme, versions
 from exports.csvsafe import cell, encoded
 from exports.folder import PIECES, Folder
@@ -21,7 +22,8 @@ from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
 from exports.manifest import Manifest
 from exports.pieces import Joined, join
 from exports.portions import tables_for
-from exports.sources import Source
+from exports.sources import CollectionSource, Source
+from exports.tables import ratings
 from exports.ways import Reading
 from studies import freezing
 from studies.models import Study
@@ -42,6 +44,7 @@ def export(
     formats: Iterable[str] = USUAL,
     *,
     overwrite: bool = False,
+    excluded: bool = False,
     tell: Callable[[Progress], None] = lambda progress: None,
     processes: int | None = None,
     helping: bool = False,
@@ -51,6 +54,7 @@ def export(
     Args:
         formats: names of `FORMATS`.
         overwrite: replace the dataset that is there.
+        excluded: write what the gate keeps out too, flagged.
         tell: called now and then while it is written; what it raises ends the writing.
         processes: None: as many as there are cores and work for; 1: only this one.
         helping: this process is one of them, as it has nothing else to do; else it only puts together what they write.
@@ -60,14 +64,15 @@ def export(
         FlowMismatch, OddValue: a defect of ours; no manifest was written.
     """
     wanted = checked(formats)
-    reading = reading_of(made)
+    reading = reading_of(made, excluded=excluded)
     for name in wanted:
         FORMATS[name].refuse(reading)
     tables = tables_for(reading)
     with Folder(Path(folder), names=_every_name(tables), overwrite=overwrite) as target:
-        flow = _write_data(reading, tables, target, wanted, tell, processes, helping).as_dict()
+        counted = _write_data(reading, tables, target, wanted, tell, processes, helping)
+        flow = counted.as_dict()
         said = readme.as_data(readme.publication_of(reading.source.made), title=reading.source.title)
-        _write_about(reading, tables, target, wanted, flow)
+        _write_about(reading, tables, target, wanted, counted)
         target.close()
         _write_readme(reading, tables, target, flow, said)
         target.close()
@@ -76,14 +81,24 @@ def export(
     return listed
 
 
-def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None) -> Reading:
+def reading_of(made: Study | Collection | Source, cutoff: datetime | None = None, *, excluded: bool = False) -> Reading:
     """What there is to write, as of `cutoff` (now, if nothing is said)."""
-    return portions.reading_of(made, cutoff or timezone.now())
+    return portions.reading_of(made, cutoff or timezone.now(), excluded=excluded)
 
 
 def _every_name(tables: Tables) -> list[str]:
     of_formats = [name for made in FORMATS.values() for name in made.names(tables)]
-    return [*of_formats, "codebook.md", "flow.json", figure.FILE, versions.FILE, readme.FILE, glee_files.TREE]
+    return [
+        *of_formats,
+        "ratings.csv",
+        "ratings.parquet",
+        "codebook.md",
+        "flow.json",
+        figure.FILE,
+        versions.FILE,
+        readme.FILE,
+        glee_files.TREE,
+    ]
 
 
 # ---- the data ----------------------------------------------------------------------------------------
@@ -118,15 +133,21 @@ def _write_data(
 
 
 def _write_about(
-    reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], flow: dict[str, Any]
+    reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], counted: gate.Flow
 ) -> None:
+    flow = counted.as_dict()
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.drawn(flow, title=f"{reading.source.title}: flow"))
+    rated = ratings_of(reading.source.made) if isinstance(reading.source, CollectionSource) else []
     described = [*tables.values(), *(table for made in named(formats) for table in made.own(reading))]
-    for name, rows in zip(ABOUT, (list(_counted(flow)), list(codebook.entries(described))), strict=True):
+    described += [ratings()] if rated else []
+    about = (list(_counted(flow)), list(codebook.entries(described)), list(_cells(reading, counted)))
+    whole = [*((tables[name], rows) for name, rows in zip(ABOUT, about, strict=True))]
+    whole += [(ratings(), rated)] if rated else []
+    for table, rows in whole:
         for made in named(formats):
             if made.about is not None:
-                made.about(target, tables[name], rows)
+                made.about(target, table, rows)
     document = target.open("codebook.md")
     for piece in codebook.markdown(described, title=reading.source.title, notice=_notice(reading)):
         document.write(encoded(piece))
@@ -150,6 +171,12 @@ def _counted(flow: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
         yield stage["stage"], "reached", stage["reached"]
         for reason, count in stage["left"].items():
             yield stage["stage"], reason, count
+
+
+def _cells(reading: Reading, counted: gate.Flow) -> Iterator[dict[str, Any]]:
+    for row in reading.source.cells():
+        counts = ("participants", "matches", "matches_in_dataset")
+        yield row | {what: counted.cells[row["version"], row["cell"], what] for what in counts}
 
 
 def _notice(reading: Reading) -> str:
@@ -185,6 +212,7 @@ def _manifest(
             for version in source.versions()
         ),
         formats=formats,
+        include=("excluded",) if reading.excluded else (),
         files=files,
         counts={name: entry.rows for name, entry in files.items() if entry.rows is not None},
         flow=flow,

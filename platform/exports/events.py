@@ -25,6 +25,7 @@ class Logged(NamedTuple):
     at: datetime
     asked_at: datetime | None
     shown_at: datetime | None
+    refused: int
 
 
 def logs_of(matches: Iterable[int]) -> dict[int, list[Logged]]:
@@ -33,13 +34,13 @@ def logs_of(matches: Iterable[int]) -> dict[int, list[Logged]]:
     rows = (
         Event.objects.filter(match_id__in=list(matches))
         .order_by("match_id", "number")
-        .values_list("match_id", "number", "kind", *written.values())
+        .values_list("match_id", "number", "kind", "refused", *written.values())
     )
     logs: dict[int, list[Logged]] = {}
-    for match, number, kind, data, at, asked_at, shown_at in rows.iterator(chunk_size=2000):
+    for match, number, kind, refused, data, at, asked_at, shown_at in rows.iterator(chunk_size=2000):
         if (log := logs.get(match)) is None:
             log = logs[match] = []
-        log.append(Logged(number, kind, json.loads(data), *map(_moment, (at, asked_at, shown_at))))
+        log.append(Logged(number, kind, json.loads(data), *map(_moment, (at, asked_at, shown_at)), refused))
     return logs
 
 

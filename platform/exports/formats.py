@@ -25,7 +25,7 @@ from exports.ways import Played, Reading, Way
 
 ALWAYS = ("excluded", "flow", "codebook")
 """Tables that every dataset has as CSV, whatever its formats."""
-ABOUT = ("flow", "codebook")
+ABOUT = ("flow", "codebook", "cells")
 """Tables about the dataset itself, written when all others are."""
 BATCH = 500
 """Rows that are written at once."""
@@ -185,7 +185,7 @@ class GleeSink(Sink):
         self._pieces = pieces
 
     def match(self, match: Played) -> None:
-        for line in glee_files.write_game(match, self._pieces.target):
+        for line in glee_files.write_game(match, self._pieces.target) if not match.reasons else ():
             self._listing.write(line)
             self._pieces.rows[glee_files.LISTING] += 1
 

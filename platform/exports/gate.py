@@ -17,7 +17,10 @@ REASONS: Mapping[str, str] = {
     "failed_quiz": "The quiz after the game was not answered rightly.",
     "timed_out": "The participant was there but did not move within the time and the extra time.",
     "dropped_out": "The participant left without a word.",
-    "opponent_failed": "The other player failed, through no fault of the participant.",
+    "opponent_failed": "The other player failed, or the researchers ended the match; no fault of the participant.",
+    "partner_left": "Another person left the match, which ended with it.",
+    "no_partner": "Too few people came to begin a match.",
+    "replaced": "The participant fell silent or left, and an agent took the seat.",
     "screened_out": "The participant is not among those whom the study asks for.",
     "returned": "The participant gave the assignment back to the recruiter.",
     "withdrew": "The participant chose to leave.",
@@ -55,6 +58,9 @@ _ENDED_WITHOUT_DATA = (
     "timed_out",
     "dropped_out",
     "opponent_failed",
+    "partner_left",
+    "no_partner",
+    "replaced",
     "screened_out",
     "returned",
     "withdrew",
@@ -118,7 +124,13 @@ def match_reasons(match: MatchFacts, *, demonstration: bool) -> frozenset[str]:
         reasons.add("match_not_finished")
     if match.purpose == "pilot" or (match.purpose == "demo" and not demonstration):
         reasons.add(match.purpose)
-    for mover in match.moved_for_others:
+    return substitutes(match.moved_for_others) | reasons
+
+
+def substitutes(movers: Iterable[str]) -> frozenset[str]:
+    """The reasons that moves made in a player's place give."""
+    reasons = set()
+    for mover in movers:
         if mover == "clock":
             reasons.add("clock_move")
         elif mover.startswith("script:"):
@@ -163,6 +175,12 @@ class Flow:
     matches: int = 0
     unverified: int = 0
     kept_out: Counter[str] = field(default_factory=Counter)
+    cells: Counter[tuple[int, int | None, str]] = field(default_factory=Counter)
+    """What was counted of each cell, by version, number and "participants", "matches" or "matches_in_dataset"."""
+
+    def count_cell(self, version: int, cell: int | None, what: str) -> None:
+        """One more participant or match of a cell; stands in cells.csv alone."""
+        self.cells[version, cell, what] += 1
 
     def count(self, *, stage: str, reasons: tuple[str, ...]) -> None:
         """One more participant who came as far as `stage`; without reasons they are in the dataset."""
@@ -189,6 +207,7 @@ class Flow:
         self.matches += other.matches
         self.unverified += other.unverified
         self.kept_out.update(other.kept_out)
+        self.cells.update(other.cells)
 
     @property
     def matches_seen(self) -> int:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 FILE = "manifest.json"
 FORMAT = "parley-dataset"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 NOTICE = "Data of a study on Parley."
 DEMONSTRATION_NOTICE = (
@@ -50,6 +50,8 @@ class Manifest(BaseModel):
     software: Mapping[str, str]
     versions: tuple[Mapping[str, Any], ...]
     formats: tuple[str, ...]
+    include: tuple[str, ...] | None = None
+    """What is in it beside what passed the gate: "excluded"."""
     files: Mapping[str, FileEntry]
     counts: Mapping[str, int]
     flow: Mapping[str, Any]
@@ -57,7 +59,7 @@ class Manifest(BaseModel):
 
     def rendered(self) -> str:
         """The one text that this manifest is written as, its own hash included."""
-        older = set() if self.publication is not None else {"publication"}
+        older = {name for name in ("publication", "include") if getattr(self, name) is None}
         content = self.model_dump(mode="json", exclude={"sha256", *older})
         return _pretty({**content, "sha256": hashlib.sha256(_pretty(content).encode()).hexdigest()})
 

@@ -59,6 +59,7 @@ class Dataset(_OfOne):
     state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(_("reason"), max_length=400, blank=True)
     formats = models.JSONField(_("formats"), default=list)
+    excluded = models.BooleanField(_("with what is excluded"), default=False)
     asked_at = models.DateTimeField(_("asked for"), default=timezone.now)
     alive_at = models.DateTimeField(null=True, help_text=_("when its writer was last heard from"))
     ended_at = models.DateTimeField(_("ended"), null=True)

@@ -38,10 +38,11 @@ def wide_table(reading: Reading) -> Table:
     """The table of a study; a row is about a `Way`, and rows are written in the order of people's coming."""
     source = reading.source
     assert isinstance(source, StudySource)
-    number = _Numbering(reading.placements(logs=False)).of
+    numbering = _Numbering(reading.placements(logs=False))
+    number = numbering.of
     columns = [*_participant(number), *_session(source.study)]
     for round_number in range(1, _rounds_of(source.study) + 1):
-        columns += _round(round_number, number)
+        columns += _round(round_number, numbering.of, numbering.first_of)
     return Table(
         NAME,
         "One row per person who was given a place, in the dataset or not, with the columns of oTree's own file "
@@ -53,7 +54,7 @@ def wide_table(reading: Reading) -> Table:
 def _rounds_of(study: Study) -> int:
     """How many matches a way through the study has at most, the same in all cells of a version; at least one."""
     firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
-    ways = [steps_of(version, cell) for version, cell in firsts if cell is not None]
+    ways = [steps_of(version, cell, cell.people[0]) for version, cell in firsts if cell is not None]
     return max((sum(step["kind"] == "match" for step in way) for way in ways), default=1)
 
 
@@ -72,6 +73,13 @@ class _Numbering:
         if way is not self._last:
             self._last, self._number = way, self._number + 1
         return self._number
+
+    def first_of(self, match: Played | None) -> int:
+        """The lowest number among a match's people; 1 without a match."""
+        if match is None:
+            return 1
+        theirs = self._everybody.filter(enrolment__in=match.people).order_by("pk").values_list("pk", flat=True)
+        return self._everybody.filter(pk__lt=theirs[0]).count() + 1
 
 
 # ---- the columns, in oTree's order -----------------------------------------------------------------------
@@ -119,7 +127,7 @@ def _session(study: Study) -> Iterator[Column]:
         yield Column(f"session.{name}", kind, meaning, read)
 
 
-def _round(number: int, id_of: Callable[[Way], int]) -> Iterator[Column]:
+def _round(number: int, id_of: Callable[[Way], int], first_of: Callable[[Played | None], int]) -> Iterator[Column]:
     def owed(way: Way) -> dict[str, int] | None:
         """What is owed, in the round that it is owed for."""
         return way.owed if number == max(len(way.matches), 1) else None
@@ -128,16 +136,27 @@ def _round(number: int, id_of: Callable[[Way], int]) -> Iterator[Column]:
         return lambda way: read(way) if owed(way) is not None else None
 
     def match(way: Way) -> Played | None:
-        played = way.matches[number - 1] if number <= len(way.matches) else None
-        return played if played is not None and not played.reasons else None
+        played = _sat_in(way, number)
+        inside = played is not None and not played.reasons and not played.reasons_of(way.enrolment)
+        return played if inside else None
+
+    def role(way: Way) -> str | None:
+        sat_in = _sat_in(way, number)
+        return way.role_in(sat_in) if owed(way) is not None or (sat_in and way.owed is not None) else None
 
     def payoff(way: Way) -> float | None:
         found = match(way)
-        reached = (found.match.payoffs or {}).get(way.cell.role) if found else None
+        reached = (found.match.payoffs or {}).get(way.role_in(found)) if found else None
         return None if reached is None else float(reached)
 
     described: list[tuple[str, Kind, str, Reader, str]] = [
-        ("player.id_in_group", "integer", "As participant.id_in_session: everybody is in one group.", id_of, ""),
+        (
+            "player.id_in_group",
+            "integer",
+            "Place among the people of the match, from 1; where people never meet, as participant.id_in_session.",
+            lambda w: _place(w, number) or id_of(w),
+            "",
+        ),
         ("player.role", "text", "Empty: the role is in parley_role.", _nothing, ""),
         ("player.payoff", "number", "What is owed for this round.", lambda w: _money(owed(w)), "the currency"),
         (
@@ -150,8 +169,8 @@ def _round(number: int, id_of: Callable[[Way], int]) -> Iterator[Column]:
         (
             "player.parley_role",
             "choice",
-            "The role that was given; empty while the way goes on.",
-            ended(lambda w: w.cell.role),
+            "The role in that match, or the one that was kept; empty while the way goes on.",
+            role,
             "",
         ),
         (
@@ -165,7 +184,13 @@ def _round(number: int, id_of: Callable[[Way], int]) -> Iterator[Column]:
         ("player.parley_base_cents", "integer", "Base.", ended(lambda w: w.owed.get("base", 0)), "cents"),
         ("player.parley_bonus_cents", "integer", "Bonus.", ended(lambda w: w.owed.get("bonus", 0)), "cents"),
         ("player.parley_currency", "choice", "Currency, ISO 4217.", ended(lambda w: w.cell.pay().currency), ""),
-        ("group.id_in_subsession", "integer", "1: everybody is in one group.", lambda w: 1, ""),
+        (
+            "group.id_in_subsession",
+            "integer",
+            "participant.id_in_session of the first of the match's people; 1 where people never meet.",
+            lambda w: first_of(_sat_in(w, number)) if _place(w, number) else 1,
+            "",
+        ),
         ("subsession.round_number", "integer", "Number of the round.", lambda w: number, ""),
     ]
     for name, kind, meaning, read, unit in described:
@@ -173,6 +198,18 @@ def _round(number: int, id_of: Callable[[Way], int]) -> Iterator[Column]:
 
 
 # ---- single values ---------------------------------------------------------------------------------------
+
+
+def _sat_in(way: Way, number: int) -> Played | None:
+    return way.matches[number - 1] if number <= len(way.matches) else None
+
+
+def _place(way: Way, number: int) -> int | None:
+    """A person's place, from 1, among those of a match that several people play; None elsewhere."""
+    match = _sat_in(way, number)
+    if match is None or len(match.people) < 2:
+        return None
+    return [person.pk for person in match.people].index(way.enrolment.pk) + 1
 
 
 def _money(cents: dict[str, int] | None) -> float:

@@ -32,12 +32,14 @@ def packed(
     made: Study | Collection,
     name: str,
     formats: Iterable[str] = USUAL,
+    *,
+    excluded: bool = False,
     tell: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[BinaryIO, Manifest]:
     """The dataset as a zip in a nameless temporary file, which whoever sends it closes.
 
     Args:
-        tell: as `export`.
+        excluded, tell: as `export`.
 
     Raises:
         ExportError: as `export`.
@@ -47,7 +49,7 @@ def packed(
     try:
         with tempfile.TemporaryDirectory(prefix=_FOLDERS) as folder:
             target = Path(folder) / name
-            manifest = export(made, target, formats, tell=tell)
+            manifest = export(made, target, formats, excluded=excluded, tell=tell)
             with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
                 for path in sorted(target.rglob("*")):
                     if path.is_file():

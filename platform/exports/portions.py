@@ -13,8 +13,9 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.db import connection, connections
+from django.db.models import Count, Q, Sum
 
-from collecting.models import Collection, Item
+from collecting.models import Collection
 from exports import gate, sources
 from exports import tables as tables_of
 from exports.collected import collected
@@ -25,7 +26,7 @@ from exports.processes import prepare
 from exports.shape import Shape, of_configurations
 from exports.signals import page_uses
 from exports.sources import CollectionSource, StudySource
-from exports.tables import CallRow
+from exports.tables import CallRow, ToolRow
 from exports.ways import Played, Reading
 from opponents.models import Call
 from studies.models import Placement
@@ -48,6 +49,7 @@ class Job:
     formats: tuple[str, ...]
     target: Path
     scratch: Path
+    excluded: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,11 @@ class Written:
     flow: gate.Flow
 
 
-def reading_of(made: Any, cutoff: datetime, shape: Shape | None = None) -> Reading:
-    """What there is to write, as of `cutoff`; `shape`: where it is known already."""
+def reading_of(made: Any, cutoff: datetime, shape: Shape | None = None, *, excluded: bool = False) -> Reading:
+    """What there is to write, as of `cutoff`; `shape`: where it is known already; `excluded`: those too, flagged."""
     source = made if isinstance(made, StudySource | CollectionSource) else sources.of(made)
-    return Reading(source=source, cutoff=cutoff, shape=shape or of_configurations(source.configurations()))
+    shape = shape or of_configurations(source.configurations())
+    return Reading(source=source, cutoff=cutoff, shape=shape, excluded=excluded)
 
 
 def tables_for(reading: Reading) -> Tables:
@@ -84,7 +87,7 @@ def tables_for(reading: Reading) -> Tables:
 def job_of(reading: Reading, formats: tuple[str, ...], *, target: Path, scratch: Path) -> Job:
     """The job of writing what is read."""
     made = reading.source.made
-    return Job(made._meta.label, made.pk, reading.cutoff, formats, target, scratch)
+    return Job(made._meta.label, made.pk, reading.cutoff, formats, target, scratch, reading.excluded)
 
 
 def written_portions(
@@ -117,13 +120,13 @@ def _portions(job: Job, reading: Reading) -> Iterator[Portion]:
     source = reading.source
     if isinstance(source, StudySource):
         placed = Placement.objects.filter(cell__version__study=source.study, placed_at__lte=job.cutoff)
-        keys = placed.order_by("pk").values_list("pk", flat=True)
+        keys = placed.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=2000)
         size = PEOPLE
     else:
-        keys = Item.objects.filter(collection=source.collection).order_by("number").values_list("number", flat=True)
+        keys = iter(range(1, source.collection.planned + 1))
         size = MATCHES
     number, portion = 0, []
-    for key in keys.iterator(chunk_size=2000):
+    for key in keys:
         portion.append(key)
         if len(portion) == size:
             yield Portion(job, number, portion[0], portion[-1])
@@ -140,7 +143,8 @@ def _prepared(job: Job, reading: Reading | None = None) -> tuple[Reading, Tables
     if (known := _last.get(job)) is None:
         if reading is None:
             shape = pickle.loads((job.scratch / SHAPE).read_bytes())
-            reading = reading_of(apps.get_model(job.model).objects.get(pk=job.pk), job.cutoff, shape)
+            made = apps.get_model(job.model).objects.get(pk=job.pk)
+            reading = reading_of(made, job.cutoff, shape, excluded=job.excluded)
         known = reading, tables_for(reading)
         _last.clear()
         _last[job] = known
@@ -183,6 +187,7 @@ class _Pass:
     def _people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
         for way in reading.ways(first=first, last=last):
             flow.count(stage=way.stage, reasons=way.reasons)
+            flow.count_cell(way.cell.version.number, way.cell.number, "participants")
             self._row("participants", way)
             if not way.in_dataset:
                 self._row("excluded", way)
@@ -195,25 +200,50 @@ class _Pass:
             for match in way.matches:
                 if match.reported_by(way.enrolment):
                     flow.count_match(reasons=match.reasons)
-                    if not match.reasons:
-                        self._match(match)
+                    self._seen(match, flow)
 
     def _collected(self, reading: Reading, collection: Collection, flow: gate.Flow, first: int, last: int) -> None:
         for item, played in collected(reading, collection, first=first, last=last):
             reasons = ("not_begun",) if played is None else played.reasons
             flow.count_match(reasons=reasons, unverified=bool(item.unverified))
-            if played is not None and not reasons:
-                self._match(played)
+            if played is not None:
+                self._seen(played, flow)
+
+    def _seen(self, match: Played, flow: gate.Flow) -> None:
+        """A match that was begun: written, or only what it cost."""
+        flow.count_cell(match.place.version, match.place.cell, "matches")
+        if match.reasons:
+            self._excluded_calls(match)
+        else:
+            flow.count_cell(match.place.version, match.place.cell, "matches_in_dataset")
+        if match.written:
+            self._match(match)
+
+    def _excluded_calls(self, match: Played) -> None:
+        if not match.reading.source.asks_models:
+            return
+        calls = Call.objects.filter(match_uid=match.match.uid).order_by("role", "model").values("role", "model")
+        failed, broken = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
+        sums = {"calls": Count("pk"), "failed": Count("pk", filter=failed), "cost": Sum("cost")}
+        for row in calls.annotate(**sums, rule_breaks=Count("pk", filter=broken)):
+            self._row("excluded_calls", (match, row))
 
     def _match(self, match: Played) -> None:
         self._row("matches", match)
+        for role in match.seats:
+            self._row("seats", (match, role))
+        for number, record in enumerate(match.records, start=1):
+            self._row("rounds", (match, number, record))
         for decision in match.decisions:
             self._row("decisions", decision)
         for message in match.messages:
             self._row("messages", message)
         if match.reading.source.asks_models:
             for call in Call.objects.filter(match_uid=match.match.uid).order_by("pk").iterator(chunk_size=50):
-                self._row("llm_calls", CallRow(match, call))
+                row = CallRow(match, call)
+                self._row("llm_calls", row)
+                for place, tool in enumerate(row.tools, start=1):
+                    self._row("tool_calls", ToolRow(match, row, place, tool))
         for sink in self._sinks:
             sink.match(match)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any
 
 from exports import figure, versions
@@ -82,7 +83,7 @@ def readme(
     yield f"## Licence\n\n{_line(licence) if licence else UNDECIDED}\n\n"
     yield "## Citation\n\n"
     if said["citation"]:
-        yield f"{said['citation'].strip()}\n"
+        yield f"{_plain(said['citation'].strip())}\n"
     else:
         authors = f"{_line(said['authors'])}: " if said["authors"] else ""
         yield f"{authors}{_line(said['title'])} [data set]. Collected with Parley, as of {cutoff[:10]}.\n"
@@ -138,5 +139,10 @@ def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
         )
 
 
+def _plain(text: str) -> str:
+    """What somebody typed, in a document that many programs show as HTML."""
+    return escape(text, quote=False)
+
+
 def _line(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return _plain(" ".join(text.split()).replace("|", "\\|"))

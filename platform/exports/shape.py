@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -24,8 +24,9 @@ class Shape:
     Attributes:
         config: parameters by name.
         moves: fields of moves by name.
-        metrics: an example value per metric (None where no trial match gave one).
-        meanings: what a metric is, for games that say so in `metric_meanings`.
+        metrics, seat_metrics, records: an example value per metric of a match, of a seat, and per column of the
+            game's records (None where no trial match gave one).
+        meanings: what these are, for games that say so; a name of each table on its own.
     """
 
     games: tuple[str, ...]
@@ -34,6 +35,10 @@ class Shape:
     metrics: Mapping[str, Any]
     meanings: Mapping[str, str]
     moves: Mapping[str, Field]
+    seat_metrics: Mapping[str, Any] = field(default_factory=dict)
+    seat_meanings: Mapping[str, str] = field(default_factory=dict)
+    records: Mapping[str, Any] = field(default_factory=dict)
+    record_meanings: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def choices(self) -> frozenset[str]:
@@ -50,8 +55,10 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
     keys: dict[str, None] = {}
     config: dict[str, Field] = {}
     roles: dict[str, str] = {}
-    metrics: dict[str, Any] = {}
+    results = _Results()
     meanings: dict[str, str] = {}
+    seat_meanings: dict[str, str] = {}
+    record_meanings: dict[str, str] = {}
     moves: dict[str, Field] = {}
     tried: set[tuple[Any, ...]] = set()
     for key, values in configurations:
@@ -64,26 +71,57 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
             config.setdefault(blank.name, blank)
         for role in game.roles():
             roles.setdefault(role, game.role_title(role))
-        meanings |= getattr(game, "metric_meanings", {})
-        met_metrics, met_moves = _trial(game)
-        for name, value in met_metrics.items():
-            if metrics.get(name) is None:
-                metrics[name] = value
-        for blank in met_moves.values():
-            _keep(moves, blank)
-    return Shape(games=tuple(keys), config=config, roles=roles, metrics=metrics, meanings=meanings, moves=moves)
+        meanings |= game.metric_meanings
+        seat_meanings |= game.seat_metric_meanings
+        record_meanings |= game.record_meanings
+        _try_out(game, results, moves)
+    return Shape(
+        games=tuple(keys),
+        config=config,
+        roles=roles,
+        metrics=results.metrics,
+        meanings=meanings,
+        moves=moves,
+        seat_metrics=results.seats,
+        seat_meanings=seat_meanings,
+        records=results.records,
+        record_meanings=record_meanings,
+    )
 
 
 def _structure(game: Game[Any, Any]) -> tuple[Any, ...]:
-    """What can change which fields and results there are: every parameter but amounts and probabilities."""
-    config = game.config.model_dump(mode="json")
-    return (game.key, *(name if isinstance(value, float) else (name, repr(value)) for name, value in config.items()))
+    """What can change which fields and results there are: every parameter but amounts, probabilities and seeds."""
+    return (game.key, *(_part(name, value) for name, value in game.config.model_dump(mode="json").items()))
 
 
-def _trial(game: Game[Any, Any]) -> tuple[dict[str, Any], dict[str, Field]]:
-    """What scripted trial matches show of a game's metrics and forms."""
-    metrics: dict[str, Any] = {}
-    moves: dict[str, Field] = {}
+def _part(name: str, value: Any) -> Any:
+    if isinstance(value, float) or name.endswith("seed"):
+        return name
+    if isinstance(value, list):
+        return name, len(value)
+    return name, repr(sorted(value) if isinstance(value, dict) else value)
+
+
+@dataclass
+class _Results:
+    """An example of each result that trial matches gave."""
+
+    metrics: dict[str, Any] = field(default_factory=dict)
+    seats: dict[str, Any] = field(default_factory=dict)
+    records: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, play: games.play.Play) -> None:
+        game, state = play.game, play.state
+        rows = [(self.metrics, game.metrics(state)), *((self.records, row) for row in game.records(state))]
+        rows += [(self.seats, game.seat_metrics(state, role)) for role in game.roles()]
+        for known, row in rows:
+            for name, value in row.items():
+                if known.get(name) is None:
+                    known[name] = value
+
+
+def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -> None:
+    """What scripted trial matches show of a game's results and forms."""
     for script in sorted(game.scripts):
         for seed in _SEEDS:
             try:
@@ -98,10 +136,8 @@ def _trial(game: Game[Any, Any]) -> tuple[dict[str, Any], dict[str, Field]]:
                     play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
             except GameError:
                 continue
-            for name, value in play.metrics().items():
-                if metrics.get(name) is None:
-                    metrics[name] = value
-    return metrics, moves
+            if play.finished:
+                results.add(play)
 
 
 def _keep(moves: dict[str, Field], blank: Field) -> None:

@@ -6,20 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from django.db.models import Count
 
 from checks.models import Verdict
+from collecting.formats import agents_in
 from collecting.models import Collection
+from collecting.planning import matches_wanted
 from exports.alike import cut
+from exports.csvsafe import compact_json
 from exports.errors import UnknownSource
 from games.interface import Json
-from llm_agents.agent import parse_spec
 from matches.models import Match
+from opponents.agents import counted
+from studies import formats
 from studies.design import cells_wanted
 from studies.enrolling import steps_of
-from studies.models import Study
+from studies.models import Cell, Study
 from surveys.questions import Question, questions_of
 
 CHECKS = ("code_word", "quiz")
@@ -50,6 +55,10 @@ class StudySource:
         self.origin = PLAYED_HERE
         self.demonstration = study.purpose == Match.Purpose.DEMO
 
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        return counted(agent for version in self.versions() for agent in formats.agents_in(version.content).values())
+
     def versions(self) -> list[Frozen]:
         return [
             Frozen(v.number, v.sha256, v.content, v.code_revision, v.launched_at)
@@ -60,17 +69,35 @@ class StudySource:
         """(game, parameters) of every version; of the study itself before its first launch."""
         versions = self.versions()
         for version in versions:
-            for config in version.content["configurations"]:
-                yield version.content["game"], config
+            for part in (version.content, *version.content.get("further", ())):
+                for config in part["configurations"]:
+                    yield part["game"], config
         if not versions:
             yield from ((self.study.game, cell.config) for cell in cells_wanted(self.study))
+
+    def cells(self) -> Iterator[dict[str, Any]]:
+        """Every cell as cells.csv has it, without what was counted."""
+        for cell in (
+            Cell.objects.filter(version__study=self.study)
+            .select_related("version")
+            .order_by("version__number", "number")
+        ):
+            yield {
+                "version": cell.version.number,
+                "cell": cell.number,
+                "kind": cut(cell.kind) or None,
+                "lineup": cut(cell.lineup) or None,
+                "seats": compact_json(cell.seats),
+                "quota": cell.quota,
+                "config": cell.version.content["configurations"][cell.configuration],
+            }
 
     def steps(self) -> list[str]:
         """Kinds of steps that ways through the study are made of."""
         kinds: dict[str, None] = {}
         for version in self.study.versions.order_by("number").prefetch_related("cells"):
             for placed in version.cells.all():
-                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed)))
+                kinds.update(dict.fromkeys(step["kind"] for step in steps_of(version, placed, placed.people[0])))
         return list(kinds)
 
     def questions(self) -> list[tuple[str, Question]]:
@@ -102,8 +129,9 @@ class CollectionSource:
         played_here = collection.source == Collection.Source.PLAYED
         self.purpose = str(Match.Purpose.COLLECTION if played_here else Match.Purpose.IMPORTED)
         self.origin = PLAYED_HERE if played_here else str(collection.source)
-        agents = {agent for seats in collection.content.get("assignments", ()) for agent in seats.values()}
-        self.asks_models = any(not parse_spec(agent).scripted for agent in agents)
+        agents = agents_in(collection.content).values()
+        self.asks_models = any(not agent.scripted for agent in agents)
+        self.counted = counted(agents)
 
     @cached_property
     def repeated_names(self) -> frozenset[str]:
@@ -116,8 +144,15 @@ class CollectionSource:
         return [Frozen(1, made.sha256, made.content, made.code_revision, made.created_at)]
 
     def configurations(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        for config in self.collection.content["configurations"]:
-            yield self.collection.game, config
+        later = self.collection.made_stages.order_by("number").values_list("configurations", flat=True)
+        for configurations in (self.collection.content["configurations"], *later):
+            for config in configurations:
+                yield self.collection.game, config
+
+    def cells(self) -> Iterator[dict[str, Any]]:
+        planned = matches_wanted(self.collection) if self.origin == PLAYED_HERE else []
+        for (number, (_game, config)), quota in zip_longest(enumerate(self.configurations(), start=1), planned):
+            yield {"version": 1, "cell": number, "quota": quota, "config": config}
 
     def steps(self) -> list[str]:
         return []

@@ -87,15 +87,21 @@ def tables(
         checks: names of the attention checks.
         questions: (survey, question) for each question of the study's surveys.
     """
+    steps = list(steps)
     made = [
         matches(shape),
+        seats(shape),
+        rounds(shape),
         decisions(shape),
         messages(),
         participants(steps, checks, questions),
         signals(),
         llm_calls(),
+        tool_calls(),
+        excluded_calls(),
         payments(),
         excluded(),
+        cells(shape, of_study=bool(steps)),
         flow(),
         codebook(),
     ]
@@ -116,7 +122,7 @@ def matches(shape: Shape) -> Table:
         Column(
             "cell",
             "integer",
-            "Number of the cell within the version; empty outside studies with people.",
+            "Number of the cell within the version, in collections of the configuration: see cells.csv.",
             lambda m: m.place.cell,
         ),
         Column(
@@ -165,6 +171,31 @@ def matches(shape: Shape) -> Table:
             lambda m: m.started_at and round((m.ended_at - m.started_at).total_seconds(), 3),
             unit="seconds",
         ),
+        Column(
+            "session",
+            "integer",
+            "Which match of the way it was, from 1, for the first of its people; empty outside studies.",
+            lambda m: m.place.session,
+        ),
+        Column(
+            "repetition",
+            "integer",
+            "Which playing of its configuration and line-up it was, from 1; empty outside collections.",
+            lambda m: m.place.repetition,
+        ),
+        Column(
+            "environment",
+            "choice",
+            "The rule that made the line-up; may be empty.",
+            lambda m: m.place.environment or None,
+        ),
+        Column(
+            "ended_how",
+            "choice",
+            "How it ended by the game's rules, or the state that ended it early.",
+            lambda m: m.ended_how,
+            values="such as accepted, walked away, last round, cap; finished where there is one way only",
+        ),
         Column("decisions", "integer", "Moves in the match, each a row of decisions.csv.", lambda m: len(m.decisions)),
         Column("messages", "integer", "Messages in the match, each a row of messages.csv.", lambda m: len(m.messages)),
     ]
@@ -176,6 +207,18 @@ def matches(shape: Shape) -> Table:
                 f"Who played {title}.",
                 lambda m, role=role: m.player(role) if role in m.seats else None,
                 values="human, or the agent as script:NAME, openai:MODEL, anthropic:MODEL",
+            ),
+            Column(
+                f"agent_{role}",
+                "choice",
+                f"What the study or collection calls the agent that played {title}; empty for a person.",
+                lambda m, role=role: m.label(role) if role in m.seats and m.seats[role].agent else None,
+            ),
+            Column(
+                f"agent_{role}_hash",
+                "identifier",
+                "Over everything that changes that agent's behaviour: the same label under another hash is another.",
+                lambda m, role=role: m.agent_hash(role) if role in m.seats else None,
             ),
             Column(
                 f"participant_{role}",
@@ -201,7 +244,7 @@ def matches(shape: Shape) -> Table:
             f"payoffs_{role}",
             "number",
             f"Payoff of {title}.",
-            lambda m, role=role: m.match.payoffs.get(role),
+            lambda m, role=role: (m.match.payoffs or {}).get(role),
             unit="the game's money",
         )
         for role, title in shape.roles.items()
@@ -212,15 +255,143 @@ def matches(shape: Shape) -> Table:
             name if name not in taken else f"metric_{name}",
             _kind_of_value(example),
             shape.meanings.get(name, f"Result of the match as the game's rules define it: {name.replace('_', ' ')}."),
-            lambda m, name=name: m.match.metrics.get(name),
+            lambda m, name=name: (m.match.metrics or {}).get(name),
             values="empty where it has no value",
         )
         for name, example in shape.metrics.items()
     ]
-    columns.append(
-        Column("in_dataset", "boolean", "Whether the match passed the gate.", lambda m: not m.reasons, values="true")
-    )
+    columns += [
+        Column(
+            "in_dataset",
+            "boolean",
+            "Whether the match passed the gate.",
+            lambda m: not m.reasons,
+            values="true; false only where excluded matches were asked for",
+        ),
+        Column("reason", "choice", "Why it did not, counted in the flow.", lambda m: next(iter(m.reasons), None)),
+        Column("reasons", "choice", "Every reason, parted by semicolons.", lambda m: ";".join(m.reasons) or None),
+    ]
     return Table("matches", "One row per match in the dataset.", columns)
+
+
+def seats(shape: Shape) -> Table:
+    """A row is about (match, role)."""
+    columns = [
+        Column("match", "identifier", "The match, the same in every file.", lambda s: s[0].uid),
+        Column("role", "choice", "The seat.", lambda s: s[1]),
+        Column("kind", "choice", "Seats of one kind are interchangeable.", lambda s: s[0].game.kind(s[1])),
+        Column("player", "choice", "Who plays there.", lambda s: s[0].player(s[1]), values="human, or the agent"),
+        Column(
+            "agent",
+            "choice",
+            "What the study or collection calls the agent; empty for a person.",
+            lambda s: s[0].label(s[1]) if s[0].seats[s[1]].agent else None,
+        ),
+        Column(
+            "agent_hash",
+            "identifier",
+            "12 digits over everything that changes the agent's behaviour; empty for a person.",
+            lambda s: s[0].agent_hash(s[1]),
+        ),
+        Column(
+            "participant",
+            "identifier",
+            "Pseudonym of the person; empty for an agent.",
+            lambda s: person.pseudonym if (person := s[0].seats[s[1]].enrolment) else None,
+        ),
+        Column(
+            "fills_in",
+            "boolean",
+            "Whether an agent took the seat because no person came in time.",
+            lambda s: s[0].seats[s[1]].fills_in,
+        ),
+        Column(
+            "left_at",
+            "time",
+            "When its person stopped playing and the others went on; empty where the person stayed.",
+            lambda s: s[0].seats[s[1]].left_at,
+            unit="UTC",
+        ),
+        Column(
+            "payoff",
+            "number",
+            "Payoff; empty of a match without a result.",
+            lambda s: (s[0].match.payoffs or {}).get(s[1]),
+            unit="the game's money",
+        ),
+        Column(
+            "decisions",
+            "integer",
+            "Moves made in this seat.",
+            lambda s: sum(d.role == s[1] for d in s[0].decisions),
+        ),
+        Column(
+            "substituted",
+            "integer",
+            "Of them, moves that somebody else than the seat's player made.",
+            lambda s: sum(d.role == s[1] and d.by is not None for d in s[0].decisions),
+        ),
+        Column(
+            "unanswered",
+            "integer",
+            "Of them, moves of the clock: the turn was not answered.",
+            lambda s: sum(d.role == s[1] and not d.answered for d in s[0].decisions),
+        ),
+        Column(
+            "left_open_seconds",
+            "number",
+            "How long this seat's last turn was open, which nobody answered and which ended the match early.",
+            lambda s: s[0].left_open(s[1]),
+            unit="seconds",
+            values="empty where the match did not end so",
+        ),
+    ]
+    taken = {column.name for column in columns} | {"in_dataset", "reason", "reasons"}
+    columns += [
+        Column(
+            name if name not in taken else f"metric_{name}",
+            _kind_of_value(example),
+            shape.seat_meanings.get(name, f"Result of the seat by the game's rules: {name.replace('_', ' ')}."),
+            lambda s, name=name: (s[0].match.metrics or {}).get(f"{s[1]}_{name}"),
+            values="empty where it has no value",
+        )
+        for name, example in shape.seat_metrics.items()
+    ]
+    columns += [
+        Column("in_dataset", "boolean", "Whether the seat passed the gate.", lambda s: not s[0].seat_reasons(s[1])),
+        Column("reason", "choice", "Why it did not.", lambda s: next(iter(s[0].seat_reasons(s[1])), None)),
+        Column(
+            "reasons",
+            "choice",
+            "Every reason, parted by semicolons.",
+            lambda s: ";".join(s[0].seat_reasons(s[1])) or None,
+        ),
+    ]
+    return Table("seats", "One row per seat of the matches in the dataset.", columns)
+
+
+def rounds(shape: Shape) -> Table:
+    """A row is about (match, number of the row, record)."""
+    columns = [
+        Column("match", "identifier", "The match, the same in every file.", lambda r: r[0].uid),
+        Column("row", "integer", "Rows of the match, counted from 1.", lambda r: r[1]),
+    ]
+    columns += [
+        Column(
+            record_column(name),
+            _kind_of_value(example),
+            shape.record_meanings.get(name, f"As the game's rules define it: {name.replace('_', ' ')}."),
+            lambda r, name=name: r[2].get(name),
+            values="empty where it has no value",
+        )
+        for name, example in shape.records.items()
+    ]
+    return Table("rounds", "The game's own rows, such as one per round and seat; none where it keeps none.", columns)
+
+
+def record_column(name: str) -> str:
+    """The column of rounds.csv that holds this part of a game's records."""
+    return name if name not in ("match", "row") else f"record_{name}"
 
 
 def decisions(shape: Shape) -> Table:
@@ -230,6 +401,10 @@ def decisions(shape: Shape) -> Table:
         Column("number", "integer", "Number of the event in the transcript.", lambda d: d.row.number),
         Column("role", "choice", "Who moved.", lambda d: d.role, values=", ".join(shape.roles)),
         Column(
+            "round", "integer", "The game's own count of rounds, from 1; empty where it has none.", lambda d: d.round
+        ),
+        Column("phase", "choice", "What the game calls this part of the round; may be empty.", lambda d: d.phase),
+        Column(
             "player", "choice", "Who plays that role.", lambda d: d.match.player(d.role), values="human, or the agent"
         ),
         Column(
@@ -237,7 +412,8 @@ def decisions(shape: Shape) -> Table:
             "choice",
             "Who made the move, if not the role's own player.",
             lambda d: d.by,
-            values="empty in this dataset: matches with such moves are excluded",
+            values="rules: what the rules make of an unusable answer; clock; script:NAME; script:NAME:away where "
+            "NAME's moves for unusable answers are data and there was no answer; otherwise empty",
         ),
         Column("move", "json", "The whole move; names replaced by markers.", lambda d: compact_json(d.move)),
     ]
@@ -267,6 +443,20 @@ def decisions(shape: Shape) -> Table:
             "From shown_at, or from asked_at where nothing was shown, to answered_at.",
             lambda d: d.seconds,
             unit="seconds",
+        ),
+        Column(
+            "refused",
+            "integer",
+            "Attempts before it that were no legal move, of people and of models; empty of imported matches.",
+            lambda d: d.refused,
+            unit="attempts",
+        ),
+        Column(
+            "answered",
+            "boolean",
+            "Whether the turn was answered; where not, the clock moved and seconds is how long nobody did.",
+            lambda d: d.answered,
+            values="true, false",
         ),
     ]
     return Table("decisions", "One row per move of the matches in the dataset.", columns)
@@ -319,7 +509,7 @@ def messages() -> Table:
     )
 
 
-_WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop")
+_WORDS_OF_CALLS = ("messages", "answer", "problem", "error", "stop", "remarks", "tools")
 """What of a call holds somebody's words; the rest are numbers and the names of models and settings."""
 _RESEARCHERS_WORDS = ("endpoint", "parameters")
 _RESEARCHERS = Scrubber(strangers=True)
@@ -337,6 +527,21 @@ class CallRow:
         kept: Mapping[str, Any] = self.call.record
         said = {name: self.match.scrubber.data(kept[name]) for name in _WORDS_OF_CALLS if kept.get(name)}
         return kept | said | {name: _RESEARCHERS.data(kept[name]) for name in _RESEARCHERS_WORDS if kept.get(name)}
+
+    @property
+    def tools(self) -> list[Mapping[str, Any]]:
+        """The tools that it called, in order."""
+        return self.record.get("tools") or []
+
+
+@dataclass(frozen=True)
+class ToolRow:
+    """A tool that a call of a model called; `place` counts from 1 within the call."""
+
+    match: Any
+    call: CallRow
+    place: int
+    tool: Mapping[str, Any]
 
 
 def llm_calls() -> Table:
@@ -365,6 +570,13 @@ def llm_calls() -> Table:
                 "When the record was kept, once the turn's calls were over.",
                 lambda c: c.call.at,
                 unit="UTC",
+            ),
+            Column(
+                "outcome",
+                "choice",
+                "What came of it: the move that was played, a legal one that was not, no legal one, or no answer.",
+                lambda c: c.call.outcome,
+                values="move, unplayed, rule_break, failed",
             ),
             recorded("provider", "choice", "The protocol that was spoken.", values="openai, anthropic"),
             recorded("endpoint", "text", "The endpoint that was called, by its name in the admin."),
@@ -412,6 +624,18 @@ def llm_calls() -> Table:
             recorded("latency", "number", "Until the answer or the error.", "seconds"),
             recorded("streamed", "boolean", "Whether the answer was read as it was written."),
             recorded("first_text", "number", "Until the first words of a streamed answer.", "seconds"),
+            recorded(
+                "purpose", "choice", "What the call was for.", values="move, plan, belief, replan, look, note, judge"
+            ),
+            recorded("remarks", "json", "What the model wrote beside its move, by key; markers as in messages.csv."),
+            recorded("cached_tokens", "integer", "Of the input tokens, read from the provider's cache.", "tokens"),
+            recorded(
+                "conversation",
+                "identifier",
+                "Of which the call is a part: messages are then what was said since its call before.",
+            ),
+            recorded("offered", "json", "Names of the tools that were offered."),
+            Column("tools", "integer", "How many tools were called: see tool_calls.csv.", lambda c: len(c.tools)),
             recorded("short", "boolean", "Whether only the values were asked that determine the move."),
             recorded("refused", "boolean", "Whether the provider says that the model would not answer."),
             Column(
@@ -422,6 +646,59 @@ def llm_calls() -> Table:
                 unit="US dollars",
             ),
             recorded("request_id", "identifier", "The provider's name for the call."),
+        ],
+    )
+
+
+def tool_calls() -> Table:
+    def called(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
+        return Column(name, kind, meaning, lambda row: row.tool.get(name), unit, values)
+
+    return Table(
+        "tool_calls",
+        "One row per tool that a language model called: looks at data, notes and submissions, in order.",
+        [
+            _MATCH,
+            Column("role", "choice", "For whom the model was asked.", lambda row: row.call.call.role),
+            Column("answering", "integer", "As in llm_calls.csv.", lambda row: row.call.call.answering),
+            Column("conversation", "identifier", "As in llm_calls.csv.", lambda row: row.call.record["conversation"]),
+            Column("try_number", "integer", "The call's number in it.", lambda row: row.call.record["try_number"]),
+            Column("place", "integer", "From 1, among the tools of one call.", lambda row: row.place),
+            called("name", "text", "The tool, as the model called it."),
+            called("kind", "choice", "What it does.", values="look, note, move"),
+            called("arguments", "text", "As the model wrote them; markers as in messages.csv."),
+            called("result", "text", "What it was answered."),
+            called("size", "integer", "Length of the result.", "characters"),
+            called(
+                "fault",
+                "choice",
+                "Why it came to nothing; empty where it did not.",
+                values="unknown: no such tool; unreadable: its arguments; illegal; ignored: after the submission",
+            ),
+        ],
+    )
+
+
+def excluded_calls() -> Table:
+    """A row is about (match, row of sums)."""
+
+    def summed(name: str, kind: Kind, meaning: str, unit: str = "") -> Column:
+        return Column(name, kind, meaning, lambda row: row[1][name], unit)
+
+    return Table(
+        "excluded_calls",
+        "How often the models of matches that are not in the dataset were called; one row per match, role and model.",
+        [
+            Column("match", "identifier", "The match, as in excluded.csv.", lambda row: row[0].uid),
+            Column("cell", "integer", "As in matches.csv.", lambda row: row[0].place.cell),
+            Column("reason", "choice", "Why it is not in the dataset.", lambda row: row[0].reasons[0]),
+            summed("role", "choice", "For whom the model was asked."),
+            Column("agent", "choice", "What the agent is called.", lambda row: row[0].label(row[1]["role"])),
+            summed("model", "text", "The model that was asked for."),
+            summed("calls", "integer", "Calls.", "calls"),
+            summed("failed", "integer", "Of them, without an answer.", "calls"),
+            summed("rule_breaks", "integer", "Of them, with an answer that was no legal move.", "calls"),
+            summed("cost", "number", "Of those whose price was known.", "US dollars"),
         ],
     )
 
@@ -536,7 +813,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             values=", ".join([*State.values, gate.UNDER_WAY]),
         ),
         _STAGE,
-        Column("role", "choice", "The role that was given.", lambda w: w.cell.role),
+        Column("role", "choice", "The role that was given.", lambda w: w.placement.role),
         Column("cell", "integer", "Number of the cell within the version.", lambda w: w.cell.number),
         Column("version", "integer", "Version of the study, as in the manifest.", lambda w: w.cell.version.number),
         Column(
@@ -544,6 +821,26 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             "identifier",
             "The participant's match, if it is in the dataset.",
             lambda w: next((match.uid for match in w.matches if not match.reasons), None),
+        ),
+        Column(
+            "person",
+            "identifier",
+            "Pseudonym of this person's first participation in any study here, as far as the recruiter tells; theirs "
+            "in all later ones.",
+            lambda w: w.person,
+        ),
+        Column(
+            "participations_before",
+            "integer",
+            "How often the person had been given a place here before, in this study or another.",
+            lambda w: w.participations_before,
+            unit="participations",
+        ),
+        Column(
+            "recruiter",
+            "choice",
+            "How the person came; empty once they were erased.",
+            lambda w: identity.recruiter if (identity := getattr(w.enrolment, "identity", None)) else None,
         ),
         Column("arrived_at", "time", "When the participant came.", lambda w: w.enrolment.arrived_at, unit="UTC"),
         Column("ended_at", "time", "When the way ended; empty while it goes on.", lambda w: w.ended_at, unit="UTC"),
@@ -685,6 +982,47 @@ def payments() -> Table:
     )
 
 
+def cells(shape: Shape, *, of_study: bool) -> Table:
+    """A row is about plain data: a cell with what was counted of it.
+
+    Args:
+        of_study: people come to it, in line-ups with names.
+    """
+
+    def said(name: str, kind: Kind, meaning: str, unit: str = "", values: str = "") -> Column:
+        return Column(name, kind, meaning, lambda row: row.get(name), unit, values)
+
+    people = [
+        said("kind", "choice", "What the researcher calls such cells.", values="may be empty"),
+        said("lineup", "choice", "Name of the line-up; may be empty."),
+        said("seats", "json", "Who takes each seat: person, an agent's label, or labels of which one is drawn."),
+    ]
+    placed = [said("participants", "integer", "Who was given a place in it.", "participants")]
+    return Table(
+        "cells",
+        "One row per cell of every version, in collections per configuration, played or not.",
+        [
+            said("version", "integer", "Version of the study, as in the manifest."),
+            said("cell", "integer", "Number within the version."),
+            *(people if of_study else ()),
+            said("quota", "integer", "Complete matches wanted; empty of later stages and of imports.", "matches"),
+            *(placed if of_study else ()),
+            said("matches", "integer", "Matches begun.", "matches"),
+            said("matches_in_dataset", "integer", "Of them, in the dataset.", "matches"),
+            *(
+                Column(
+                    f"config_{name}",
+                    _kind(blank),
+                    f"Parameter of the game: {_sentence(blank)}",
+                    lambda row, name=name: row["config"].get(name),
+                    values=_values(blank),
+                )
+                for name, blank in shape.config.items()
+            ),
+        ],
+    )
+
+
 # ---- the dataset about itself ----------------------------------------------------------------------
 
 
@@ -702,6 +1040,20 @@ def flow() -> Table:
                 values=", ".join(["reached", *gate.REASONS]),
             ),
             Column("participants", "integer", "How many.", lambda f: f[2], unit="participants"),
+        ],
+    )
+
+
+def ratings() -> Table:
+    """Rows are `games.ratings.Rating`; collections of games that rate their agents have them."""
+    return Table(
+        "ratings",
+        "One row per agent: its strength after the collection's finished matches, by OpenSkill's Plackett–Luce model.",
+        [
+            Column("agent", "text", "The agent's label.", lambda rating: rating.label),
+            Column("mean", "number", "Mean of its strength; everybody begins at 25.", lambda rating: rating.mean),
+            Column("deviation", "number", "Standard deviation of that.", lambda rating: rating.deviation),
+            Column("matches", "integer", "Matches that it rests on.", lambda rating: rating.matches, unit="matches"),
         ],
     )
 

@@ -23,6 +23,7 @@ def transcript(match: Played) -> dict[str, Any]:
         "seed": match.match.seed,
         "players": {role: match.player(role) for role in match.seats},
         "events": match.events,
-        "payoffs": match.match.payoffs,
-        "metrics": match.match.metrics,
+        "payoffs": match.match.payoffs or dict.fromkeys(match.seats),
+        "metrics": match.match.metrics or {},
+        "in_dataset": not match.reasons,
     }

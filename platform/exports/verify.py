@@ -26,7 +26,7 @@ from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
 from exports.parallel import in_order
 from exports.processes import prepare
-from exports.tables import move_column
+from exports.tables import move_column, record_column
 from exports.transcripts import TRANSCRIPTS
 from games import registry
 from games.errors import GameError
@@ -35,7 +35,7 @@ from games.interface import Event, Game
 _BLOCK = 1024 * 1024
 WORTHWHILE = 4 * 1024 * 1024
 """Transcripts of fewer bytes are replayed sooner than processes have started."""
-BESIDE = ("matches", "decisions", "messages")
+BESIDE = ("matches", "seats", "rounds", "decisions", "messages")
 """Tables whose rows follow from the transcripts."""
 _MATCH_FIRST = re.compile(rb'\{"match":"([0-9a-zA-Z-]+)"')
 _MALFORMED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, csv.Error, ExportError)
@@ -86,6 +86,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
         _compare_versions,
         _compare_people,
         _compare_parquet,
+        _compare_calls,
         partial(_compare_matches, processes=processes),
     )
     for compare in comparisons:
@@ -184,7 +185,8 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
             found.differ(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
-    if entries.pop("transcripts", None) != [column.name for column in codebook.TRANSCRIPT]:
+    keys = [column.name for column in codebook.TRANSCRIPT if listed.format_version >= 5 or column.name != "in_dataset"]
+    if entries.pop("transcripts", None) != keys:
         found.differ("codebook.csv: the keys of the transcripts are not described as they are.")
     for name in sorted(present):
         if name.endswith(".csv"):
@@ -218,7 +220,7 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Ve
     for record in records:
         row = dict(zip(header, record, strict=True))
         stage, reasons = row_stage(row), tuple(reason for reason in row["reasons"].split(";") if reason)
-        if (row["in_dataset"] == "true") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
+        if (row["in_dataset"].upper() == "TRUE") != (stage == "in_dataset") or bool(reasons) == (stage == "in_dataset"):
             found.differ(f"{name}: {row['participant']} is both in the dataset and out of it.")
             continue
         if row["reason"] != (reasons[0] if reasons else ""):
@@ -288,6 +290,19 @@ def _same_value(written: str, value: Any) -> bool:
 # ---- matches -------------------------------------------------------------------------------------------
 
 
+def _compare_calls(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+    """Of one turn at most one call says that its answer was the move."""
+    if "llm_calls.csv" not in present:
+        return
+    moves: Counter[tuple[str, str, str]] = Counter()
+    for row in _rows(folder / "llm_calls.csv"):
+        if row.get("outcome") == "move" and row.get("purpose", "move") == "move":
+            moves[row["match"], row["role"], row["answering"]] += 1
+    for (match, role, answering), calls in moves.items():
+        if calls > 1:
+            found.differ(f"llm_calls.csv: {calls} calls are the move of {role} after event {answering} of {match}.")
+
+
 def _compare_matches(
     folder: Path, listed: Manifest, present: set[str], found: Verification, processes: int | None = None
 ) -> None:
@@ -306,7 +321,7 @@ def _compare_matches(
             table.expect_end()
         found.matches, found.decisions = matches, decisions
         rows = {name: table.read for name, table in beside.items()}
-    if found.matches != listed.flow["matches_in_dataset"]:
+    if not listed.include and found.matches != listed.flow["matches_in_dataset"]:
         found.differ(f"{TRANSCRIPTS}: it has {found.matches} matches, the flow {listed.flow['matches_in_dataset']}.")
     for name, entry in listed.files.items():
         read = (
@@ -415,8 +430,8 @@ def _walk(stretch: _Stretch, found: Verification) -> tuple[dict[str, _Beside], i
                     beside = _all_beside(stretch, earlier, found)
                 transcript = json.loads(line)
                 matches += 1
-                _replay(transcript, found)
-                decisions += _compare_rows(transcript, beside, found)
+                play = _replay(transcript, found)
+                decisions += _compare_rows(transcript, play, beside, found)
             at += len(line)
             if stretch.end is not None and at >= stretch.end:
                 break
@@ -434,7 +449,8 @@ def _match_in(line: bytes) -> str:
     return str(json.loads(line)["match"])
 
 
-def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
+def _replay(transcript: Mapping[str, Any], found: Verification) -> games.play.Play | None:
+    """The match played again, and what differs; None where it could not be."""
     uid = transcript["match"]
     try:
         game = games.play.configure(registry.get(transcript["game"]), transcript["config"])
@@ -444,7 +460,7 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
                 f"this code has the {'newer' if game.rules_version > transcript['rules_version'] else 'older'} version "
                 f"{game.rules_version}; check it with the code revision named in the manifest."
             )
-            return
+            return None
         events = [
             Event(event["number"], event["kind"], {k: v for k, v in event.items() if k not in ("number", "kind")})
             for event in transcript["events"]
@@ -452,7 +468,7 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
         play = _played_again(game, transcript, events)
     except GameError as error:
         found.differ(f"match {uid}: {error}")
-        return
+        return None
     start = events[0].data
     if (start.get("seed"), start.get("game")) != (transcript["seed"], transcript["game"]):
         found.differ(f"match {uid}: the seed or game is not the one that its log starts with.")
@@ -462,6 +478,7 @@ def _replay(transcript: Mapping[str, Any], found: Verification) -> None:
         found.differ(f"match {uid}: the metrics are {transcript['metrics']}, the rules give {play.metrics()}.")
     if set(transcript["players"]) != set(game.roles()):
         found.differ(f"match {uid}: the players are not those of the game.")
+    return play
 
 
 def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: list[Event]) -> games.play.Play:
@@ -476,8 +493,10 @@ def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: l
     return games.play.record_moves(game, transcript["seed"], moves)[0]
 
 
-def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], found: Verification) -> int:
-    """Compare a transcript with its rows in the tables; returns its decisions."""
+def _compare_rows(
+    transcript: Mapping[str, Any], play: games.play.Play | None, beside: Mapping[str, _Beside], found: Verification
+) -> int:
+    """Compare a transcript, and what its replay gave, with its rows in the tables; returns its decisions."""
     uid = transcript["match"]
     moves = [event for event in transcript["events"] if event["kind"] == "move"]
     messages = [event for event in moves if event["move"].get("message") is not None]
@@ -487,6 +506,14 @@ def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], 
             found.differ(f"matches.csv: match {uid} has {len(rows)} rows.")
         for row in rows:
             beside["matches"].compare(uid, row, expected_match(transcript, row, len(moves), len(messages)))
+    if "seats" in beside:
+        rows = beside["seats"].rows_of(uid)
+        if [row["role"] for row in rows] != list(transcript["players"]):
+            found.differ(f"seats.csv: match {uid} has not one row for each of its seats.")
+        for row in rows:
+            beside["seats"].compare(uid, row, expected_seat(transcript, row))
+    if "rounds" in beside:
+        _compare_records(uid, play, beside["rounds"], found)
     if "decisions" in beside:
         rows = beside["decisions"].rows_of(uid)
         if len(rows) != len(moves):
@@ -502,13 +529,35 @@ def _compare_rows(transcript: Mapping[str, Any], beside: Mapping[str, _Beside], 
     return len(moves)
 
 
+def _compare_records(uid: str, play: games.play.Play | None, beside: _Beside, found: Verification) -> None:
+    rows = beside.rows_of(uid)
+    if play is None:
+        return
+    records = list(play.game.records(play.state)) if play.finished else []
+    if len(rows) != len(records):
+        found.differ(f"rounds.csv: match {uid} has {len(rows)} rows, its replay {len(records)} records.")
+    for number, (row, record) in enumerate(zip(rows, records, strict=False), start=1):
+        beside.compare(uid, row, {"row": number, **{record_column(name): value for name, value in record.items()}})
+
+
+def expected_seat(transcript: Mapping[str, Any], row: Mapping[str, str]) -> dict[str, Any]:
+    """What a row of seats.csv must hold, as far as the transcript says it."""
+    role = row["role"]
+    expected = {"player": transcript["players"].get(role), "payoff": transcript["payoffs"].get(role)}
+    for name, value in transcript["metrics"].items():
+        key = name.removeprefix(f"{role}_")
+        if name.startswith(f"{role}_") and (column := f"metric_{key}" if f"metric_{key}" in row else key) in row:
+            expected[column] = value
+    return expected
+
+
 def expected_match(
     transcript: Mapping[str, Any], row: Mapping[str, str], decisions: int, messages: int
 ) -> dict[str, Any]:
     """What a row of matches.csv must hold, as far as the transcript says it."""
     same = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
     expected: dict[str, Any] = {name: transcript[name] for name in same}
-    expected |= {"decisions": decisions, "messages": messages, "in_dataset": True}
+    expected |= {"decisions": decisions, "messages": messages, "in_dataset": transcript.get("in_dataset", True)}
     for name, value in transcript["metrics"].items():
         column = f"metric_{name}" if f"metric_{name}" in row else name
         if column in row:
@@ -617,6 +666,8 @@ def _same(written: str, expected: Any) -> bool:
             return float(written) == expected
         except ValueError:
             return False
+    if isinstance(expected, bool):
+        written = written.upper()  # "true" until format 4
     return written == cell(expected)
 
 

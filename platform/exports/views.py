@@ -26,6 +26,7 @@ from exports.forms import PublicationForm
 from exports.models import Dataset, of
 from exports.packing import sent
 from exports.readme import publication_of
+from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
 
@@ -71,10 +72,11 @@ def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
     """Ask for a dataset in the formats that were chosen."""
     try:
         with transaction.atomic():
-            asked, new = background.ask_for(made, request.POST.getlist("formats"))
+            excluded = bool(request.POST.get("excluded"))
+            asked, new = background.ask_for(made, request.POST.getlist("formats"), excluded=excluded)
             if new:
-                details = {"dataset": str(asked.uid), "formats": asked.formats}
-                _record(request, made, Deed.EXPORTED, "Asked for a dataset.", details)
+                details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": excluded}
+                record(request, made, Deed.EXPORTED, "Asked for a dataset.", details)
     except UnknownFormat:
         messages.error(request, _("Please choose at least one format."))
     except NothingToExport as refused:
@@ -82,7 +84,7 @@ def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
     else:
         if not new:
             messages.info(request, _("One is being written already."))
-    return _back(made)
+    return back_to_datasets(made)
 
 
 @require_POST
@@ -91,8 +93,8 @@ def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRespo
     """Let the dataset that is being written be."""
     with transaction.atomic():
         if background.stop(_dataset(made, uid)):
-            _record(request, made, Deed.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
-    return _back(made)
+            record(request, made, Deed.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
+    return back_to_datasets(made)
 
 
 @require_POST
@@ -106,9 +108,9 @@ def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpR
         pack = None
     if pack is None:
         messages.error(request, _("Its file is no longer there. Please let another be written."))
-        return _back(made)
+        return back_to_datasets(made)
     with transaction.atomic():
-        _record(request, made, Deed.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
+        record(request, made, Deed.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
     return sent(request, pack, str(dataset))
 
 
@@ -121,19 +123,19 @@ def publish(request: HttpRequest, made: Study | Collection) -> HttpResponse:
         return _page(request, made, form)
     with transaction.atomic():
         form.save()
-        _record(
+        record(
             request, made, Deed.CHANGED, "Changed what its datasets say of themselves.", {"fields": form.changed_data}
         )
     messages.success(request, _("Kept. The next dataset says so."))
-    return _back(made)
+    return back_to_datasets(made)
 
 
 def _page(request: HttpRequest, made: Study | Collection, form: PublicationForm) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
+        **trail(made, here=_("Datasets")),
         "title": _("Datasets of {title}").format(title=made.title),
         **_standing(request, made),
-        "back": reverse(f"admin:{made._meta.app_label}_{made._meta.model_name}_change", args=[made.pk]),
         "formats": [(made_as, made_as.name in USUAL) for made_as in FORMATS.values()],
         "form": form,
         "flow": _flow(made),
@@ -147,10 +149,15 @@ def _standing(request: HttpRequest, made: Study | Collection) -> dict[str, Any]:
         "made": made,
         "of": "study" if isinstance(made, Study) else "collection",
         "datasets": datasets,
-        "alive": any(dataset.unfinished for dataset in datasets),
+        "alive": any(dataset.unfinished or _being_analysed(dataset) for dataset in datasets),
         "may_change": admin.site.get_model_admin(type(made)).has_change_permission(request, made),
         "launched": not isinstance(made, Study) or made.versions.exists(),
     }
+
+
+def _being_analysed(dataset: Dataset) -> bool:
+    report = getattr(dataset, "report", None)
+    return report is not None and report.unfinished
 
 
 def _flow(made: Study | Collection) -> dict[str, Any] | None:
@@ -172,10 +179,12 @@ def _dataset(made: Study | Collection, uid: UUID) -> Dataset:
     return found
 
 
-def _record(request: HttpRequest, made: Study | Collection, deed: str, says: str, details: dict[str, Any]) -> None:
+def record(request: HttpRequest, made: Study | Collection, deed: str, says: str, details: dict[str, Any]) -> None:
+    """Write down who did what with datasets."""
     admin.site.get_model_admin(type(made)).record_deed(request, made, deed, says, details)
 
 
-def _back(made: Study | Collection) -> HttpResponseRedirect:
+def back_to_datasets(made: Study | Collection) -> HttpResponseRedirect:
+    """To the page of datasets."""
     name = "page" if isinstance(made, Study) else "page_of_collection"
     return HttpResponseRedirect(reverse(f"exports:{name}", args=[made.pk]))

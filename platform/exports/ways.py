@@ -7,10 +7,11 @@ long the reading may take; what ended later counts as still under way.
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
@@ -18,17 +19,22 @@ from django.db.models import Prefetch, QuerySet
 from checks.models import Verdict
 from exports import gate
 from exports.alike import cut
+from exports.csvsafe import compact_json
 from exports.events import Logged, logs_of
 from exports.scrubbing import Scrubber, mentions, texts_in
 from exports.shape import Shape
 from exports.sources import Source, StudySource
-from games.interface import MESSAGE_LIMIT
+from games import registry
+from games.interface import MESSAGE_LIMIT, Game
+from games.play import configure, restore, stages
 from matches.models import Event, Match, Seat
+from opponents.agents import Agent
+from opponents.models import Call
 from participants.models import Enrolment
 from payouts import rules
 from payouts.models import LedgerRow
 from recruiters.models import Identity
-from studies.endings import result_of
+from studies.endings import earned_by
 from studies.models import Cell, Placement
 
 CHUNK = 50
@@ -48,6 +54,8 @@ class Reading:
     source: Source
     cutoff: datetime
     shape: Shape
+    excluded: bool = False
+    """Whether the matches and answers of excluded people are written too, flagged."""
 
     @property
     def demonstration(self) -> bool:
@@ -74,7 +82,7 @@ class Reading:
         if isinstance(self.source, StudySource):
             theirs = Seat.objects.filter(enrolment__placement__cell__version__study=self.source.study)
             return theirs.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
-        return self.source.collection.items.count()
+        return int(self.source.collection.planned)
 
     def ways(self, *, first: int | None = None, last: int | None = None) -> Iterator[Way]:
         """Every participant who had been placed by the cut-off, in the order of their coming.
@@ -145,7 +153,7 @@ class Way:
     @cached_property
     def answers(self) -> dict[str, dict[str, Any]]:
         """What was answered in each survey, free text scrubbed like a match's; nothing of who is not in the dataset."""
-        if not self.in_dataset:
+        if not self.in_dataset and not self.reading.excluded:
             return {}
         person = self.enrolment
         given = [one for one in person.surveys.all() if one.at <= self.reading.cutoff]
@@ -176,23 +184,48 @@ class Way:
         if self.cell.version.content["purpose"] == Match.Purpose.STUDY:
             amounts = {row.reason: row.amount for row in self.ledger}
         else:
-            payoff, share = result_of(self.enrolment)
-            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, payoff=payoff, share=share)
+            earned = earned_by(self.enrolment, self.cell.version.content)
+            amounts = rules.due(self.cell.pay(), ending=self.enrolment.state, **earned.numbers())
         return {reason: int(amount * 100) for reason, amount in amounts.items()}
 
     @cached_property
     def matches(self) -> list[Played]:
         """The matches that this person sat in, in order."""
-        place = Place(version=self.cell.version.number, cell=self.cell.number, kind=cut(self.cell.kind))
-        logs = self.logs
+        cell, logs = self.cell, self.logs
+        whole = bool(cell.version.content["checks"].get("whole_groups"))
+        place = Place(version=cell.version.number, cell=cell.number, kind=cut(cell.kind), whole_groups=whole)
         return [
-            Played(self.reading, seat.match, place, None if logs is None else logs.get(seat.match_id, []))
-            for seat in self.enrolment.seats.all()
+            Played(self.reading, seat.match, replace(place, session=number), logs and logs.get(seat.match_id, []))
+            for number, seat in enumerate(self.enrolment.seats.all(), start=1)
         ]
 
     @cached_property
     def in_dataset(self) -> bool:
-        return any(not match.reasons for match in self.matches)
+        """Whether a match is in the dataset in which nothing speaks against this person's seat."""
+        return any(not match.reasons and not match.reasons_of(self.enrolment) for match in self.matches)
+
+    def role_in(self, played: Played | None) -> str:
+        """The seat that the person had in one of their matches; without one the seat that was kept for them."""
+        return self.placement.role if played is None else played.role_of(self.enrolment)
+
+    @cached_property
+    def person(self) -> str:
+        """The pseudonym of the first participation, in whichever study, that the recruiter knows as this person's."""
+        return self._participations[0]
+
+    @property
+    def participations_before(self) -> int:
+        """In how many studies, or how often in this one, the person had taken part when this way began."""
+        return self._participations[1]
+
+    @cached_property
+    def _participations(self) -> tuple[str, int]:
+        identity: Identity | None = getattr(self.enrolment, "identity", None)
+        if identity is None or not identity.worker:
+            return self.enrolment.pseudonym, 0
+        known = Identity.objects.filter(recruiter=identity.recruiter, worker=identity.worker, pk__lt=identity.pk)
+        earlier = list(known.order_by("pk").values_list("enrolment__pseudonym", flat=True))
+        return (earlier[0] if earlier else self.enrolment.pseudonym), len(earlier)
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -201,7 +234,7 @@ class Way:
             return ()
         reasons = set(gate.way_reasons(self.facts))
         for match in self.matches:
-            of_match = set(match.reasons)
+            of_match = {*match.reasons, *match.reasons_of(self.enrolment)}
             # That the game has no result only repeats what ended the way, where that is known.
             reasons |= of_match - {"match_not_finished"} if reasons else of_match
         return gate.ordered(reasons)
@@ -226,18 +259,26 @@ class Place:
     """Where a match belongs in its source.
 
     Attributes:
-        cell: None outside studies.
+        cell: in collections the number of the configuration.
+        session: which match of a person's way it was.
+        repetition: how often a collection had wanted its configuration and line-up before, and once more.
+        environment: the rule that made a collection's line-up.
         name: of an imported game, at its source.
         unverified: why an imported game is not one that our rules allow; empty where it is.
         names: display names of people in an imported game.
+        whole_groups: one person who is excluded excludes the match.
     """
 
     version: int
     cell: int | None = None
     kind: str = ""
+    session: int | None = None
+    repetition: int | None = None
+    environment: str = ""
     name: str = ""
     unverified: str = ""
     names: tuple[str, ...] = ()
+    whole_groups: bool = False
 
 
 class Seated(NamedTuple):
@@ -245,6 +286,11 @@ class Seated(NamedTuple):
 
     role: str
     agent: str
+    label: str = ""
+    settings: Any = None
+    delay: float = 0
+    fills_in: bool = False
+    left_at: None = None
     enrolment: None = None
 
 
@@ -283,17 +329,106 @@ class Played:
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
-        """Why this match is not in the dataset; empty when it is."""
-        moved_for_others = (
-            frozenset(by for event in self._rows if (by := event.data.get("by"))) if self.finished else ()
+        """Why this match is not in the dataset; empty when it is.
+
+        One of its people is enough, unless its study keeps whole groups only.
+        """
+        played_for_agents = frozenset(
+            by for role, movers in self._moved_for.items() if self.seats[role].enrolment is None for by in movers
         )
-        facts = gate.MatchFacts(
-            finished=self.finished, purpose=self.match.purpose, moved_for_others=frozenset(moved_for_others)
-        )
+        facts = gate.MatchFacts(finished=self.finished, purpose=self.match.purpose, moved_for_others=played_for_agents)
         reasons = set(gate.match_reasons(facts, demonstration=self.reading.demonstration))
-        for person in self.people:
-            reasons |= gate.way_reasons(facts_of(person, self.reading.cutoff))
+        of_people = [self.reasons_of(person) for person in self.people]
+        if of_people and all(of_people):
+            reasons = reasons.union(*of_people)
+        elif any(of_people) and self.place.whole_groups:
+            reasons.add("partner_excluded")
         return gate.ordered(reasons)
+
+    def role_of(self, person: Enrolment) -> str:
+        """The seat that this person has or had in the match."""
+        return next(role for role, seat in self.seats.items() if seat.enrolment == person)
+
+    def reasons_of(self, person: Enrolment) -> frozenset[str]:
+        """Why this person's seat is not in the dataset, as far as it lies in their own way and moves."""
+        role = self.role_of(person)
+        return gate.way_reasons(facts_of(person, self.reading.cutoff)) | gate.substitutes(self._moved_for[role])
+
+    def seat_reasons(self, role: str) -> tuple[str, ...]:
+        """Why a seat is not in the dataset; empty when it is."""
+        person = self.seats[role].enrolment
+        own = frozenset() if person is None else self.reasons_of(person)
+        return gate.ordered({*self.reasons, *own})
+
+    @cached_property
+    def _moved_for(self) -> Mapping[str, frozenset[str]]:
+        """Who made moves in each role's place that are no data; nobody where the match has no result."""
+        movers: dict[str, set[str]] = {role: set() for role in self.seats}
+        for event in self._rows if self.finished else ():
+            if by := event.data.get("by"):
+                movers[event.data["role"]].add(by)
+        counted = self.reading.source.counted
+        return {
+            role: frozenset(found - counted if self.seats[role].enrolment is None else found)
+            for role, found in movers.items()
+        }
+
+    @property
+    def written(self) -> bool:
+        """Whether the dataset holds this match, in it or flagged as excluded."""
+        return not self.reasons or (self.reading.excluded and self.over)
+
+    @cached_property
+    def over(self) -> bool:
+        """Whether the match had ended by the cut-off, with a result or without."""
+        return _by(self.match.ended_at, self.reading.cutoff) is not None or self.imported
+
+    @cached_property
+    def ended_how(self) -> str:
+        """How it ended by its rules, or the state that ended it early."""
+        if not self.finished:
+            return str(self.match.ending)
+        return self.game.ended_how(self._moves) or "finished"
+
+    @cached_property
+    def game(self) -> Game[Any, Any]:
+        """The game as it was configured."""
+        return configure(registry.get(self.match.game), self.match.config)
+
+    @property
+    def _moves(self) -> list[tuple[str, Any]]:
+        return [(row.data["role"], row.data["move"]) for row in self._rows if row.kind == "move"]
+
+    @cached_property
+    def stages(self) -> Sequence[tuple[int | None, str | None]]:
+        """Round and phase of each move."""
+        return stages(self.game, self.match.seed, self._moves)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The game's rows of this match, free text scrubbed; none of a match without a result."""
+        if type(self.game).records is Game.records or not self.finished:
+            return []
+        state = restore(self.game, self.match.snapshot).state
+        return [{name: self._said(value) for name, value in row.items()} for row in self.game.records(state)]
+
+    def _said(self, value: Any) -> Any:
+        """A value of a record, scrubbed where it is neither a number nor the name of a seat."""
+        return value if not isinstance(value, str) or value in self.seats else self.scrubber.text(value)
+
+    @cached_property
+    def attempts(self) -> Mapping[int, int]:
+        """By the number of a move's event: answers of its model that were no legal move."""
+        if not self.reading.source.asks_models:
+            return {}
+        found: dict[int, int] = {}
+        moves = [(row.number, row.data["role"]) for row in self._rows if row.kind == "move"]
+        broken = Call.objects.filter(match_uid=self.match.uid, outcome=Call.Outcome.RULE_BREAK)
+        for asked, answering in broken.values_list("role", "answering"):
+            answered = (number for number, role in moves if role == asked and number > answering)
+            if (number := next(answered, None)) is not None:
+                found[number] = found.get(number, 0) + 1
+        return found
 
     def reported_by(self, person: Enrolment) -> bool:
         """Whether this person's turn in the reading is the one at which the match is written."""
@@ -331,9 +466,26 @@ class Played:
             for event in self._rows
         ]
 
+    def left_open(self, role: str) -> float | None:
+        """Seconds for which the turn was open that ended the match early; None where it was not this role's."""
+        end = self._rows[-1] if self._rows else None
+        if end is None or end.kind != "abandoned" or end.data.get("role") != role:
+            return None
+        since = end.shown_at or end.asked_at
+        return round((end.at - since).total_seconds(), 3) if since else None
+
     def player(self, role: str) -> str:
         """ "human", or the agent's specification."""
         return self.seats[role].agent or HUMAN
+
+    def label(self, role: str) -> str:
+        """ "human", or what the study or collection calls the agent."""
+        return self.seats[role].label or self.player(role)
+
+    def agent_hash(self, role: str) -> str | None:
+        """12 hexadecimal digits over everything that changes the agent's behaviour; None for a person."""
+        seat = self.seats[role]
+        return _hash_of(seat.agent, seat.delay, compact_json(seat.settings or {})) if seat.agent else None
 
     @cached_property
     def imported(self) -> bool:
@@ -380,6 +532,28 @@ class Decision:
         return self.move.get("message")
 
     @property
+    def round(self) -> int | None:
+        """The game's own count of rounds."""
+        return self.match.stages[self.move_number - 1][0]
+
+    @property
+    def phase(self) -> str | None:
+        """What the game calls this part of the round."""
+        return self.match.stages[self.move_number - 1][1]
+
+    @property
+    def refused(self) -> int | None:
+        """Attempts before this move that were refused; not known of imported matches."""
+        if self.match.imported:
+            return None
+        return self.row.refused + self.match.attempts.get(self.row.number, 0)
+
+    @property
+    def answered(self) -> bool:
+        """Whether somebody answered: the seat's player or a substitute, and not the clock."""
+        return self.by != "clock"
+
+    @property
     def answered_at(self) -> datetime | None:
         """When the move was taken; not known of imported matches."""
         return None if self.match.imported else self.row.at
@@ -405,6 +579,11 @@ def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.WayFacts:
         steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
         began=any(True for _seat in enrolment.seats.all()),
     )
+
+
+@lru_cache(maxsize=4096)
+def _hash_of(spec: str, delay: float, settings: str) -> str:
+    return Agent(spec=spec, delay=delay, settings=json.loads(settings)).hash
 
 
 def _by(moment: datetime | None, cutoff: datetime) -> datetime | None:

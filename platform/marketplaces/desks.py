@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 
 from marketplaces.models import Account
 from rights import parts
+from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
 
@@ -53,6 +54,8 @@ class Desk(Base):
     def page(self, request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
         """A page of the admin; no browser keeps it."""
         whole = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
+        if "study" in context:
+            whole |= trail(context["study"], here=title)
         return TemplateResponse(request, template, whole, headers={"Cache-Control": "no-store"})
 
     def ask(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.validators import URLValidator
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -16,6 +17,7 @@ import sealing
 from marketplaces import kinds
 from recruiters.models import Identity
 from rights.models import Membership
+from sealing.addresses import check_address
 from studies.models import Study
 
 _PURPOSE = b"parley: credentials of marketplaces"
@@ -23,6 +25,15 @@ _PURPOSE = b"parley: credentials of marketplaces"
 
 def kind_choices() -> list[tuple[str, Any]]:
     return [(key, kinds.get(key).title) for key in kinds.keys()]
+
+
+def check_stand_in(address: str) -> None:
+    """Where a rehearsal is played; a public installation asks only the hosts that it was told (LOCAL_HOSTS)."""
+    check_address(address)
+    if settings.BEHIND_TLS and urlsplit(address).hostname not in settings.LOCAL_HOSTS:
+        raise ValidationError(
+            _("Rehearsals here go to known hosts alone. Whoever runs this installation can allow it (LOCAL_HOSTS).")
+        )
 
 
 class Account(models.Model):
@@ -40,7 +51,7 @@ class Account(models.Model):
         _("address"),
         max_length=200,
         blank=True,
-        validators=[URLValidator(schemes=["http", "https"])],
+        validators=[check_stand_in],
         help_text=_("Of the stand-in's interface; for rehearsals only."),
     )
     sealed_credentials = models.TextField(editable=False, blank=True)

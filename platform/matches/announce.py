@@ -7,36 +7,55 @@ down delays a match, and never fails a move.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
-from functools import lru_cache, partial
+from functools import partial
+from typing import Any
 
-from channels.layers import get_channel_layer
+from celery import current_app
 from django.db import transaction
 
+from games.interface import Role
 from games.play import Play
-from matches import screens
+from matches import channels, screens
 from matches.models import Match
 from matches.turns import OpenTurn
 
 log = logging.getLogger(__name__)
+PLAY_TURN = "matches.play_turn"
+"""Name of the task that answers an agent's turn (`matches.tasks`): said by name, since tasks make moves themselves."""
 
 
-def group_of(match_id: int) -> str:
-    """The channel group of everybody who watches a match."""
-    return f"match.{match_id}"
+def when_committed(
+    match: Match,
+    play: Play,
+    *,
+    turns: Sequence[OpenTurn] = (),
+    frames_for: Collection[Role] | None = None,
+    marks_after: int | None = None,
+    replaced: Collection[Role] = (),
+) -> None:
+    """After the commit: tell the pages, and queue the agents' `turns`.
 
-
-def when_committed(match: Match, play: Play, *, turns: Sequence[OpenTurn] = (), clock: bool = False) -> None:
-    """After the commit: send the pages their frames, and queue the agents' `turns`.
-
-    `clock` says that only a deadline has changed.
+    Args:
+        frames_for: the view of nobody has changed, and these pages alone get a frame, because their clock has;
+            None: every page gets one.
+        marks_after: where nobody's view has changed, the pages are told who has answered since this event; None:
+            nobody has.
+        replaced: people whose seat an agent has taken just now.
     """
-    if clock or play.over or _somebody_is_told_something(match, play):
-        transaction.on_commit(partial(_tell, match, clock))
+    if replaced:
+        transaction.on_commit(partial(_send, match, {"type": "match.replaced", "roles": list(replaced)}))
+    if frames_for is None:
+        if play.over or _somebody_is_told_something(match, play):
+            transaction.on_commit(partial(_tell, match, match.people()))
+    else:
+        if marks_after is not None and match.people():
+            news = screens.news(match, play, after=marks_after)
+            transaction.on_commit(partial(_send, match, {"type": "match.marked", "news": news}))
+        if frames_for:
+            transaction.on_commit(partial(_tell, match, frames_for, clock=True))
     for turn in turns:
         transaction.on_commit(partial(queue_turn, match, turn))
 
@@ -49,45 +68,22 @@ def _somebody_is_told_something(match: Match, play: Play) -> bool:
 
 def queue_turn(match: Match, turn: OpenTurn) -> None:
     """Hand an agent's turn to the workers."""
-    from matches.tasks import play_turn
-
     try:
-        play_turn.delay(str(match.uid), turn.role, turn.answering)
+        current_app.send_task(PLAY_TURN, (str(match.uid), turn.role, turn.answering))
     except Exception as error:  # noqa: BLE001  (any broker failure: the sweep will queue it again)
         log.warning("turn of match %s not queued: %s", match.pk, type(error).__name__)
 
 
-def _tell(match: Match, clock: bool) -> None:
+def _tell(match: Match, roles: Collection[Role], *, clock: bool = False) -> None:
     """One message for all pages of the match: each takes the frame of its own role out of it."""
-    frames = {role: screens.frame(match, role) for role in match.people()}
-    message = {"type": "match.moved", "frames": frames, "clock": clock}
-    sending = get_channel_layer().group_send(group_of(match.pk), message)
-    asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)
+    _send(match, {"type": "match.moved", "frames": screens.frames(match, roles), "clock": clock})
 
 
-async def tell_draft(
-    match_id: int, role: str, answering: int, *, people: Sequence[str], text: str | None, number: int
-) -> None:
-    """Show `people` the words so far of an agent's answer; None: there are none any more. See `matches.drafts`."""
-    message = {
-        "type": "match.draft",
-        "role": role,
-        "answering": answering,
-        "people": list(people),
-        "text": text,
-        "number": number,
-    }
-    await get_channel_layer().group_send(group_of(match_id), message)
+def _send(match: Match, message: dict[str, Any]) -> None:
+    """One message to every page of the match, without waiting for it."""
+    channels.send_to_pages(match.pk, message).add_done_callback(_log_failure)
 
 
 def _log_failure(sending: Future[None]) -> None:
     if error := sending.exception():
         log.warning("a move was not announced: %s", type(error).__name__)
-
-
-@lru_cache(maxsize=1)
-def background_loop() -> asyncio.AbstractEventLoop:
-    """One event loop per process, in a thread of its own, for everything that threads send or wait for."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="background-loop", daemon=True).start()
-    return loop

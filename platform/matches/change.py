@@ -14,9 +14,12 @@ import games.play
 from games.interface import Event as GameEvent
 from games.interface import MoveData, Role
 from matches import announce
-from matches.agent_settings import GRACE_SECONDS
-from matches.models import Agent, Event, Match
+from matches.bulk import Row, write_events
+from matches.fates import is_away, is_lost
+from matches.models import Match
 from matches.turns import OpenTurn, dump
+from opponents.agent_settings import GRACE_SECONDS
+from opponents.agents import Agent
 
 TURN_SECONDS = 180
 EXTENSION_SECONDS = 60
@@ -35,8 +38,13 @@ class Change:
         self.agents = agents
         self.turns: Mapping[Role, OpenTurn] = match.open_turns()
         self._before = self.turns
-        self._rows: list[Event] = []
+        self._rows: list[Row] = []
+        self._began_at, self._last_before = play.step, play.last
         self._clock_only = True
+        self._extended: set[Role] = set()
+        self._replaced: set[Role] = set()
+        self._returned: set[Role] = set()
+        self.fates = dict(match.fates)
 
     @classmethod
     def begin(cls, match_id: int) -> Change:
@@ -61,9 +69,15 @@ class Change:
     def move(self, role: Role, move: MoveData, *, by: str | None = None, shown_at: datetime | None = None) -> None:
         """Let the rules take a move of an open turn.
 
+        A move of a person who was away says that they are back; an agent in a person's seat moves by its own name.
+
         Raises:
             Refused: nothing has changed.
         """
+        if by is None and (taker := self.fates.get(role, {}).get("agent")):
+            by = taker["spec"]
+        elif by is None:
+            self.welcome_back(role)
         after, events = games.play.submit(self.play, role, move, by=by)
         answered = self.turns[role]
         if answered.shown_at is None:
@@ -73,16 +87,56 @@ class Change:
 
     def abandon(self, reason: str, role: Role | None) -> None:
         """End the match without a result."""
-        self._follow(*games.play.abandon(self.play, reason, role))
+        self._follow(*games.play.abandon(self.play, reason, role), answered=self.turns.get(role or ""))
 
     def extend(self, role: Role) -> None:
         """Give a turn its extra time."""
         until = timezone.now() + timedelta(seconds=extension_seconds(self.match))
         self.turns = {**self.turns, role: replace(self.turns[role], extended=True, deadline=until)}
+        self._extended.add(role)
+
+    def away(self, role: Role) -> bool:
+        """Whether the clock answers for this person at once, because turns were missed or the person has gone."""
+        return is_away(self.fates.get(role, {}))
+
+    def miss(self, role: Role) -> None:
+        """The clock moves for a person; what it has moved since they were last heard from is counted."""
+        fate = self.fates.get(role, {})
+        self.fates[role] = {**fate, "missed": fate.get("missed", 0) + 1}
+        self.move(role, self.play.game.default(self.play.state, role), by="clock")
+
+    def welcome_back(self, role: Role) -> None:
+        """A person who had missed turns is here."""
+        if role in self.fates and not is_lost(self.fates[role]):
+            del self.fates[role]
+            self._returned.add(role)
+
+    def lose(self, role: Role) -> None:
+        """A person has left for good, and the match goes on: from now on the clock answers at once."""
+        self.fates[role] = {**self.fates.get(role, {}), "gone": True}
+
+    def seat_agent(self, role: Role, agent: Agent) -> None:
+        """An agent takes a person's seat, and the question that waits for an answer."""
+        self.fates[role] = {"agent": agent.model_dump(mode="json")}
+        self.agents = {**self.agents, role: agent}
+        self._replaced.add(role)
+        if role in self.turns:
+            self.turns = {**self.turns, role: self._opened(role, timezone.now(), None)}
+
+    def pause(self, role: Role, seconds: int) -> None:
+        """Let a turn wait `seconds` longer, while its player reports a problem."""
+        turn = self.turns[role]
+        until = turn.deadline + timedelta(seconds=seconds)
+        self.turns = {**self.turns, role: replace(turn, paused=True, deadline=until)}
 
     def mark_shown(self, role: Role, at: datetime) -> None:
         """Remember when an open question was first on the person's screen."""
         self.turns = {**self.turns, role: replace(self.turns[role], shown_at=at)}
+
+    def count_refusal(self, role: Role) -> None:
+        """Remember that an attempt at the role's move was refused."""
+        turn = self.turns[role]
+        self.turns = {**self.turns, role: replace(turn, refused=turn.refused + 1)}
 
     def _follow(
         self,
@@ -94,7 +148,7 @@ class Change:
     ) -> None:
         """Go on from the play after some events; `clock_of` is the turn whose clock goes on (it was a note)."""
         now = timezone.now()
-        self._rows += [_row(self.match, event, now, answered) for event in events]
+        self._rows += [_row(event, now, answered) for event in events]
         self.play = after
         self.turns = {
             role: self.turns[role]
@@ -108,10 +162,11 @@ class Change:
         """The question put to `role` now."""
         answering = self.play.opened[role]
         if clock_of is not None and clock_of.role == role:
-            return replace(clock_of, answering=answering, shown_at=None)
+            return replace(clock_of, answering=answering, shown_at=None, refused=0)
         agent = self.agents.get(role)
         by_agent = agent is not None
-        seconds = turn_seconds(self.match) if agent is None else agent_seconds(agent)
+        usual = turn_seconds(self.match) * self.play.game.time_factor(self.play.state, role)
+        seconds = usual if agent is None else agent_seconds(agent)
         return OpenTurn(role, answering, by_agent, opened_at=now, deadline=now + timedelta(seconds=seconds))
 
     def write(self, *, quietly: bool = False) -> None:
@@ -120,7 +175,7 @@ class Change:
         Args:
             quietly: nobody needs to hear of it.
         """
-        Event.objects.bulk_create(self._rows)
+        write_events(self.match.pk, self._rows)
         changed = self._columns()
         Match.objects.filter(pk=self.match.pk).update(**changed)
         for name, value in changed.items():
@@ -128,7 +183,16 @@ class Change:
         if quietly or self.match.driven:
             return
         opened = [turn for role, turn in self.turns.items() if turn.by_agent and turn is not self._before.get(role)]
-        announce.when_committed(self.match, self.play, turns=opened, clock=self._clock_only)
+        announce.when_committed(
+            self.match,
+            self.play,
+            turns=opened,
+            frames_for=self._extended | self._returned
+            if self.play.step == self._began_at and not self.play.over
+            else None,
+            marks_after=self._last_before if self._rows or self._replaced else None,
+            replaced=self._replaced,
+        )
 
     def _columns(self) -> dict[str, Any]:
         """The columns of the match's row that follow from the play and its open turns."""
@@ -137,6 +201,7 @@ class Change:
         deadlines = [turn.deadline for turn in self.turns.values() if not self.match.driven]
         columns: dict[str, Any] = {
             "turns": dump(self.turns),
+            "fates": self.fates,
             "deadline": min(deadlines, default=None),
             "requeue_at": now + timedelta(seconds=REQUEUE_SECONDS) if waits_for_agent else None,
         }
@@ -148,7 +213,8 @@ class Change:
             columns["ending"] = self.play.abandoned or "finished"
             columns["ended_at"] = now
         if self.play.finished:
-            columns["payoffs"], columns["metrics"] = self.play.payoffs(), self.play.metrics()
+            end = self._rows[-1].data
+            columns["payoffs"], columns["metrics"] = end["payoffs"], end["metrics"]
         return columns
 
 
@@ -173,10 +239,9 @@ def extension_seconds(match: Match) -> float:
     return float(match.timers.get("extension_seconds", EXTENSION_SECONDS))
 
 
-def _row(match: Match, event: GameEvent, now: datetime, answered: OpenTurn | None) -> Event:
-    asked = answered if event.kind == "move" else None
-    return Event(
-        match=match,
+def _row(event: GameEvent, now: datetime, answered: OpenTurn | None) -> Row:
+    asked = answered if event.kind in ("move", "abandoned") else None
+    return Row(
         number=event.number,
         kind=event.kind,
         role=event.data.get("role") or "",
@@ -184,4 +249,5 @@ def _row(match: Match, event: GameEvent, now: datetime, answered: OpenTurn | Non
         at=now,
         asked_at=asked.opened_at if asked else None,
         shown_at=asked.shown_at if asked else None,
+        refused=asked.refused if asked else 0,
     )

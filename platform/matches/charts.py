@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from games.interface import Chart
+from games.words import plain_points
 
 WIDTH, HEIGHT = 320, 120
 LEFT, RIGHT, TOP, BOTTOM = 44, 8, 10, 24
@@ -36,16 +37,19 @@ class Drawing:
 
 
 def draw(chart: Chart) -> Drawing:
-    """Place a chart's points in a box of WIDTH × HEIGHT; the y axis begins at 0."""
+    """Place a chart's points in a box of WIDTH × HEIGHT; the y axis always has 0 on it."""
     points = [point for series in chart.series for point in series.points]
     xs, ys = [x for x, _y in points] or [0], [y for _x, y in points] or [0]
-    x_low, x_high, y_high = min(xs), max(xs), max(ys) or 1
+    x_low, x_high = min(xs), max(xs)
+    y_low, y_high = min(0, *ys), max(0, *ys)
+    if y_low == y_high:
+        y_high = 1
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - x_low) / (x_high - x_low) if x_high > x_low else 0.5
         return (
             round(LEFT + across * (WIDTH - LEFT - RIGHT), 1),
-            round(HEIGHT - BOTTOM - max(y, 0) / y_high * (HEIGHT - TOP - BOTTOM), 1),
+            round(HEIGHT - BOTTOM - (y - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM), 1),
         )
 
     lines = []
@@ -57,7 +61,7 @@ def draw(chart: Chart) -> Drawing:
         width=WIDTH,
         height=HEIGHT,
         lines=tuple(lines),
-        y_ticks=tuple((place(x_low, value)[1], _short(value)) for value in (0, y_high / 2, y_high)),
+        y_ticks=tuple((place(x_low, value)[1], _short(value)) for value in _ticks(y_low, y_high)),
         x_ticks=tuple((place(value, 0)[0], f"{value:g}") for value in sorted({x_low, middle, x_high})),
         floor=HEIGHT - BOTTOM,
         rows=_rows(chart),
@@ -65,10 +69,18 @@ def draw(chart: Chart) -> Drawing:
     )
 
 
+def _ticks(low: float, high: float) -> tuple[float, ...]:
+    """Where the y axis is labelled: at 0 and at its ends, halfway where all is on one side of 0."""
+    if low == 0 or high == 0:
+        return low, (low + high) / 2, high
+    apart = (high - low) / 8  # labels closer than this would touch
+    return tuple(value for value in (low, 0.0, high) if value == 0 or abs(value) > apart)
+
+
 def _rows(chart: Chart) -> tuple[tuple[str, ...], ...]:
     values = [dict(series.points) for series in chart.series]
     xs = sorted({x for points in values for x in points})
-    return tuple((f"{x:g}", *(f"{points[x]:,.2f}" if x in points else "" for points in values)) for x in xs)
+    return tuple((f"{x:g}", *(plain_points(points[x]) if x in points else "" for points in values)) for x in xs)
 
 
 def _short(value: float) -> str:

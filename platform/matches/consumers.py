@@ -1,36 +1,50 @@
 """The socket of a participant's page.
 
-The page sends {"type": "move", "fields": {…}} and {"type": "sync", "last": n}; it is sent frames
-(see `screens.frame`), {"type": "refused" | "stale"} in answer to a move that was not taken, {"type":
-"synced"} in answer to a sync (after a frame, if the page had missed one), {"type": "draft", "role",
-"answering", "text"} while an agent that its frame waits for writes (text null: it was retracted), and
-{"type": "gone"} when the token opens no match.
+The page sends {"type": "move", "fields": {…}}, {"type": "sync", "last": n} and, after its person was away,
+{"type": "back"}; it is sent frames (see `screens.frame`), {"type": "refused" | "stale" | "doubt"} in answer to a
+move that was not taken, {"type": "synced"} in answer to a sync (after a frame, if the page had missed one),
+{"type": "marks"} when somebody has answered a sealed turn and nothing else has changed (`screens.news`),
+{"type": "draft", "role", "answering", "text"} while an agent that its frame waits for writes (text null: it was
+retracted), and {"type": "gone"} when the token opens no match, or no longer.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.db import close_old_connections
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, close_old_connections
 from django.utils import timezone
 
 from matches import intake, services
-from matches.announce import group_of
+from matches.channels import group_of
 from matches.step import current_frame, live_seat
 from participants import services as people
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
+MOST_SOCKETS = 6
+"""Of one participant's link, in one process: as many open pages; further ones fetch their frames."""
+BURST, PER_SECOND = 30, 5
+"""Messages that one socket may send at once, and after that; no page sends half as many."""
+TOO_MANY = 4429
+COME_BACK = 1013
+"""The code with which a socket closes while the database is away: the page fetches its frames meanwhile."""
 LONGEST_MESSAGE = 32_768
 """Characters; a move with the longest allowed message is far below."""
 PATIENCE = 0.3
 """Seconds in which a quick opponent's reply may come before the page is shown that it is thinking."""
-_threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="play")
+_open: Counter[str] = Counter()
+_threads = ThreadPoolExecutor(settings.PLAY_THREADS, thread_name_prefix="play")
 """Enough for commits to wait on the disk together; more would only contend for the interpreter."""
 
 
@@ -52,10 +66,22 @@ class PlayConsumer(AsyncWebsocketConsumer):
 
         Database work here runs in threads of our own, which look after theirs.
         """
-        await getattr(self, get_handler_name(message))(message)
+        try:
+            await getattr(self, get_handler_name(message))(message)
+        except (OperationalError, InterfaceError) as away:
+            log.error("the database is away: %s", type(away).__name__)
+            await self.close(COME_BACK)
 
     async def connect(self) -> None:
-        self.seat = await in_thread(live_seat, self.scope["url_route"]["kwargs"]["token"])
+        self.seat = None
+        self.token = self.scope["url_route"]["kwargs"]["token"]
+        _open[self.token] += 1
+        if _open[self.token] > MOST_SOCKETS:
+            await self.accept()
+            await self.close(TOO_MANY)
+            return
+        self.bucket, self.filled_at = float(BURST), time.monotonic()
+        self.seat = await in_thread(live_seat, self.token)
         await self.accept()
         if self.seat is None:
             await self._send({"type": "gone"})
@@ -71,7 +97,10 @@ class PlayConsumer(AsyncWebsocketConsumer):
         await self._show()
 
     async def disconnect(self, code: int) -> None:
-        if getattr(self, "seat", None) is None:
+        _open[self.token] -= 1
+        if not _open[self.token]:
+            del _open[self.token]
+        if self.seat is None:
             return
         await self.channel_layer.group_discard(group_of(self.seat.match_id), self.channel_name)
         if self.late is not None:
@@ -82,9 +111,15 @@ class PlayConsumer(AsyncWebsocketConsumer):
             )
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if not self._may_speak():
+            await self.close(TOO_MANY)
+            return
         message = _parsed(text_data)
         if message.get("type") == "move" and isinstance(message.get("fields"), dict):
             await self._move({str(name): str(value) for name, value in message["fields"].items()})
+        elif message.get("type") == "back":
+            await in_thread(services.come_back, match_id=self.seat.match_id, role=self.seat.role)
+            await self._show(again=True)
         elif message.get("type") == "sync":
             await in_thread(people.touch, self.seat.enrolment_id)
             await self._show(again=message.get("last") != self.last)
@@ -92,13 +127,41 @@ class PlayConsumer(AsyncWebsocketConsumer):
         else:
             await self._send({"type": "refused", "errors": {"": "This message could not be read."}})
 
+    def _may_speak(self) -> bool:
+        """Whether the bucket of this socket's messages has one left; closed sockets have none."""
+        now = time.monotonic()
+        self.bucket = min(BURST, self.bucket + (now - self.filled_at) * PER_SECOND) - 1
+        self.filled_at = now
+        return self.seat is not None and self.bucket >= 0
+
     async def match_moved(self, event: dict[str, Any]) -> None:
         """The match has moved (sent by `announce`, with a frame per role that a person plays)."""
-        frame = event["frames"][self.seat.role]
+        frame = event["frames"].get(self.seat.role)
+        if frame is None:
+            return
         if frame["answering"] is None and not frame["over"] and not event["clock"]:
             self._show_later(frame["last"])
         else:
             await self._send_frame(frame, again=event["clock"])
+
+    async def match_marked(self, event: dict[str, Any]) -> None:
+        """Somebody has answered and nobody's view has changed (sent by `announce`): a frame is not needed."""
+        news = event["news"]
+        if news["after"] < self.last:
+            return
+        if news["after"] > self.last:
+            await self._show()
+            return
+        self.last = news["last"]
+        if news["seats"].get(self.seat.role) == "answered":
+            self.awaits = news["awaits"]
+        await self._send({"type": "marks", "you": self.seat.role, **news})
+        await self._send_draft()
+
+    async def match_replaced(self, event: dict[str, Any]) -> None:
+        """Agents have taken these seats (sent by `announce`): the page says so when it is loaded again."""
+        if self.seat.role in event["roles"]:
+            await self._send({"type": "gone"})
 
     async def match_draft(self, event: dict[str, Any]) -> None:
         """An agent's words so far (sent by `announce`): only the newest counts, and its frame comes before it.
@@ -124,8 +187,11 @@ class PlayConsumer(AsyncWebsocketConsumer):
 
         async def show() -> None:
             await asyncio.sleep(PATIENCE)
-            if self.last < last:
-                await self._show()
+            try:
+                if self.last < last:
+                    await self._show()
+            except (OperationalError, InterfaceError) as away:
+                log.error("the database is away: %s", type(away).__name__)
 
         if self.late is None or self.late.done():
             self.late = asyncio.create_task(show())

@@ -12,12 +12,11 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from types import TracebackType
 
-from games.interface import MESSAGE_LIMIT, Form
-from matches import announce
-from matches.forms import fields_of
+from games.interface import MESSAGE_LIMIT
+from matches import channels
 
 log = logging.getLogger(__name__)
 INTERVAL = 1 / 15
@@ -30,12 +29,6 @@ _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
 _ESCAPED = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _UNREADABLE = "\ufffd"
-
-
-def words_of(forms: Sequence[Form]) -> tuple[str, ...]:
-    """The names of the fields of these forms that are free text."""
-    found = (blank.name for form in forms for blank in fields_of(form.model) if blank.kind == "text")
-    return tuple(dict.fromkeys(found))
 
 
 class Writing:
@@ -328,7 +321,7 @@ class Draft:
     def _announce_soon(self) -> None:
         if not self._announcing and self._writing.text != self._announced:
             self._announcing = True
-            asyncio.run_coroutine_threadsafe(self._announce(), announce.background_loop())
+            asyncio.run_coroutine_threadsafe(self._announce(), channels.background_loop())
 
     async def _announce(self) -> None:
         """Announce what has changed, one message after the other, until nothing has."""
@@ -342,7 +335,7 @@ class Draft:
                 # Another worker may write this answer later: its numbers must be higher, so they follow the time.
                 number = self._number = max(self._number + 1, time.time_ns() // 1_000_000)
             try:
-                sending = announce.tell_draft(
+                sending = channels.tell_draft(
                     self._match_id, self._role, self._answering, people=self._people, text=text, number=number
                 )
                 await asyncio.wait_for(sending, PATIENCE)

@@ -18,10 +18,12 @@ from django.db import DatabaseError, IntegrityError, close_old_connections, tran
 from django.db.models import F
 from django.utils import timezone
 
+import leasing
 from matches.models import Lease
 
 LEASE_SECONDS = 6
 RENEW_SECONDS = 1.5
+LENGTH = timedelta(seconds=LEASE_SECONDS)
 log = logging.getLogger(__name__)
 
 
@@ -31,38 +33,40 @@ def take(*, match_id: int, role: str, answering: int) -> Lease | None:
     Each time that a turn is taken counts as an attempt.
     """
     keeper = _keeper(os.getpid())
-    now = timezone.now()
-    until = now + timedelta(seconds=LEASE_SECONDS)
     turn = {"match_id": match_id, "role": role, "answering": answering}
     try:
         with transaction.atomic():
-            held = Lease.objects.create(**turn, holder=keeper.name, until=until)
+            held = Lease.objects.create(**turn, holder=keeper.name, until=timezone.now() + LENGTH)
     except IntegrityError:
-        run_out = Lease.objects.filter(**turn, until__lte=now)
-        if not run_out.update(holder=keeper.name, until=until, attempts=F("attempts") + 1):
+        if not leasing.take(Lease.objects.filter(**turn), keeper.name, LENGTH, attempts=F("attempts") + 1):
             return None
         held = Lease.objects.get(**turn)
     keeper.hold(held.pk)
     return held
 
 
+def follow(held: Lease, answering: int) -> None:
+    """The turn goes on under another number: the lease with it. Call it in the transaction that numbers it anew."""
+    Lease.objects.filter(pk=held.pk).update(answering=answering)
+
+
 def give_back(held: Lease) -> None:
     """The turn is free for others at once, if it is still open."""
     keeper = _keeper(os.getpid())
     keeper.release(held.pk)
-    Lease.objects.filter(pk=held.pk, holder=keeper.name).update(until=timezone.now())
+    leasing.let_go(Lease.objects.filter(pk=held.pk), keeper.name)
 
 
 def give_back_all() -> None:
     """Free every turn of this process, which ends: others think about them from now on."""
     keeper = _keeper(os.getpid())
     held = keeper.release_all()
-    Lease.objects.filter(pk__in=held, holder=keeper.name).update(until=timezone.now())
+    leasing.let_go(Lease.objects.filter(pk__in=held), keeper.name)
 
 
 def held_turns(match_id: int) -> set[tuple[str, int]]:
     """(role, answering) of the match's turns that somebody is thinking about."""
-    held = Lease.objects.filter(match_id=match_id, until__gt=timezone.now())
+    held = Lease.objects.filter(match_id=match_id).exclude(leasing.free())
     return set(held.values_list("role", "answering"))
 
 
@@ -98,8 +102,7 @@ class _Keeper:
 
     def _renew(self, held: list[int]) -> None:
         try:
-            until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-            Lease.objects.filter(pk__in=held, holder=self.name).update(until=until)
+            leasing.renew(Lease.objects.filter(pk__in=held), self.name, LENGTH)
         except DatabaseError as error:
             log.warning("leases not renewed: %s", type(error).__name__)
             close_old_connections()

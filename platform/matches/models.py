@@ -7,9 +7,8 @@ again. `Match.turns` are the questions that wait for an answer, with their clock
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from django.db import models
 from django.utils import timezone
@@ -17,9 +16,11 @@ from django.utils.translation import gettext_lazy as _
 
 from games import interface, play, registry
 from matches import turns
-from matches.agent_settings import DEFAULT, AgentSettings, settings_of
 from matches.turns import OpenTurn
+from opponents.agents import Agent
 from participants.models import Enrolment
+
+T = TypeVar("T")
 
 
 class Match(models.Model):
@@ -52,6 +53,9 @@ class Match(models.Model):
     ending = models.CharField(_("why it ended"), max_length=40, blank=True)
     snapshot = models.JSONField(default=dict)
     turns = models.JSONField(default=dict, help_text=_("the open turns by role, see matches.turns"))
+    fates = models.JSONField(
+        default=dict, help_text=_("people's seats that are not played by their person alone, see matches.fates")
+    )
     deadline = models.DateTimeField(null=True, help_text=_("of the open turn that runs out first"))
     requeue_at = models.DateTimeField(
         null=True, help_text=_("when agents' turns that nobody thinks about are queued again")
@@ -84,7 +88,11 @@ class Match(models.Model):
 
     def configured(self) -> interface.Game[Any, Any]:
         """The game with this match's configuration."""
-        return _configured(self.uid)
+        return _GAMES.of(self.uid, lambda: _configured(self.uid))
+
+    def pay_rule(self) -> dict[str, Any] | None:
+        """The pay rule that the players were promised, as plain data; None where nobody is paid."""
+        return _RULES.of(self.uid, lambda: _pay_rule(self.uid))
 
     def play(self) -> play.Play:
         """Where the match stands."""
@@ -95,8 +103,10 @@ class Match(models.Model):
         return turns.load(self.turns)
 
     def agents(self) -> dict[str, Agent]:
-        """The agents by the role they play; seats never change."""
-        return seated_agents(self.uid)[1]
+        """The agents by the role they play, those included that have taken a person's seat."""
+        taken = {role: Agent.model_validate(fate["agent"]) for role, fate in self.fates.items() if "agent" in fate}
+        seated = seated_agents(self.uid)[1]
+        return {**seated, **taken} if taken else seated
 
     def people(self) -> set[str]:
         """The roles that people play."""
@@ -107,31 +117,67 @@ class Match(models.Model):
         return [event.as_event() for event in self.events.order_by("number")]
 
 
-@dataclass(frozen=True)
-class Agent:
-    """An agent in a seat: its specification, the seconds it waits before it answers, and its study's settings."""
-
-    spec: str
-    delay: float
-    settings: AgentSettings = DEFAULT
+# The players that a match began with never change, and are asked for at every move: kept in the process.
 
 
-# What never changes in a match is asked for at every move: kept in the process, by the match's identifier.
+class _Kept(Generic[T]):
+    """Something of the newest matches, by their identifiers; a match that begins brings its own."""
+
+    MOST = 10_000
+
+    def __init__(self) -> None:
+        self._known: dict[uuid.UUID, T] = {}
+
+    def of(self, match: uuid.UUID, find: Callable[[], T]) -> T:
+        """What is known, or found now."""
+        try:
+            return self._known[match]
+        except KeyError:
+            return self.keep(match, find())
+
+    def keep(self, match: uuid.UUID, what: T) -> T:
+        while len(self._known) >= self.MOST:
+            self._known.pop(next(iter(self._known)), None)
+        self._known[match] = what
+        return what
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._known.clear()
 
 
-@lru_cache(maxsize=10_000)
+_GAMES: _Kept[interface.Game[Any, Any]] = _Kept()
+_RULES: _Kept[dict[str, Any] | None] = _Kept()
+SEATED: _Kept[tuple[int, dict[str, Agent]]] = _Kept()
+
+
+def keep_in_mind(match: Match, game: interface.Game[Any, Any], agents: dict[str, Agent]) -> None:
+    """A match begins: what never changes of it need not be read again by this process."""
+    _GAMES.keep(match.uid, game)
+    _RULES.keep(match.uid, match.texts.get("pay"))
+    SEATED.keep(match.uid, (match.pk, agents))
+
+
 def _configured(match: uuid.UUID) -> interface.Game[Any, Any]:
-    game, config = Match.objects.values_list("game", "config").get(uid=match)
-    return play.configure(registry.get(game), config)
+    game, config, texts = Match.objects.values_list("game", "config", "texts").get(uid=match)
+    return play.configure(registry.get(game), config, amounts=texts.get("amounts", "dollars"))
 
 
-@lru_cache(maxsize=10_000)
+def _pay_rule(match: uuid.UUID) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = Match.objects.values_list("texts", flat=True).get(uid=match).get("pay")
+    return found
+
+
 def seated_agents(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     """A match's key in the database, and its agents by the role they play."""
+    return SEATED.of(match, lambda: _seated(match))
+
+
+def _seated(match: uuid.UUID) -> tuple[int, dict[str, Agent]]:
     match_id = Match.objects.values_list("pk", flat=True).get(uid=match)
     seats = Seat.objects.filter(match_id=match_id, enrolment=None)
     rows = seats.values_list("role", "agent", "delay", "settings")
-    return match_id, {role: Agent(spec, delay, settings_of(settings)) for role, spec, delay, settings in rows}
+    return match_id, {role: Agent(spec=spec, delay=delay, settings=settings) for role, spec, delay, settings in rows}
 
 
 class Seat(models.Model):
@@ -141,9 +187,16 @@ class Seat(models.Model):
     role = models.CharField(_("role"), max_length=40)
     enrolment = models.ForeignKey(Enrolment, models.PROTECT, null=True, blank=True, related_name="seats")
     step = models.PositiveSmallIntegerField(null=True, help_text=_("which step of the enrolment's way this match is"))
+    label = models.CharField(_("label"), max_length=200, blank=True, help_text=_("what its study calls the agent"))
+    left_at = models.DateTimeField(
+        _("left"), null=True, blank=True, help_text=_("when its person stopped playing, and the others went on")
+    )
+    fills_in = models.BooleanField(
+        _("fills in"), default=False, help_text=_("an agent in a seat for which no person came in time")
+    )
     agent = models.CharField(_("agent"), max_length=200, blank=True)
     delay = models.FloatField(_("delay"), default=0, help_text=_("seconds an agent waits before it answers"))
-    settings = models.JSONField(default=dict, help_text=_("how an agent is asked, see matches.agent_settings"))
+    settings = models.JSONField(default=dict, help_text=_("how an agent is asked, see opponents.agent_settings"))
 
     class Meta:
         constraints = [
@@ -155,7 +208,11 @@ class Seat(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.role}: {self.agent or self.enrolment}"
+        return f"{self.role}: {self.label or self.enrolment}"
+
+    def seated(self) -> Agent | None:
+        """The agent that sits here; None where a person does."""
+        return Agent(spec=self.agent, delay=self.delay, settings=self.settings) if self.agent else None
 
 
 class Event(models.Model):
@@ -169,6 +226,10 @@ class Event(models.Model):
     at = models.DateTimeField(default=timezone.now)
     asked_at = models.DateTimeField(null=True, help_text=_("moves: when the turn opened"))
     shown_at = models.DateTimeField(null=True, help_text=_("moves of people: when the question was on their screen"))
+
+    refused = models.PositiveSmallIntegerField(
+        default=0, help_text=_("moves of people: attempts in the turn before it that the rules refused")
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["match", "number"], name="one_event_per_number")]

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.template.loader import get_template, select_template
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from pydantic import ValidationError
 
-from games.interface import Role
+from games.interface import NOBODY, Form, Role, Text, View
 from games.play import Play
-from matches import forms
-from matches.drafts import words_of
+from matches import bonus, forms
+from matches.fates import is_away
 from matches.models import Match
+from opponents.agents import Agent
 
+STATUS = "status"
+"""The block in which a game says what is to be done now."""
 MOST_MINUTES = 60
 """The longest limit that a person who waits is told in minutes."""
 
@@ -41,17 +46,26 @@ class Awaited:
 def awaited(match: Match, play: Play) -> tuple[Awaited, ...]:
     """The agents whose answer the match waits for now."""
     agents = match.agents()
-    limit = match.timers.get("agent_limit_seconds")
     found = []
     for role in play.waiting_for():
         if role in agents:
             name = play.game.role_title(role)
             typed = agents[role].settings.appears == "typed" and not agents[role].spec.startswith("script:")
-            writes = typed and bool(words_of(play.forms(role)))
-            found.append(
-                Awaited(role, name, writes, limit, _what_is_next(name, limit, match.timers.get("after_limit")))
-            )
+            writes = typed and bool(forms.words_of(play.forms(role)))
+            limit, after = _patience(match, agents[role])
+            found.append(Awaited(role, name, writes, limit, _what_is_next(name, limit, after)))
     return tuple(found)
+
+
+def _patience(match: Match, agent: Agent) -> tuple[float | None, str]:
+    """How many seconds people are kept waiting for the agent, and whether a "script" moves then or it is the "end".
+
+    Matches of versions before line-ups say it in their timers, for all their agents.
+    """
+    timers = match.timers
+    if "agent_limit_seconds" in timers:
+        return timers["agent_limit_seconds"], timers.get("after_limit", "end")
+    return (agent.settings.limit_seconds if timers else None), ("script" if agent.settings.script else "end")
 
 
 def _what_is_next(name: str, limit: float | None, after: str | None) -> tuple[tuple[int, str], ...]:
@@ -79,6 +93,100 @@ def _next_within(name: str, minutes: int, after: str | None) -> str:
     return words.format(name=name, minutes=minutes)
 
 
+@dataclass(frozen=True)
+class SeatMark:
+    """A seat as everybody in a match sees it: whether it has answered, never what.
+
+    Attributes:
+        mark: "answered", "asked", or "" where nothing is asked of it now.
+        note: "program" where an agent has taken a person's seat, "away" where the clock answers for its person.
+    """
+
+    role: Role
+    title: str
+    number: int
+    mark: str
+    note: str = ""
+
+
+def seat_marks(play: Play, fates: Mapping[Role, Mapping[str, Any]]) -> tuple[SeatMark, ...]:
+    """The seats of a match in which several are asked at once or more than two play; of any other, nothing."""
+    roles = play.game.roles()
+    if len(roles) <= 2 and (play.turn is None or len(play.turn.forms) < 2):
+        return ()
+    waiting = play.waiting_for()
+    marks = {**dict.fromkeys(waiting, "asked"), **dict.fromkeys(play.sealed, "answered")}
+    return tuple(
+        SeatMark(role, play.game.role_title(role), number, marks.get(role, ""), _note(fates.get(role, {})))
+        for number, role in enumerate(roles, start=1)
+    )
+
+
+def _note(fate: Mapping[str, Any]) -> str:
+    if "agent" in fate:
+        return "program"
+    return "away" if is_away(fate) else ""
+
+
+def awaited_words(play: Play) -> str:
+    """Whose answers are awaited, in words for those who wait."""
+    names = [play.game.role_title(role) for role in play.waiting_for()]
+    if not names:
+        return ""
+    *most, last = names
+    listed = _("{names} and {last}").format(names=", ".join(most), last=last) if most else last
+    return _("Waiting for {names}. The page goes on by itself.").format(names=listed)
+
+
+def seen_by(play: Play, role: Role) -> View:
+    """The role's view; while its answer is sealed, which views do not know, the status no longer asks for it."""
+    blocks = play.view(role)
+    if role not in play.sealed or play.over:
+        return blocks
+    asks = [isinstance(block, Text) and block.key == STATUS for block in blocks]
+    said = Text(STATUS, answered_words())
+    return tuple(said if asking else block for asking, block in zip(asks, blocks, strict=True))
+
+
+def answered_words() -> str:
+    return _("You have answered.")
+
+
+def news(match: Match, play: Play, *, after: int) -> dict[str, Any]:
+    """What a page is sent when somebody has answered a sealed turn: nothing but who has, and who has not.
+
+    `after` and `last` are the numbers of the newest event before and now; `seats` and `notes` are as in
+    `SeatMark`, `awaited` is for those who have answered, `awaits` the questions that agents have to answer.
+    """
+    marks = seat_marks(play, match.fates)
+    turns = match.open_turns()
+    return {
+        "after": after,
+        "last": play.last,
+        "seats": {seat.role: seat.mark for seat in marks},
+        "notes": {seat.role: seat.note for seat in marks},
+        "awaited": awaited_words(play),
+        "awaits": {turn.role: turn.answering for turn in turns.values() if turn.by_agent},
+    }
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the screens of all roles have in common at one moment; made once for all of them.
+
+    Attributes:
+        seats: who has answered.
+        awaited: for whom those wait who have answered, in words.
+    """
+
+    seats: tuple[SeatMark, ...]
+    awaited: str
+
+    @classmethod
+    def of(cls, play: Play, fates: Mapping[Role, Mapping[str, Any]]) -> Common:
+        return cls(seat_marks(play, fates), awaited_words(play))
+
+
 def render_screen(
     play: Play,
     role: Role,
@@ -86,13 +194,20 @@ def render_screen(
     posted: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
     waits_for: tuple[Awaited, ...] = (),
+    fates: Mapping[Role, Mapping[str, Any]] | None = None,
+    pay: Mapping[str, Any] | None = None,
+    common: Common | None = None,
 ) -> str:
     """The game as `role` sees it now, with its forms when it is asked, or `waits_for` when it is not.
 
-    Made from the role's view and from who is waited for: no identifier, time or token is in it.
+    Made from the role's view, what instructions may tell it (`told`), the pay rule and who is waited for: no
+    identifier, time or token is in it.
     """
-    blocks = play.view(role)
-    open_forms = [] if play.abandoned else [forms.bind(form, posted, errors) for form in play.forms(role)]
+    waiting = play.waiting_for()
+    common = common or Common.of(play, fates or {})
+    blocks = seen_by(play, role)
+    shown = () if play.abandoned else forms.shown(play, role)
+    open_forms = [forms.bind(form, posted, errors) for form in shown]
     context = {
         "play": play,
         "role": role,
@@ -101,17 +216,85 @@ def render_screen(
         "forms": open_forms,
         "errors": errors or {},
         "answering": play.opened.get(role) if open_forms else None,
+        "answered_words": answered_words(),
         "over": play.over,
         "waits_for": waits_for,
+        "seats": common.seats,
+        "awaited": "" if [who.role for who in waits_for] == list(waiting) and len(waiting) == 1 else common.awaited,
+        "others_answer_too": play.turn is not None and len(play.turn.forms) > 1 and play.turn.closes == "all",
+        "away": is_away((fates or {}).get(role, {})),
+        "promises": bonus.promises(play, role, pay),
+        "bonus_line": bonus.line(play.game, role, pay) if open_forms else None,
+        "points": play.game.amounts == "points",
         "game": play.game.key,
+        "told": play.game.words_for(role),
     }
     key = play.game.key
     context["inside"] = select_template([f"{key}/screen.html", "play/blocks.html"]).template.name
     context["after"] = select_template([f"{key}/after.html", "play/nothing.html"]).template.name
+    ends = {form.name: _Endings(play, role, form) for form in play.forms(role)} if open_forms else {}
     context["form_templates"] = [
-        (form, select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name) for form in open_forms
+        (
+            form,
+            select_template([f"{key}/form_{form.name}.html", "play/form.html"]).template.name,
+            ends.get(form.name, ()),
+        )
+        for form in open_forms
     ]
     return get_template("play/screen.html").render(context)
+
+
+def render_watched(play: Play, *, fates: Mapping[Role, Mapping[str, Any]] | None = None) -> str:
+    """What anybody may know of the match now, for who watches it: made from `Game.watched` alone, without any form.
+
+    Empty where the game has no such view.
+    """
+    blocks = play.game.watched(play.state)
+    if not blocks:
+        return ""
+    key = play.game.key
+    context = {
+        "blocks": blocks,
+        "view": {block.key: block for block in blocks},
+        "role": NOBODY,
+        "over": play.over,
+        "stopped": play.abandoned,
+        "seats": seat_marks(play, fates or {}),
+        "game": key,
+        "inside": select_template([f"{key}/watch.html", "play/blocks.html"]).template.name,
+    }
+    return get_template("play/watched.html").render(context)
+
+
+@dataclass(frozen=True)
+class _Endings:
+    """Whether an answer to a form that asks one thing ends the match, as far as the role may know: `answer in ends`.
+
+    An answer is written as its button sends it; "null" is none.
+    """
+
+    play: Play
+    role: Role
+    form: Form
+
+    def __contains__(self, answer: str) -> bool:
+        blanks = forms.fields_of(self.form.model)
+        if len(blanks) != 1:
+            return False
+        name, known = blanks[0].name, {str(choice): choice for choice in blanks[0].choices}
+        read = self.form.model.model_validate if answer == "null" or known else self.form.model.model_validate_strings
+        try:
+            move = read({name: None if answer == "null" else known.get(answer, answer)})
+        except ValidationError:
+            return False
+        return self.play.game.ends(self.play.state, self.role, move)
+
+
+def frames(match: Match, roles: Collection[Role]) -> dict[Role, dict[str, Any]]:
+    """The `frame` of each of these roles."""
+    play = match.play()
+    common = Common.of(play, match.fates)
+    return {role: _frame(match, play, role, common) for role in roles}
 
 
 def frame(
@@ -124,20 +307,26 @@ def frame(
     agents have to answer before the role is asked again, by their roles, `waited` since how many seconds.
     """
     play = match.play()
+    return _frame(match, play, role, Common.of(play, match.fates), posted=posted, errors=errors)
+
+
+def _frame(match: Match, play: Play, role: Role, common: Common, **typed: Mapping[str, str] | None) -> dict[str, Any]:
     turns = match.open_turns()
     turn = turns.get(role)
-    others = [other for other in turns.values() if other.by_agent] if turn is None else []
+    others = [other for other in turns.values() if other.by_agent]
     waits_for = awaited(match, play) if others else ()
     return {
         "type": "screen",
         "last": play.last,
-        "html": render_screen(play, role, posted=posted, errors=errors, waits_for=waits_for),
+        "html": render_screen(
+            play, role, waits_for=waits_for, fates=match.fates, pay=match.pay_rule(), common=common, **typed
+        ),
         "answering": turn.answering if turn else None,
         "remaining": max(0, round((turn.deadline - timezone.now()).total_seconds())) if turn else None,
         "extended": turn.extended if turn else False,
         "over": play.over,
-        "awaits": {other.role: other.answering for other in others},
+        "awaits": {other.role: other.answering for other in others} if turn is None else {},
         "waited": max(0, round((timezone.now() - min(other.opened_at for other in others)).total_seconds()))
-        if others
+        if others and turn is None
         else None,
     }

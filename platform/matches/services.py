@@ -6,7 +6,8 @@ pages and queues the agents whose turn it is (`matches.change`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,18 +23,24 @@ from games.interface import MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import parse_spec
 from llm_agents.match import asked
-from matches.agent_settings import DEFAULT, AgentSettings
 from matches.change import Change, extension_seconds
 from matches.errors import Stale
-from matches.models import Agent, Match, Seat
+from matches.fates import is_lost
+from matches.models import Match, Seat, keep_in_mind
 from matches.turns import OpenTurn
+from opponents.agent_settings import DEFAULT, AgentSettings
+from opponents.agents import AWAY, Agent, Seats, drawn
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
 
 ON_TIMEOUT = "end"
-"""What happens when a person's time is up: "end" the match, or play the game's "default" move."""
+"""What happens when a person's time is up, or when somebody leaves whom others play with.
 
+"end" the match; play the game's "default" move; or let an "agent" take the seat (`timers["standin"]`).
+"""
+
+log = logging.getLogger(__name__)
 Mover = Callable[[Play], MoveData]
 
 
@@ -57,13 +64,52 @@ class Taken:
 
 @dataclass(frozen=True)
 class Player:
-    """Who takes a seat: an enrolment (at a step of its way), or an agent's specification, delay and settings."""
+    """Who takes a seat: an enrolment (at a step of its way), or an agent's specification, delay and settings.
+
+    Attributes:
+        label: what the agent is called; empty: by its specification.
+    """
 
     enrolment: Enrolment | None = None
     step: int | None = None
     agent: str = ""
     delay: float = 0
     settings: AgentSettings = DEFAULT
+    label: str = ""
+    fills_in: bool = False
+
+    @classmethod
+    def agents(
+        cls, agents: Mapping[str, Agent], seats: Seats, *, seed: int, filling_in: Collection[Role] = ()
+    ) -> dict[Role, Player]:
+        """The agents of a line-up in their seats, in the match with this seed.
+
+        Args:
+            agents: by label.
+            filling_in: seats for which no person came.
+        """
+        return {
+            role: cls(
+                agent=agent.spec,
+                delay=agent.delay,
+                settings=agent.settings,
+                label=label,
+                fills_in=role in filling_in,
+            )
+            for role, label in drawn(seats, seed).items()
+            for agent in [agents[label]]
+        }
+
+
+def prepare(*, game: str, config: Mapping[str, Any], seed: int) -> None:
+    """Let the rules do ahead what they take long over when such a match is opened; call it outside transactions.
+
+    Raises:
+        GameError: the configuration is not playable.
+    """
+    rules = registry.get(game)
+    if rules.slow_setup:
+        games.play.prepare(games.play.configure(rules, config), seed)
 
 
 @transaction.atomic
@@ -87,7 +133,7 @@ def open_match(
         GameError: the configuration is not playable.
         ValueError: the players do not fit the roles.
     """
-    configured = games.play.configure(registry.get(game), config)
+    configured = games.play.configure(registry.get(game), config, amounts=(texts or {}).get("amounts", "dollars"))
     if set(players) != set(configured.roles()):
         raise ValueError(f"seats {sorted(players)} do not fit the roles {sorted(configured.roles())}")
     play, events = games.play.start(configured, seed)
@@ -108,6 +154,8 @@ def open_match(
             role=role,
             enrolment=player.enrolment,
             step=player.step,
+            label=player.label or player.agent,
+            fills_in=player.fills_in,
             agent=player.agent,
             delay=player.delay,
             settings=player.settings.model_dump(mode="json", exclude_defaults=True),
@@ -115,8 +163,11 @@ def open_match(
         for role, player in players.items()
     )
     agents = {
-        role: Agent(player.agent, player.delay, player.settings) for role, player in players.items() if player.agent
+        role: Agent(spec=player.agent, delay=player.delay, settings=player.settings)
+        for role, player in players.items()
+        if player.agent
     }
+    keep_in_mind(match, configured, agents)
     change = Change.opening(match, play, events, agents)
     if match.driven:
         _let_scripts_play(change)
@@ -150,39 +201,46 @@ def submit_move(
     """
     change = Change.begin(match_id)
     play = change.play
-    if role not in play.waiting_for() or play.opened[role] != answering:
-        raise Stale(_("The game is over.") if play.over else _("The game has moved on; here is where it stands."))
+    _refuse_stale(play, role, answering)
     change.move(role, move(play) if callable(move) else move, by=by, shown_at=shown_at)
     while keeps_moving and callable(move) and role in change.play.waiting_for():
         change.move(role, move(change.play), by=by)
     if change.match.driven:
         _let_scripts_play(change)
+    _answer_for_the_absent(change)
     change.write()
     return Taken(change.play, change.moves)
 
 
+def _refuse_stale(play: Play, role: Role, answering: int) -> None:
+    if role not in play.waiting_for() or play.opened[role] != answering:
+        raise Stale(_("The game is over.") if play.over else _("The game has moved on; here is where it stands."))
+
+
 def _let_scripts_play(change: Change) -> None:
     """Make the moves of scripted players, who have nothing to wait for, until somebody else must think."""
-    while (role := next((r for r in asked(change.play) if _moves_at_once(change.agents.get(r))), None)) is not None:
+    scripts = {role: parse_spec(agent.spec).name for role, agent in change.agents.items() if _moves_at_once(agent)}
+    while (role := next((role for role in asked(change.play) if role in scripts), None)) is not None:
         try:
-            change.move(role, script_move(change.play, role, parse_spec(change.agents[role].spec).name))
+            change.move(role, script_move(change.play, role, scripts[role]))
         except GameError:
             change.abandon(State.OPPONENT_FAILED, role)
 
 
-def _moves_at_once(agent: Agent | None) -> bool:
-    return agent is not None and not agent.delay and parse_spec(agent.spec).scripted
+def _moves_at_once(agent: Agent) -> bool:
+    return not agent.delay and parse_spec(agent.spec).scripted
 
 
 @transaction.atomic
 def let_time_run_out(*, match_id: int) -> None:
-    """What the clock does to a match's overdue turns: one extension for people, then the end."""
+    """What the clock does to a match's overdue turns: one extension for people, then what the study wants."""
     change = Change.begin(match_id)
     overdue = [turn for turn in change.turns.values() if turn.deadline <= timezone.now()]
     for turn in overdue:
         if not change.play.over:
             _run_out(change, turn)
     if overdue:
+        _answer_for_the_absent(change)
         change.write()
 
 
@@ -191,24 +249,119 @@ def _run_out(change: Change, turn: OpenTurn) -> None:
         _replace_agent(change, turn.role)
     elif not turn.extended and extension_seconds(change.match) > 0:
         change.extend(turn.role)
-    elif change.match.timers.get("on_timeout", ON_TIMEOUT) == "default":
-        change.move(turn.role, change.play.game.default(change.play.state, turn.role), by="clock")
+    elif _on_timeout(change) == "default":
+        change.miss(turn.role)
+    elif _on_timeout(change) == "agent" and _others_play(change, turn.role):
+        enrolment_id = _give_seat_to_agent(change, turn.role)
+        people.end(people.locked(enrolment_id), State.REPLACED)
     else:
         enrolment = Seat.objects.select_related("enrolment").get(match=change.match, role=turn.role).enrolment
         here = enrolment is not None and enrolment.recently_seen()
         _abandon(change, State.TIMED_OUT if here else State.DROPPED_OUT, turn.role)
 
 
+def _on_timeout(change: Change) -> str:
+    policy: str = change.match.timers.get("on_timeout", ON_TIMEOUT)
+    return ON_TIMEOUT if policy == "agent" and "standin" not in change.match.timers else policy
+
+
+def _others_play(change: Change, role: Role) -> bool:
+    """Whether somebody else than `role` would be left in the match."""
+    others = change.match.people() - {role}
+    return any(not is_lost(change.fates.get(other, {})) for other in others)
+
+
+def _give_seat_to_agent(change: Change, role: Role) -> int:
+    """Let the study's agent play on in a person's seat; returns the person's enrolment."""
+    change.seat_agent(role, Agent.model_validate(change.match.timers["standin"]))
+    return _mark_left(change, role)
+
+
+def _mark_left(change: Change, role: Role) -> int:
+    seat = Seat.objects.get(match=change.match, role=role)
+    Seat.objects.filter(pk=seat.pk).update(left_at=timezone.now())
+    enrolment_id = seat.enrolment_id
+    assert enrolment_id is not None
+    return enrolment_id
+
+
+def _answer_for_the_absent(change: Change) -> None:
+    """People who are away are not waited for: the clock answers their turns as soon as they open."""
+    while (role := next((r for r in change.play.waiting_for() if change.away(r)), None)) is not None:
+        change.miss(role)
+
+
+@transaction.atomic
+def come_back(*, match_id: int, role: Role) -> None:
+    """A person whose turns the clock answered is here again; nothing happens to anybody else."""
+    change = Change.begin(match_id)
+    if not change.play.over and change.fates.get(role):
+        change.welcome_back(role)
+        change.write()
+
+
+@transaction.atomic
+def leave(*, match_id: int, role: Role, reason: str) -> None:
+    """A person's way has ended while their match goes on: it ends too, or goes on without them.
+
+    Args:
+        reason: the state in which the way ended.
+    """
+    change = Change.begin(match_id)
+    if change.play.over or is_lost(change.fates.get(role, {})):
+        return
+    policy = _on_timeout(change)
+    if policy == "end" or not _others_play(change, role):
+        _abandon(change, reason, role)
+    elif policy == "agent":
+        _give_seat_to_agent(change, role)
+    else:
+        _mark_left(change, role)
+        change.lose(role)
+        _answer_for_the_absent(change)
+    change.write()
+
+
+@transaction.atomic
+def replace_agent(*, match_id: int, role: Role, answering: int) -> Taken:
+    """What happens when an agent gave no move at all: the last resort of its settings moves, or the match ends.
+
+    Raises:
+        Stale: the turn is no longer open; nothing changed.
+    """
+    change = Change.begin(match_id)
+    _refuse_stale(change.play, role, answering)
+    _replace_agent(change, role)
+    if change.match.driven:
+        _let_scripts_play(change)
+    change.write()
+    return Taken(change.play, change.moves)
+
+
 def _replace_agent(change: Change, role: Role) -> None:
-    """Whoever should have asked this agent is gone: the study's scripted player moves, or the match ends."""
-    script = change.agents[role].settings.script
+    """The script moves because nothing was answered: where its moves are data, this one says that it is none."""
+    settings = change.agents[role].settings
+    script = settings.script
+    by = f"script:{script}{AWAY if settings.script_counts else ''}"
     try:
         if script:
-            change.move(role, script_move(change.play, role, script), by=f"script:{script}")
+            change.move(role, script_move(change.play, role, script), by=by)
             return
     except GameError:
-        pass
+        log.warning("scripted player %s made no legal move in match %s", script, change.match.pk)
     _abandon(change, State.OPPONENT_FAILED, role)
+
+
+@transaction.atomic
+def pause_turn(*, match_id: int, role: Role) -> int:
+    """Let the role's open turn wait longer while they report a problem, once; returns by how many seconds."""
+    change = Change.begin(match_id)
+    turn, seconds = change.turns.get(role), int(change.match.timers.get("report_seconds", 0))
+    if turn is None or turn.by_agent or turn.paused or seconds <= 0 or turn.deadline <= timezone.now():
+        return 0
+    change.pause(role, seconds)
+    change.write()
+    return seconds
 
 
 @transaction.atomic
@@ -224,6 +377,16 @@ def mark_shown(*, match_id: int, role: Role, answering: int, at: datetime) -> No
 
 
 @transaction.atomic
+def note_refusal(*, match_id: int, role: Role, answering: int) -> None:
+    """Remember that a person's attempt at an open turn was refused: datasets say how many there were."""
+    change = Change.begin(match_id)
+    turn = change.turns.get(role)
+    if turn is not None and turn.answering == answering:
+        change.count_refusal(role)
+        change.write(quietly=True)
+
+
+@transaction.atomic
 def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> None:
     """End a live match without a result; `reason` is the state that ended it. Once over, nothing happens."""
     change = Change.begin(match_id)
@@ -233,8 +396,9 @@ def abandon_match(*, match_id: int, reason: str, role: Role | None = None) -> No
 
 
 def _abandon(change: Change, reason: str, role: Role | None) -> None:
-    """End the match; the one whose doing it was gets `reason` as their state, the others a failed opponent."""
+    """End the match; the one whose doing it was gets `reason` as their state, the others another player's failure."""
+    others = State.PARTNER_LEFT if role in change.match.people() else State.OPPONENT_FAILED
     change.abandon(str(reason), role)
-    for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False):
+    for seat in Seat.objects.filter(match=change.match, enrolment__isnull=False).order_by("enrolment"):
         enrolment = people.locked(seat.enrolment_id)
-        people.end(enrolment, State(reason) if seat.role == role else State.OPPONENT_FAILED)
+        people.end(enrolment, State(reason) if seat.role == role else others)

@@ -8,10 +8,13 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from games import registry
+from games.interface import Role
 from matches import screens, services
-from matches.agent_settings import settings_of
 from matches.change import extension_seconds
-from matches.models import Match, Seat
+from matches.models import Match, Seat, seated_agents
+from opponents.agent_settings import settings_of
+from opponents.agents import agents_of
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
@@ -19,34 +22,50 @@ from participants.steps import Step, StepRefused, register
 
 @register
 class MatchStep(Step):
-    """step: {kind, game, config, role, agents: {role: {agent, delay, settings}}, purpose, texts, timers, budget_of}."""
+    """step: {kind, game, config, role, seats, agents, purpose, texts, timers, budget_of}.
+
+    `seats` is the line-up, `agents` has those that it mentions by label (`opponents.agents`).
+    """
 
     kind = "match"
     title = _("The game")
     template = "participants/match.html"
     state = State.PLAYING
+    _seat: Seat | None = None
 
     def seat(self) -> Seat | None:
-        return (
-            Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position).first()
-        )
+        """The person's seat with its match, as they were when this page was first asked for."""
+        if self._seat is None:
+            mine = Seat.objects.select_related("match").filter(enrolment=self.enrolment, step=self.enrolment.position)
+            self._seat = mine.order_by().first()
+        return self._seat
+
+    @property
+    def seed(self) -> int:
+        return int(self.step.get("seed", self.enrolment.seed))
+
+    @property
+    def slow(self) -> bool:
+        # Who sits down in a match that is there already has a step that names no game.
+        return "game" in self.step and registry.get(self.step["game"]).slow_setup
+
+    def prepare(self, position: int) -> None:
+        opened = Seat.objects.filter(enrolment=self.enrolment, step=position)
+        if self.slow and not opened.exists():
+            services.prepare(game=self.step["game"], config=self.step["config"], seed=self.seed)
 
     def enter(self) -> None:
         """Open the match on the first visit."""
         if self.seat() is not None:
             return
-        players = {
-            role: services.Player(
-                agent=player["agent"], delay=player.get("delay", 0), settings=settings_of(player.get("settings", {}))
-            )
-            for role, player in self.step["agents"].items()
-        }
+        seed = self.seed
+        players = _agents(self.step, seed)
         players[self.step["role"]] = services.Player(enrolment=self.enrolment, step=self.enrolment.position)
         services.open_match(
             game=self.step["game"],
             config=self.step["config"],
             players=players,
-            seed=self.enrolment.seed,
+            seed=seed,
             purpose=self.step["purpose"],
             texts=self.step.get("texts"),
             timers=self.step.get("timers"),
@@ -63,6 +82,9 @@ class MatchStep(Step):
         seat = self.seat()
         assert seat is not None
         match = seat.match
+        if seat.role in match.fates and not self.posted:
+            services.come_back(match_id=match.pk, role=seat.role)
+            match.refresh_from_db()
         frame = screens.frame(match, seat.role, posted=self.posted, errors=self.errors)
         if frame["answering"] is not None:
             services.mark_shown(match_id=match.pk, role=seat.role, answering=frame["answering"], at=timezone.now())
@@ -71,14 +93,56 @@ class MatchStep(Step):
             "frame": frame,
             "game": game,
             "instructions": to_html(game.instructions(seat.role, match.texts.get("instructions"))),
-            "name": self.enrolment.display_name,
+            "called": names_in(match, seat.role, own=self.enrolment.display_name),
             "extension": extension_seconds(match),
         }
+
+    def clock(self) -> Mapping[str, Any] | None:
+        seat = self.seat()
+        turn = seat.match.open_turns().get(seat.role) if seat is not None else None
+        if turn is None or turn.deadline is None:
+            return None
+        remaining = max(0, round((turn.deadline - timezone.now()).total_seconds()))
+        return {"remaining": remaining, "extended": turn.extended}
+
+    def pause(self) -> int:
+        seat = self.seat()
+        return services.pause_turn(match_id=seat.match_id, role=seat.role) if seat is not None else 0
 
     def answer(self, data: Mapping[str, str]) -> None:
         seat = self.seat()
         if seat is None or seat.match.status == seat.match.Status.LIVE:
             raise StepRefused({"": _("The game is still going on.")})
+
+
+def _agents(step: Mapping[str, Any], seed: int) -> dict[str, services.Player]:
+    """The agents of a match step by role.
+
+    Steps that were frozen before line-ups have no seats: their agents are by role, as {agent, delay, settings}.
+    """
+    if "seats" in step:
+        return services.Player.agents(agents_of(step["agents"]), step["seats"], seed=seed)
+    return {
+        role: services.Player(
+            agent=player["agent"], delay=player.get("delay", 0), settings=settings_of(player.get("settings", {}))
+        )
+        for role, player in step["agents"].items()
+    }
+
+
+def names_in(match: Match, role: Role, *, own: str) -> list[tuple[str, str, bool]]:
+    """(seat, name that its person chose, whether that is `role`): everybody's where only people sit, else one's own.
+
+    Where an agent sits too nobody else is named: who has a name would tell who is a person. Who plays alone needs no
+    name at all.
+    """
+    names = {role: own}
+    if not seated_agents(match.uid)[1]:
+        names = dict(match.seats.values_list("role", "enrolment__display_name"))
+    game = match.configured()
+    if len(game.roles()) == 1:
+        return []  # nobody else reads it, and it tells this person nothing
+    return [(game.role_title(one), names[one], one == role) for one in game.roles() if names.get(one)]
 
 
 def live_seat(token: str) -> Seat | None:

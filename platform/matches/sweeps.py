@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from matches import announce, leases, services
 from matches.change import REQUEUE_SECONDS
-from matches.models import Match
+from matches.models import Match, Seat
 
 
 def sweep() -> None:
@@ -42,7 +42,9 @@ def run_out_overdue() -> None:
 
 
 def abandon_deserted() -> None:
-    """End live matches whose person's way has ended elsewhere (withdrew, dropped out)."""
-    deserted = Match.objects.filter(status=Match.Status.LIVE, seats__enrolment__ended_at__isnull=False)
-    for match_id, role, state in deserted.values_list("pk", "seats__role", "seats__enrolment__state"):
-        services.abandon_match(match_id=match_id, reason=state, role=role)
+    """People whose way has ended elsewhere (withdrew, dropped out) leave their live matches."""
+    deserted = Seat.objects.filter(
+        match__status=Match.Status.LIVE, enrolment__ended_at__isnull=False, left_at__isnull=True
+    )
+    for match_id, role, state in deserted.values_list("match", "role", "enrolment__state"):
+        services.leave(match_id=match_id, reason=state, role=role)

@@ -24,6 +24,10 @@ class OpenTurn:
     deadline: datetime
     extended: bool = False
     shown_at: datetime | None = None
+    paused: bool = False
+    """Whether it was given more time for reporting a problem; once."""
+    refused: int = 0
+    """Attempts at an answer that the rules refused."""
 
     def extended_until(self, deadline: datetime) -> OpenTurn:
         return replace(self, extended=True, deadline=deadline)
@@ -36,6 +40,8 @@ class OpenTurn:
             "deadline": self.deadline.isoformat(),
             "extended": self.extended,
             "shown_at": self.shown_at.isoformat() if self.shown_at else None,
+            **({"paused": True} if self.paused else {}),
+            **({"refused": self.refused} if self.refused else {}),
         }
 
 
@@ -50,6 +56,8 @@ def load(saved: Mapping[Role, Mapping[str, Any]]) -> dict[Role, OpenTurn]:
             deadline=datetime.fromisoformat(turn["deadline"]),
             extended=turn["extended"],
             shown_at=datetime.fromisoformat(turn["shown_at"]) if turn["shown_at"] else None,
+            paused=turn.get("paused", False),
+            refused=turn.get("refused", 0),
         )
         for role, turn in saved.items()
     }

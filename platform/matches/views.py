@@ -6,11 +6,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from matches import intake
+from matches import forms, intake, services
 from matches.step import current_frame, live_seat
 from participants import services as people
 from participants.models import Enrolment
-from participants.views import participant_page, show_page
+from participants.views import participant_page, refused
 
 
 @participant_page
@@ -22,9 +22,14 @@ def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if seat is None:
         return JsonResponse({"type": "gone"}, status=404) if wants_json else redirect(enrolment)
     people.touch(enrolment.pk)
+    if request.POST.get("back"):
+        services.come_back(match_id=seat.match_id, role=seat.role)
+        return JsonResponse({"outcome": None, **current_frame(seat)}) if wants_json else redirect(enrolment)
     outcome = intake.take(seat, request.POST.dict()) if request.method == "POST" else None
     if wants_json:
         return JsonResponse({"outcome": outcome, **current_frame(seat)})
     if outcome and outcome["type"] == "refused":
-        return show_page(request, enrolment, errors=outcome["errors"])
+        return refused(request, enrolment, outcome["errors"])
+    if outcome and outcome["type"] == "doubt":
+        return refused(request, enrolment, {forms.SURE + outcome["form"]: outcome["words"]})
     return redirect(enrolment)

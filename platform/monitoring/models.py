@@ -15,11 +15,17 @@ from studies.models import Cell, Study
 
 
 class CellTally(models.Model):
-    """How many of those who were placed in a cell ended in a state; only placements marked as tallied are in it."""
+    """How many of those who were placed in a cell ended in a state; only placements marked as tallied are in it.
+
+    Attributes:
+        released: how many of them gave their place back. Who completed does where their match does not fill the
+            cell, because somebody else moved in it.
+    """
 
     cell = models.ForeignKey(Cell, models.CASCADE, related_name="tallies")
     state = models.CharField(max_length=20, choices=State.choices)
     number = models.PositiveIntegerField(default=0)
+    released = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cell", "state"], name="one_tally_per_cell_and_state")]

@@ -25,7 +25,10 @@ MOST_CELLS_LISTED = 16
 
 @dataclass(frozen=True)
 class CellStanding:
-    """One cell: who completed, who is on the way, and how many are still wanted."""
+    """One cell: how many people completed, are on the way, and are still wanted; its quota is in people.
+
+    Who completed a match in which somebody else moved fills no place, as in the dataset.
+    """
 
     number: int
     title: str
@@ -98,19 +101,25 @@ class People:
 
 def people_of(study: Study) -> People:
     """Everybody in the study now."""
-    over = CellTally.objects.filter(cell__version__study=study).values_list("cell", "state").annotate(n=Sum("number"))
+    over = (
+        CellTally.objects.filter(cell__version__study=study)
+        .values_list("cell", "state")
+        .annotate(n=Sum("number"), released=Sum("released"))
+    )
     rest = (
         Placement.objects.filter(tallied=False, cell__version__study=study)
         .order_by()
         .values_list("cell", "enrolment__state")
-        .annotate(n=Count("pk"))
+        .annotate(n=Count("pk"), released=Count("released_at"))
     )
     by_state: Counter[State] = Counter()
     of_cell: Counter[tuple[int, bool]] = Counter()
-    for cell, state, number in over.union(rest, all=True):
+    for cell, state, number, released in over.union(rest, all=True):
         by_state[State(state)] += number
-        if state == State.COMPLETED or state not in ENDED:
-            of_cell[cell, state == State.COMPLETED] += number
+        if state == State.COMPLETED:
+            of_cell[cell, True] += number - released  # a match in which somebody else moved fills no place
+        elif state not in ENDED:
+            of_cell[cell, False] += number
     version = Version.objects.filter(study=study).order_by("-number").values_list("pk", "sha256", "number").first()
     return People(
         by_state={state: by_state[state] for state in State},
@@ -121,10 +130,10 @@ def people_of(study: Study) -> People:
 
 def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStanding]:
     titles = cell_titles(version, sha256)
-    rows = Cell.objects.filter(version=version).order_by("number").values_list("pk", "number", "quota")
+    rows = Cell.objects.filter(version=version).order_by("number")
     return [
-        CellStanding(number, titles.get(number, str(number)), quota, of_cell[pk, True], of_cell[pk, False])
-        for pk, number, quota in rows
+        CellStanding(number, titles.get(number, str(number)), quota * size, of_cell[pk, True], of_cell[pk, False])
+        for pk, number, quota, size in rows.values_list("pk", "number", "quota", "group_size")
     ]
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from matches import services as matches
 from matches.models import Match
 from monitoring.models import HandEnding
+from participants.models import Enrolment
 from participants.states import State
 from studies import pausing
 from studies.models import Study
@@ -70,4 +71,7 @@ def end_match(*, match: Match, who: Any, reason: str) -> HandEnding:
     if status != Match.Status.LIVE:
         raise NotDone(_("This match is over already; nothing was changed."))
     matches.abandon_match(match_id=match.pk, reason=State.OPPONENT_FAILED)
+    for enrolment in Enrolment.objects.filter(seats__match=match, state=State.OPPONENT_FAILED):
+        enrolment.earnings = {**(enrolment.earnings or {}), "by_hand": True}
+        enrolment.save(update_fields=["earnings"])
     return HandEnding.objects.create(match=match, who=who, reason=reason)

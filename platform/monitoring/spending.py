@@ -10,13 +10,13 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
-from matches.agent_settings import settings_of
 from monitoring.clocks import budget_of
 from monitoring.models import SpendTally, Watermark
 from monitoring.tallies import CALLS
+from opponents.agent_settings import DEFAULT
 from opponents.models import Call
 from opponents.spending import cap_per_day
-from studies.models import Cell, Study
+from studies.models import Study
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,6 @@ def _sums_with(tallied: QuerySet[SpendTally], since: QuerySet[Call]) -> tuple[De
 
 def _caps(study: Study) -> Any:
     """The caps of the newest version; those of the study as saved, while there is none."""
-    agents = Cell.objects.filter(version__study=study).order_by("-version__number", "number")
-    kept = agents.values_list("agents", flat=True).first()
-    seats = [] if kept is None else list(kept.values())
-    settings = next((seat["settings"] for seat in seats if seat.get("settings")), study.asking if not seats else {})
-    return settings_of(settings).caps()
+    version = study.latest_version()
+    agents = list((version.agents() if version else study.agents_by_label()).values())
+    return next((agent.settings for agent in agents if not agent.scripted), DEFAULT).caps()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+import redis
 from django.utils import timezone
 
-from monitoring import charts
+from monitoring import alive, charts
 from monitoring.clocks import LATELY, Latency, Live, budget_of, live_of, models_lately, people_lately
 from monitoring.failures import Failure, failures_of
 from monitoring.people import MOST_CELLS_LISTED, People, Window, arrivals_of, people_of
@@ -15,6 +16,7 @@ from monitoring.spending import Spending, spending_of
 from opponents.health import EndpointHealth, health
 from participants.states import ENDED, State
 from payouts.services import Waiting, waiting
+from studies import faults
 from studies.models import Study
 
 
@@ -43,8 +45,12 @@ class Standing:
     models: list[EndpointHealth]
     spending: Spending
     failures: list[Failure]
+    away: list[str]
+    over_cap: bool
     waiting: Waiting | None
     cell_map: charts.CellMap | None
+    no_worker: bool
+    """Nobody answers for agents, however long people wait."""
 
     @property
     def lately(self) -> int:
@@ -68,9 +74,19 @@ def standing_of(study: Study, window: Window) -> Standing:
         models=health(LATELY, budget_of=budget_of(study)),
         spending=spending_of(study),
         failures=failures_of(study),
+        away=faults.away(version) if (version := study.latest_version()) else [],
+        over_cap=faults.over_its_cap(study),
+        no_worker=_no_worker(),
         waiting=waiting([study.slug]).get(study.slug),
         cell_map=charts.cell_map(people.cells) if len(people.cells) > MOST_CELLS_LISTED else None,
     )
+
+
+def _no_worker() -> bool:
+    try:
+        return not alive.living()["worker"]
+    except redis.RedisError:
+        return True
 
 
 def _states(people: People) -> list[StateCount]:

@@ -51,17 +51,25 @@ def tally_placements() -> int:
     ended = Placement.objects.filter(tallied=False, enrolment__ended_at__isnull=False).order_by("pk")
     rows = list(
         ended.values_list(
-            "pk", "cell", "cell__version__study", "enrolment__state", "enrolment__arrived_at", "enrolment__ended_at"
+            "pk",
+            "cell",
+            "cell__version__study",
+            "enrolment__state",
+            "enrolment__arrived_at",
+            "enrolment__ended_at",
+            "released_at",
         )[:AT_ONCE]
     )
     states: Counter[tuple[Any, ...]] = Counter()
+    released: Counter[tuple[Any, ...]] = Counter()
     arrived: Counter[tuple[Any, ...]] = Counter()
     completed: Counter[tuple[Any, ...]] = Counter()
-    for _pk, cell, study, state, arrived_at, ended_at in rows:
+    for _pk, cell, study, state, arrived_at, ended_at, released_at in rows:
         states[cell, state] += 1
+        released[cell, state] += released_at is not None
         arrived[study, step_of(arrived_at)] += 1
         completed[study, step_of(ended_at)] += state == State.COMPLETED
-    _add(CellTally, ("cell_id", "state"), {"number": states})
+    _add(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
     _add(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
     return len(rows)

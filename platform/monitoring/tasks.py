@@ -1,9 +1,33 @@
-from celery import shared_task
+import time
 
+from celery import shared_task
+from celery.signals import beat_init, before_task_publish, worker_ready
+
+from monitoring import alive
 from monitoring.tallies import tally_everything
+
+_beat: dict[str, float] = {}
 
 
 @shared_task(name="monitoring.tally")
 def tally() -> None:
     """Add up what has ended since the last time."""
     tally_everything()
+
+
+@worker_ready.connect
+def worker_lives(sender, **_signal) -> None:
+    alive.keep_saying("worker" if "turns" in sender.app.amqp.queues.consume_from else "collector")
+
+
+@beat_init.connect
+def beat_lives(**_signal) -> None:
+    _beat["said"] = 0.0
+
+
+@before_task_publish.connect
+def beat_ticks(**_signal) -> None:
+    """A clock that lives sends a task every second or two."""
+    if "said" in _beat and time.monotonic() - _beat["said"] > alive.EVERY:
+        alive.say("beat")
+        _beat["said"] = time.monotonic()

@@ -21,6 +21,7 @@ from matches.models import Match
 from monitoring import services
 from monitoring.people import WINDOWS, Window
 from monitoring.standing import standing_of
+from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
 
@@ -49,7 +50,12 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
 @of_study()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     """The whole page."""
-    context = {**admin.site.each_context(request), "title": study.title, **_live(request, study)}
+    context = {
+        **admin.site.each_context(request),
+        **trail(study, here=_("Monitor")),
+        "title": _("Monitor: {study}").format(study=study.title),
+        **_live(request, study),
+    }
     return TemplateResponse(request, "admin/monitoring/page.html", context)
 
 

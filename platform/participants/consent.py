@@ -9,7 +9,6 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from participants.markdown import to_html
-from participants.models import Enrolment
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
@@ -27,7 +26,7 @@ class Consent(Step):
     done_state = State.CONSENTED
 
     def context(self) -> dict[str, Any]:
-        return {"text": to_html(self.step["text"])}
+        return {"text": to_html(self.step["text"]), "facts": self.step.get("facts", ())}
 
     def answer(self, data: Mapping[str, str]) -> None:
         if data.get("agree") != "yes":
@@ -38,7 +37,7 @@ class Consent(Step):
 
 @register
 class Name(Step):
-    """step: {kind, reserved: words that players' names must not be}."""
+    """step: {kind, reserved: words that players' names must not be, shown: whether the other players read it}."""
 
     kind = "name"
     title = _("Your name in the game")
@@ -46,11 +45,10 @@ class Name(Step):
     state = State.CONSENTED
 
     def context(self) -> dict[str, Any]:
-        return {"name": self.enrolment.display_name}
+        return {"name": self.enrolment.display_name, "shown": self.step.get("shown", False)}
 
     def answer(self, data: Mapping[str, str]) -> None:
         self.enrolment.display_name = checked_name(data.get("name", ""), reserved=self.step.get("reserved", ()))
-        Enrolment.objects.filter(pk=self.enrolment.pk).update(display_name=self.enrolment.display_name)
 
 
 def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:

@@ -70,6 +70,11 @@ class Enrolment(models.Model):
     )
     earnings = models.JSONField(_("earnings"), null=True, blank=True, help_text=_("what the final screen says is paid"))
 
+    refusal = models.JSONField(
+        null=True,
+        editable=False,
+        help_text=_("what was posted last and why it was not taken, until that is shown: {position, posted, errors}"),
+    )
     erased_at = models.DateTimeField(
         _("erased"), null=True, blank=True, help_text=_("when everything that told who this is was taken away")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from django.db import models
@@ -24,6 +25,9 @@ class State(models.TextChoices):
     TIMED_OUT = "timed_out", _("ran out of time")
     DROPPED_OUT = "dropped_out", _("left without a word")
     OPPONENT_FAILED = "opponent_failed", _("opponent failed")
+    PARTNER_LEFT = "partner_left", _("another player left")
+    NO_PARTNER = "no_partner", _("found nobody to play with")
+    REPLACED = "replaced", _("replaced by a program")
     SCREENED_OUT = "screened_out", _("screened out")
     RETURNED = "returned", _("returned the assignment")
     WITHDREW = "withdrew", _("withdrew")
@@ -52,13 +56,13 @@ _NOTHING_TO_DO = _("There is nothing left for you to do here.")
 ENDINGS: dict[str, Ending] = {
     State.COMPLETED: Ending(
         _("All done. Thank you!"),
-        _("You played the whole game and answered the question after it."),
+        _("You played the whole game."),
         _GIVE_CODE,
         gives_code=True,
     ),
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
-        _("The code word hidden in the instructions was not the one you typed, so the game was not started."),
+        _("You did not type the word that the instructions asked you to remember, so the game was not started."),
         _RETURN_WITH_CODE,
         gives_code=True,
     ),
@@ -70,7 +74,7 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.TIMED_OUT: Ending(
         _("Your time ran out"),
-        _("Your turn stayed unanswered beyond its time and the extra time, so the game was ended."),
+        _("Your turn stayed unanswered until its time and the extra time were over, so the game was ended."),
         _RETURN,
     ),
     State.DROPPED_OUT: Ending(
@@ -83,6 +87,26 @@ ENDINGS: dict[str, Ending] = {
         _("For a technical reason the other player stopped answering. This is our fault, not yours."),
         _GIVE_CODE,
         gives_code=True,
+    ),
+    State.PARTNER_LEFT: Ending(
+        _("Another player left"),
+        _("Somebody in your group stopped playing, so the game could not go on. This is not your fault."),
+        _GIVE_CODE,
+        gives_code=True,
+    ),
+    State.NO_PARTNER: Ending(
+        _("Nobody else came in time"),
+        _("There were not enough people to begin the game. You did everything right, and your waiting is paid."),
+        _GIVE_CODE,
+        gives_code=True,
+    ),
+    State.REPLACED: Ending(
+        _("A program plays on in your place"),
+        _(
+            "You did not answer within the time and the extra time, so a computer program took your seat and the "
+            "others could go on. The game cannot be joined again."
+        ),
+        _RETURN,
     ),
     State.SCREENED_OUT: Ending(
         _("This study is not for you"),
@@ -106,12 +130,24 @@ WITHOUT_ASSIGNMENT = frozenset({"codes", "open"})
 """Ways of entering after which there is no recruiter's page to go back to."""
 
 
-def ending_of(state: str, *, paid: bool, entry: str) -> Ending:
+def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = (), by_hand: bool = False) -> Ending:
     """The words of a terminal screen for somebody who came by `entry` and is paid something, or is not.
 
     Whoever is paid gets the code, whatever ended the way: without it nobody could tell whose work it was.
+
+    Args:
+        kinds: of the steps that there were on the way: nobody is thanked for what they were not asked.
+        by_hand: the game was ended by the people who run the study.
     """
     ending = ENDINGS[state]
+    if by_hand and state == State.OPPONENT_FAILED:
+        ending = replace(
+            ending,
+            title=_("The game was ended"),
+            what_happened=_("The people who run this study ended the game. This is not your fault."),
+        )
+    if state == State.COMPLETED and "quiz" in kinds:
+        ending = replace(ending, what_happened=_("You played the whole game and answered the question after it."))
     if entry in WITHOUT_ASSIGNMENT:
         return replace(ending, what_next=_SHOW_CODE if paid else _NOTHING_TO_DO, gives_code=paid)
     if paid:

@@ -17,11 +17,17 @@ from participants.states import State
 
 
 class StepRefused(Exception):
-    """The answer to a step was not taken. `errors` maps a field ("" for the whole) to the reason."""
+    """The answer to a step was not taken.
 
-    def __init__(self, errors: Mapping[str, str | Promise]):
+    Attributes:
+        errors: the reason by field ("" for the whole).
+        kept: what the step remembers of it all the same, added to its data; nothing else changes.
+    """
+
+    def __init__(self, errors: Mapping[str, str | Promise], *, kept: Mapping[str, Any] | None = None):
         super().__init__("; ".join(str(reason) for reason in errors.values()))
         self.errors = errors
+        self.kept = dict(kept or {})
 
 
 class Step(ABC):
@@ -42,12 +48,28 @@ class Step(ABC):
         self.errors: Mapping[str, str | Promise] = {}
         """What was posted last and why it was not taken; for `context`, when a page is shown again."""
 
+    @property
+    def slow(self) -> bool:
+        """Whether `prepare` may have work to do."""
+        return False
+
+    def prepare(self, position: int) -> None:  # noqa: B027  (most steps need no preparation)
+        """Slow work that `enter` will need, before anybody's row is locked; `position` is this step's on the way."""
+
     def enter(self) -> None:  # noqa: B027  (most steps need no preparation)
         """Called in the transaction that brings the participant here; again on a resumed visit."""
 
     def state_now(self) -> State:
         """The state of somebody to whom the page is shown now; called after `enter`."""
         return self.state
+
+    def clock(self) -> Mapping[str, Any] | None:
+        """The time that runs while somebody is on a page beside this one: {remaining (seconds), extended}."""
+        return None
+
+    def pause(self) -> int:
+        """Let the time stand while somebody reports a problem; returns for how many seconds. Nothing by default."""
+        return 0
 
     @abstractmethod
     def context(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ recruiter's frame and need no CSRF token: no browser sends a token by itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,12 +20,19 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from participants import paid, services
+from participants import afterwards, paid, services
 from participants.farewells import farewell_of
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import ending_of
 from participants.steps import Step, StepRefused, of
+
+MOST_POSTED = 3000
+"""Characters of a field that a page shows again after it was refused."""
+
+
+def _no_such_link(request: HttpRequest) -> HttpResponse:
+    return render(request, "participants/no_such_link.html", status=404)
 
 
 def participant_page(view):
@@ -37,7 +45,7 @@ def participant_page(view):
     def found(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         enrolment = Enrolment.objects.filter(token=token).first()
         if enrolment is None:
-            return render(request, "participants/no_such_link.html", status=404)
+            return _no_such_link(request)
         if not enrolment.ended and enrolment.expires_at < timezone.now():
             services.drop_absent()
             enrolment.refresh_from_db()
@@ -46,50 +54,79 @@ def participant_page(view):
     return found
 
 
-@participant_page
+@csrf_exempt
+@xframe_options_exempt
+@never_cache
 @require_http_methods(["GET", "POST"])
-def page(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
-    """Show the present step, or take its answer and redirect here again."""
-    errors: dict[str, Any] = {}
-    if request.method == "POST":
+def page(request: HttpRequest, token: str) -> HttpResponse:
+    """Show the present step, or take its answer and redirect here again: with 303 where it was not taken, and why."""
+    does = _taken if request.method == "POST" else _shown
+    try:
         try:
-            position = int(request.POST.get("position", "-1"))
-        except ValueError:
-            position = -1
-        try:
-            services.answer_step(enrolment_id=enrolment.pk, position=position, data=request.POST)
-            return redirect(enrolment)
-        except StepRefused as refusal:
-            errors = dict(refusal.errors)
-    return show_page(request, enrolment, errors=errors)
+            return does(request, token, prepared=False)
+        except services.Unprepared as slow:
+            services.prepare_steps(slow.enrolment)
+            return does(request, token, prepared=True)
+    except Enrolment.DoesNotExist:
+        return _no_such_link(request)
 
 
-def show_page(request: HttpRequest, enrolment: Enrolment, *, errors: dict[str, Any]) -> HttpResponse:
-    """The page of the present step, with the reasons why its answer was not taken, or of the ending."""
-    enrolment, step = services.show_step(enrolment_id=enrolment.pk)
+def _taken(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
+    try:
+        position = int(request.POST.get("position", "-1"))
+    except ValueError:
+        position = -1
+    try:
+        return redirect(services.answer_step(token=token, prepared=prepared, position=position, data=request.POST))
+    except StepRefused as refusal:
+        return refused(request, Enrolment.objects.get(token=token), refusal.errors, position=position)
+
+
+def _shown(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
+    enrolment, step = services.show_step(token=token, prepared=prepared)
     if step is None:
         return _ending(request, enrolment)
-    return _step(request, enrolment, step, errors)
+    return _step(request, enrolment, step)
 
 
-def _step(request: HttpRequest, enrolment: Enrolment, step: Step, errors: dict[str, Any]) -> HttpResponse:
+def refused(
+    request: HttpRequest, enrolment: Enrolment, errors: Mapping[str, Any], *, position: int | None = None
+) -> HttpResponse:
+    """Back to the page of the present step, which says once why the answer was not taken (303)."""
+    at = enrolment.position if position is None else position
+    posted = {name: value[:MOST_POSTED] for name, value in request.POST.items()}
+    services.keep_refusal(enrolment_id=enrolment.pk, position=at, posted=posted, errors=errors)
+    response = redirect(enrolment)
+    response.status_code = 303
+    return response
+
+
+def _step(request: HttpRequest, enrolment: Enrolment, step: Step) -> HttpResponse:
+    refusal = services.take_refusal(enrolment) or {"posted": {}, "errors": {}}
+    posted, errors = refusal["posted"], refusal["errors"]
     if errors:
-        step.posted, step.errors = request.POST, errors
+        step.posted, step.errors = posted, errors
     context = {
         **_frame(enrolment),
         "step": step,
         "title": step.title,
         "position": enrolment.position,
         "errors": errors,
-        "posted": request.POST,
+        "posted": posted,
         **step.context(),
     }
-    return render(request, step.template, context, status=422 if errors else 200)
+    return render(request, step.template, context)
 
 
 def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     earnings = enrolment.earnings or {}
-    ending = ending_of(enrolment.state, paid=bool(earnings.get("amounts")), entry=earnings.get("entry", ""))
+    ending = ending_of(
+        enrolment.state,
+        paid=bool(earnings.get("amounts")),
+        entry=earnings.get("entry", ""),
+        kinds={step["kind"] for step in enrolment.steps},
+        by_hand=earnings.get("by_hand", False),
+    )
     debriefing = earnings.get("debriefing", "")
     farewell = farewell_of(enrolment)
     own_code = enrolment.completion_code if ending.gives_code else ""
@@ -101,6 +138,7 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         "completion_code": farewell.code if farewell is not None else own_code,
         "earnings": enrolment.earnings,
         "paying": paid.told(enrolment),
+        "afterwards": afterwards.told(enrolment),
         "debriefing": to_html(debriefing) if debriefing else "",
     }
     response = render(request, "participants/ending.html", context)
@@ -118,6 +156,15 @@ def _frame(enrolment: Enrolment) -> dict[str, Any]:
     return {"enrolment": enrolment, "progress": {"done": done, "total": total, "titles": titles}}
 
 
+def _clock(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:
+    """The clock of the person's present step, on the pages beside it; `pauses`: looking at one may stop it a while."""
+    if enrolment.ended or enrolment.step is None:
+        return {}
+    step = of(enrolment, enrolment.step)
+    paused = step.pause() if pauses else 0
+    return {"clock": step.clock(), "paused": paused}
+
+
 @participant_page
 @require_http_methods(["GET", "POST"])
 def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
@@ -128,7 +175,7 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     pays = next(
         (step["leaving"] for step in enrolment.steps if "leaving" in step), _("Leaving before the end pays nothing.")
     )
-    context = {**_frame(enrolment), "title": _("Leave the study?"), "pays": pays}
+    context = {**_frame(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pays}
     return render(request, "participants/leave.html", context)
 
 
@@ -140,5 +187,6 @@ def problem(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
     if request.method == "POST" and request.POST.get("text", "").strip():
         services.report_problem(enrolment_id=enrolment.pk, text=request.POST["text"].strip())
         sent = True
-    context = {**_frame(enrolment), "title": _("Report a problem"), "sent": sent}
+    clock = _clock(enrolment, pauses=True)
+    context = {**_frame(enrolment), **clock, "title": _("Report a problem"), "sent": sent}
     return render(request, "participants/problem.html", context)

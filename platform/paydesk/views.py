@@ -31,6 +31,7 @@ from payouts.models import LedgerRow
 from payouts.payers import Unreachable, way_of
 from payouts.services import waiting
 from rights import parts
+from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
 
@@ -342,11 +343,18 @@ def _page(request: HttpRequest, study: Study, name: str, title: str, context: di
     whole = {
         **admin.site.each_context(request),
         "title": f"{title}: {study.title}",
+        **_trail(study, name, title),
         "study": study,
         "may_pay": _may(request, study, Role.OWNER),
         **context,
     }
     return TemplateResponse(request, f"admin/paydesk/{name}.html", whole)
+
+
+def _trail(study: Study, name: str, title: str) -> dict[str, Any]:
+    if name == "page":
+        return trail(study, here=title)
+    return trail(study, (_("Pay"), reverse("paydesk:page", args=[study.pk])), here=title)
 
 
 def _may(request: HttpRequest, study: Study, role: Role) -> bool:

@@ -9,8 +9,10 @@ class PayoutsConfig(AppConfig):
 
     def ready(self) -> None:
         from audit.guard import register
-        from payouts import elsewhere, guard, telling  # noqa: F401  (it registers itself)
+        from matches import bonus
+        from payouts import elsewhere, guard, rules, telling  # noqa: F401  (it registers itself)
 
+        bonus.register(amount=rules.shown_bonus, line=rules.bonus_line)
         register(put_up=guard.put_up, take_down=guard.take_down)
         elsewhere.register()
         post_migrate.connect(guard.put_up_after_migrating, sender=self)

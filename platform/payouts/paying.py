@@ -23,6 +23,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+import leasing
 from payouts import payers
 from payouts.models import LedgerRow, Transfer
 from payouts.payers import Answer, Order, Outcome, Payer, Standing, Unreachable
@@ -121,7 +122,7 @@ def _take(pk: int) -> _Work | None:
         row=pk, row__state__in=(State.APPROVED, State.SENT), next_at__lte=now, until__lte=now
     ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_under_way())
     # One statement, so that of two workers one has it.
-    if not Transfer.objects.filter(pk__in=free.values("pk"), until__lte=now).update(holder=holder, until=now + LEASE):
+    if not leasing.take(Transfer.objects.filter(pk__in=free.values("pk")), holder, LEASE):
         return None
     transfer = Transfer.objects.select_related("row").get(row=pk)
     return _Work(transfer, transfer.row, holder, began=now) if transfer.holder == holder else None

@@ -18,6 +18,9 @@ ENDINGS_PAY: Mapping[str, EndingPay] = {
     "completed": "base_and_bonus",
     "failed_quiz": "base",
     "opponent_failed": "base_and_average",
+    "partner_left": "base_and_average",
+    "no_partner": "base",
+    "replaced": "nothing",
     "screened_out": "nothing",
     "failed_code_word": "nothing",
     "timed_out": "nothing",
@@ -30,6 +33,9 @@ CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "failed_code_word": ("nothing", "base"),
     "failed_quiz": ("nothing", "base", "base_and_average", "base_and_bonus"),
     "opponent_failed": ("base", "base_and_average"),
+    "partner_left": ("base", "base_and_average"),
+    "no_partner": ("base",),
+    "replaced": ("nothing", "base"),
     "screened_out": ("nothing", "base"),
     "timed_out": ("nothing", "base"),
     "dropped_out": ("nothing", "base"),
@@ -44,7 +50,8 @@ class PayRule(BaseModel):
 
     bonus = clip(rule(payoff), 0, cap): "share" pays 2 · announced average · g with g in [0, 1] (the
     game's `bonus_share`), "linear" pays rate · payoff, "fixed" pays the announced average.
-    `endings` says what each way of ending pays; endings not named pay nothing.
+    `endings` says what each way of ending pays; endings not named pay nothing. `waiting_rate` is paid for an hour
+    of waiting in vain for others, as a bonus beside what that ending pays.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,6 +63,7 @@ class PayRule(BaseModel):
     rate: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Decimal(0)
     cap: Amount = Decimal("10.00")
     endings: Mapping[str, EndingPay] = ENDINGS_PAY
+    waiting_rate: Amount = Decimal(0)
 
 
 def cents(amount: Decimal) -> Decimal:
@@ -78,12 +86,50 @@ def bonus(rule: PayRule, *, payoff: float, share: float) -> Decimal:
     return cents(min(max(amounts[rule.rule], Decimal(0)), rule.cap))
 
 
-def due(rule: PayRule, *, ending: str, payoff: float | None, share: float | None) -> dict[str, Decimal]:
+_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+
+
+def in_currency(amount: Decimal, currency: str) -> str:
+    """An amount of real money with its currency: "$1.00", "1.00 CHF"."""
+    symbol = _SYMBOLS.get(currency)
+    return f"{symbol}{amount:.2f}" if symbol else f"{amount:.2f} {currency}"
+
+
+def shown_bonus(rule: Mapping[str, Any], payoff: float | None, share: float | None) -> str | None:
+    """The bonus of a result as it is written; None where the rule needs what is not known, or asks for nothing."""
+    pay = PayRule.model_validate(rule)
+    needed = {"share": share, "linear": payoff}.get(pay.rule)
+    if needed is None:
+        return None
+    return in_currency(bonus(pay, payoff=payoff or 0.0, share=share or 0.0), pay.currency)
+
+
+def bonus_line(rule: Mapping[str, Any], points: tuple[tuple[float, float], ...]) -> dict[str, Any] | None:
+    """The bonus as a straight line over the payoff, cut at both ends: what a page's script computes with.
+
+    Args:
+        points: two results (payoff, share) between which the share is straight.
+    """
+    pay = PayRule.model_validate(rule)
+    (x0, g0), (x1, g1) = points
+    if pay.rule == "fixed" or x0 == x1:
+        return None
+    twice = 2 * float(pay.announced_average)
+    slope = float(pay.rate) if pay.rule == "linear" else twice * (g1 - g0) / (x1 - x0)
+    at_zero = 0.0 if pay.rule == "linear" else twice * g0 - slope * x0
+    most = float(pay.cap) if pay.rule == "linear" else min(float(pay.cap), twice)
+    return {"at_zero": at_zero, "slope": slope, "most": most, "written": in_currency(Decimal(0), pay.currency)}
+
+
+def due(
+    rule: PayRule, *, ending: str, payoff: float | None, share: float | None, waited: float = 0
+) -> dict[str, Decimal]:
     """What is owed, by reason ("base", "bonus"); reasons without an amount are left out.
 
     Args:
         ending: the participant's terminal state.
         payoff, share: of the finished match; None where there is none.
+        waited: seconds of waiting in vain for others.
     """
     pays = rule.endings.get(ending, "nothing")
     owed: dict[str, Decimal] = {}
@@ -93,6 +139,8 @@ def due(rule: PayRule, *, ending: str, payoff: float | None, share: float | None
         owed["bonus"] = cents(min(rule.announced_average, rule.cap))
     if pays == "base_and_bonus" and payoff is not None and share is not None:
         owed["bonus"] = bonus(rule, payoff=payoff, share=share)
+    if ending == "no_partner":
+        owed["bonus"] = cents(rule.waiting_rate * Decimal(repr(waited)) / 3600)
     return {reason: amount for reason, amount in owed.items() if amount > 0}
 
 
@@ -113,6 +161,12 @@ def least_of(rule: PayRule, *, ending: str) -> Decimal:
     return sum(due(rule, ending=ending, payoff=None, share=None).values(), Decimal(0))
 
 
-def workings(rule: PayRule, *, ending: str, payoff: float | None, share: float | None) -> dict[str, Any]:
-    """The rule and the numbers that gave an amount, to be kept beside it."""
-    return {"rule": rule.model_dump(mode="json"), "ending": ending, "payoff": payoff, "share": share}
+def workings(
+    rule: PayRule, *, ending: str, payoff: float | None, share: float | None, **numbers: Any
+) -> dict[str, Any]:
+    """The rule and the numbers that gave an amount, to be kept beside it.
+
+    Args:
+        numbers: more of them, where there are any: the seconds `waited`, the matches of a session.
+    """
+    return {"rule": rule.model_dump(mode="json"), "ending": ending, "payoff": payoff, "share": share, **numbers}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Min, Q
@@ -20,15 +21,25 @@ from recruiters.models import Identity
 
 @transaction.atomic
 def record_due(
-    enrolment: Enrolment, rule: rules.PayRule, *, study: str, payoff: float | None, share: float | None
+    enrolment: Enrolment,
+    rule: rules.PayRule,
+    *,
+    study: str,
+    payoff: float | None,
+    share: float | None,
+    waited: float = 0,
+    games: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Decimal]:
     """Ledger rows for a participant whose way has ended; a second call adds nothing. Returns what is owed.
 
     Args:
         study: its short name.
+        waited: seconds of waiting in vain for others.
+        games: of a session, each match's number, payoff, share and whether it counts: kept in the workings.
     """
-    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
-    workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share)
+    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share, waited=waited)
+    more = {**({"waited": waited} if waited else {}), **({"games": list(games)} if games else {})}
+    workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **more)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     way = way_of(recruiter)
     elsewhere = way is not None and way.elsewhere

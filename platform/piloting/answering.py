@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from random import Random
 
@@ -10,7 +11,7 @@ from participants import steps
 from participants.models import Enrolment
 from piloting.models import Walker
 from piloting.reading import Blank, Page
-from surveys.questions import field_of, questions_of
+from surveys.questions import Question, field_of, questions_of
 
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
 SENTENCE = "This is the answer of a simulated person."
@@ -51,19 +52,26 @@ def _quiz(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
     }
 
 
-def _fitting_the_study(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
-    """Answers that let one go on where some would end the study."""
+def _survey(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+    """Answers of each question's kind that let one go on where some would end the study."""
     assert enrolment.step is not None
-    return {
-        field_of(question): luck.choice([option for option in question.options if option not in question.ends])
-        for question in questions_of(enrolment.step["questions"])
-        if question.ends
-    }
+    return {field_of(question): _to(question, luck) for question in questions_of(enrolment.step["questions"])}
+
+
+def _to(question: Question, luck: Random) -> str:
+    if question.kind == "choice":
+        return luck.choice([option for option in question.options if option not in question.ends])
+    if question.kind == "scale":
+        return str(luck.randint(1, question.points))
+    if question.kind == "number":
+        return _between(question.least, question.most, luck)
+    return SENTENCE
 
 
 _KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
     "name": _name,
-    "survey_before": _fitting_the_study,
+    "survey_before": _survey,
+    "survey_after": _survey,
     "instructions": _code_word,
     "quiz": _quiz,
 }
@@ -88,10 +96,16 @@ def _fitting(blank: Blank, luck: Random) -> str | None:
 
 
 def _number(blank: Blank, luck: Random) -> str:
-    """A whole number within the blank's limits."""
     try:
-        low = float(blank.limits.get("min") or 1)
-        high = float(blank.limits.get("max") or low + 9)
+        low, high = (float(said) if (said := blank.limits.get(end)) else None for end in ("min", "max"))
     except ValueError:
         return "1"
-    return str(luck.randint(int(-(-low // 1)), max(int(-(-low // 1)), int(high // 1))))
+    return _between(low, high, luck)
+
+
+def _between(least: float | None, most: float | None, luck: Random) -> str:
+    """A whole number within the limits; where there is none, the limit itself."""
+    low = least if least is not None else 1 if most is None else min(1, most)
+    high = most if most is not None else low + 9
+    first, last = math.ceil(low), math.floor(high)
+    return str(luck.randint(first, last)) if first <= last else f"{low!r}"

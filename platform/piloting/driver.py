@@ -9,16 +9,19 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 from django.db import connections
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+import leasing
+from opponents.agents import people_in
 from piloting.errors import Stuck
 from piloting.models import Pilot, Walker
 from piloting.person import Interrupted, Person
+from studies.formats import seats_in
 
 AT_ONCE = 4
-"""People of one pilot who are under way at the same time."""
+"""People of one pilot who are under way at the same time, where no group is larger."""
 LEASE_SECONDS, LOOK_SECONDS = 15, 1.0
 MOST_ATTEMPTS = 3
 """How often a person's walk is begun before they count as stuck (a worker that dies counts once)."""
@@ -28,9 +31,8 @@ log = logging.getLogger(__name__)
 
 def undriven() -> list[int]:
     """Running pilots that nobody runs."""
-    now = timezone.now()
-    running = Pilot.objects.filter(status=Pilot.Status.RUNNING)
-    return list(running.filter(Q(until=None) | Q(until__lt=now)).values_list("pk", flat=True))
+    running = Pilot.objects.filter(leasing.free(), status=Pilot.Status.RUNNING)
+    return list(running.values_list("pk", flat=True))
 
 
 def drive(pilot_id: int) -> None:
@@ -43,7 +45,7 @@ def drive(pilot_id: int) -> None:
     Walker.objects.filter(pilot=pilot_id, status=Status.WALKING).update(status=Status.WAITING)
     waiting = Walker.objects.filter(pilot=pilot_id, status=Status.WAITING).order_by("number")
     try:
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="pilot") as pool:
+        with ThreadPoolExecutor(_at_once(pilot_id), thread_name_prefix="pilot") as pool:
             pending = {pool.submit(_send, walker, held) for walker in waiting.values_list("pk", flat=True)}
             while pending:
                 _done, pending = wait(pending, timeout=LOOK_SECONDS)
@@ -53,18 +55,23 @@ def drive(pilot_id: int) -> None:
         _finish(pilot_id, holder)
 
 
+def _at_once(pilot_id: int) -> int:
+    """How many walk at the same time: enough for the largest group, and some who go wrong beside it."""
+    cells = Pilot.objects.get(pk=pilot_id).content["cells"]
+    return max(AT_ONCE, *(len(people_in(seats_in(cell))) + 2 for cell in cells))
+
+
 def _hold(pilot_id: int, holder: str, *, taking: bool = False) -> bool:
     """Take or renew the lease; False when the pilot is somebody else's, or was stopped."""
     pilots = Pilot.objects.filter(pk=pilot_id, status=Pilot.Status.RUNNING)
-    now = timezone.now()
-    mine = pilots.filter(Q(until=None) | Q(until__lt=now)) if taking else pilots.filter(holder=holder)
-    return mine.update(holder=holder, until=now + timedelta(seconds=LEASE_SECONDS)) == 1
+    length = timedelta(seconds=LEASE_SECONDS)
+    return (leasing.take if taking else leasing.renew)(pilots, holder, length) == 1
 
 
 def _finish(pilot_id: int, holder: str) -> None:
     """Give the lease back, and close the pilot when nobody is left."""
     mine = Pilot.objects.filter(pk=pilot_id, holder=holder)
-    mine.update(until=timezone.now())
+    leasing.let_go(mine, holder)
     left = Walker.objects.filter(pilot=pilot_id, status__in=[Status.WAITING, Status.WALKING])
     if not left.exists():
         mine.filter(status=Pilot.Status.RUNNING).update(status=Pilot.Status.DONE, ended_at=timezone.now())

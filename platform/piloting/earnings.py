@@ -10,7 +10,7 @@ from participants.signals import enrolment_ended
 from payouts import rules
 from piloting.models import Walker
 from piloting.ways import cell_of
-from studies.endings import result_of, show_earnings
+from studies.endings import earned_by, show_earnings
 
 
 @receiver(enrolment_ended)
@@ -21,9 +21,9 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
         return
     cell = cell_of(walker)
     rule = cell.pay()
-    payoff, share = result_of(enrolment)
-    owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
     content = cell.version.content
+    earned = earned_by(enrolment, content)
+    owed = rules.due(rule, ending=enrolment.state, **earned.numbers())
     show_earnings(
         enrolment,
         rule,
@@ -31,7 +31,8 @@ def note_earnings(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> N
         purpose=Match.Purpose.PILOT,
         debriefing=content["texts"].get("debriefing"),
         entry=content["entry"],
+        result=(earned.payoff, earned.share),
     )
     Walker.objects.filter(pk=walker.pk).update(
-        payoff=payoff, owed={reason: str(amount) for reason, amount in owed.items()}
+        payoff=earned.payoff, owed={reason: str(amount) for reason, amount in owed.items()}
     )

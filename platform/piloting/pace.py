@@ -7,12 +7,12 @@ game: `matches.pacing`, which has its own sources.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any
 
 from matches.models import Event, Match
 from matches.pacing import human_delay
+from opponents.agents import Agent
 from piloting.reading import Page
 
 WORDS_A_MINUTE = 238
@@ -27,11 +27,11 @@ def seconds_of_page(page: Page) -> float:
     return 60 * page.words / WORDS_A_MINUTE + filling
 
 
-def seconds_of_match(match: Match, role: str, agents: dict[str, dict[str, Any]]) -> tuple[float, float]:
+def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tuple[float, float]:
     """(what the person's moves would have taken, what they would have waited for the others).
 
     Args:
-        agents: the opponents as a launch has them: their delay and whether they answer at a person's pace.
+        agents: by role, as a launch has them: their delay and whether they answer at a person's pace.
     """
     own = waiting = 0.0
     words: str | None = None
@@ -40,17 +40,18 @@ def seconds_of_match(match: Match, role: str, agents: dict[str, dict[str, Any]])
         if event.role == role:
             own += human_delay(event.data["move"], words, luck)
         else:
-            waiting += _wait(event, agents.get(event.role, {}), words, luck)
+            waiting += _wait(event, agents.get(event.role), words, luck)
         said = event.data["move"].get("message")
         words = said if isinstance(said, str) else None
     return own, waiting
 
 
-def _wait(event: Event, agent: dict[str, Any], words: str | None, luck: Random) -> float:
+def _wait(event: Event, agent: Agent | None, words: str | None, luck: Random) -> float:
     """Seconds from the question to the opponent's answer, as a launch would have it."""
     measured = (event.at - event.asked_at).total_seconds() if event.asked_at else 0.0
-    paced = agent.get("settings", {}).get("appears") == "delayed"
-    return max(measured, agent.get("delay", 0), human_delay(event.data["move"], words, luck) if paced else 0.0)
+    paced = agent is None or agent.settings.appears == "delayed"
+    delay = agent.delay if agent else 0.0
+    return max(measured, delay, human_delay(event.data["move"], words, luck) if paced else 0.0)
 
 
 def _moves(match: Match) -> Sequence[Event]:

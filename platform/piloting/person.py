@@ -19,19 +19,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from games.errors import GameError
-from games.interface import MoveData
+from games.interface import Form, MoveData, Role
 from games.play import Play, script_move
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from matches import agents, forms, services
-from matches.errors import Stale
-from matches.models import Agent, Match, Seat
+from matches.models import Match, Seat
+from opponents.agents import Agent
 from participants import steps
 from participants.models import Enrolment
 from piloting import pace, reading, ways
 from piloting.answering import answers
 from piloting.errors import Stuck
 from piloting.models import Walker
+from studies.formats import agents_in
 
 MOST_PAGES = 200
 TRIES = 3
@@ -73,6 +74,10 @@ class Person:
                 return
             step = steps.of(self.enrolment, self.enrolment.step)
             estimate, asked = {"reading": pace.seconds_of_page(page)}, page
+            if step.kind == "lobby":
+                self._wait_for_others()
+                self._note(step, page, began, estimate)
+                continue
             if step.kind == "match":
                 estimate = self._play(page)
                 asked = self._look()
@@ -126,12 +131,23 @@ class Person:
             sent = self._ask(self.url, answers(page, self.enrolment, self.walker.plan, self.luck))
             if sent.status_code == 302:
                 return
-            page = reading.read(sent.content.decode()) if sent.status_code == 422 else page
+            page = self._look() if sent.status_code == 303 else page
         raise Stuck(
             _("The page “{page}” did not take the answers: {reasons}").format(
                 page=page.heading or self._here(), reasons=" ".join(page.reasons) or sent.status_code
             )
         )
+
+    def _wait_for_others(self) -> None:
+        """Stay at the lobby's page, which says that one is here, until a match begins or the wait is over."""
+        here, began = self.enrolment.position, time.monotonic()
+        while not self._now().ended and self.enrolment.position == here:
+            if not self._goes_on():
+                raise Interrupted
+            if time.monotonic() - began > self.enrolment.steps[here]["limit"] + PATIENCE:
+                raise Stuck(_("The lobby let nobody go on."))
+            time.sleep(LOOK_AGAIN)
+            self._look()
 
     # ---- the game ----------------------------------------------------------------------------------------
 
@@ -149,11 +165,13 @@ class Person:
                 raise Stuck(_("The game stood still: nobody moved any more."))
             if not self._let_others_move(match):
                 self._take_turn(match, seat, play)
-        own, waiting = pace.seconds_of_match(match, seat.role, self._opponents())
+        own, waiting = pace.seconds_of_match(match, seat.role, self._opponents(match))
         return {"reading": pace.seconds_of_page(page), "moves": own, "waiting": waiting}
 
-    def _opponents(self) -> dict[str, dict[str, Any]]:
-        return self.walker.pilot.content["cells"][self.walker.cell]["agents"]
+    def _opponents(self, match: Match) -> dict[str, Agent]:
+        """The match's agents by role, as a launch would have them."""
+        launched = agents_in(self.walker.pilot.content)
+        return {seat.role: launched[seat.label] for seat in match.seats.exclude(label="")}
 
     def _patience(self, match: Match) -> float:
         return PATIENCE + max((agent.settings.limit_seconds for agent in match.agents().values()), default=0.0)
@@ -188,42 +206,39 @@ class Person:
     def _move(self, match: Match, seat: Seat, play: Play, answering: int) -> None:
         """Decide, and send it as the page's form does."""
         move = self._decide(match, seat, play, answering)
-        form = forms.form_for(play.forms(seat.role), {name: "" for name in move})
-        posted = {name: _typed(value) for name, value in move.items() if value is not None}
-        if forms.read(form.model, posted) != {name: value for name, value in move.items() if value is not None}:
-            self._move_without_form(match, seat, move, answering)
-            return
-        answer = self._ask(
-            reverse("matches:match", args=[self.enrolment.token]), {"answering": str(answering), **posted}
-        )
+        form = _form_of(play, seat.role, move)
+        posted = forms.filled(form.model, move)
+        if _told(forms.read(form.model, posted)) != _told(move):
+            raise Stuck(_("The page's form cannot say the move {move}.").format(move=dict(move)))
+        told = {"answering": str(answering), forms.FORM: form.name, forms.SURE: "on", **posted}
+        answer = self._ask(reverse("matches:match", args=[self.enrolment.token]), told)
         if answer.status_code != 302:
-            page = reading.read(answer.content.decode())
-            reasons = " ".join(page.reasons) or str(answer.status_code)
+            reasons = " ".join(self._look().reasons) or str(answer.status_code)
             raise Stuck(_("The game did not take a move: {reasons}").format(reasons=reasons))
-
-    def _move_without_form(self, match: Match, seat: Seat, move: MoveData, answering: int) -> None:
-        """A move that is no list of blanks: a page's own script puts it together."""
-        try:
-            services.submit_move(match_id=match.pk, role=seat.role, move=move, answering=answering)
-        except Stale:
-            return
-        except GameError as error:
-            raise Stuck(_("The game did not take a move: {reasons}").format(reasons=error)) from None
 
     def _decide(self, match: Match, seat: Seat, play: Play, answering: int) -> MoveData:
         spec = parse_spec(self.walker.pilot.player)
         try:
             if spec.scripted:
-                return script_move(play, seat.role, spec.name)
-            return agents.decide_turn(match, play, seat.role, Agent(str(spec), 0), answering).move
+                known = spec.name in play.game.scripts  # another game of the session may not have it
+                return script_move(play, seat.role, spec.name if known else play.game.sparring)
+            return agents.decide_turn(match, play, seat.role, Agent(spec=str(spec))).move
         except (AgentError, GameError) as error:
             raise Stuck(
                 _("“{player}”, who plays the people, made no move: {reason}").format(player=spec, reason=error)
             ) from None
 
 
-def _typed(value: Any) -> str:
-    """A value as somebody would type it into a form."""
-    if isinstance(value, bool):
-        return "on" if value else ""
-    return value if isinstance(value, str) else repr(value)
+def _told(move: MoveData) -> dict[str, Any]:
+    """A move without what is left empty."""
+    return {name: value for name, value in move.items() if value is not None}
+
+
+def _form_of(play: Play, role: Role, move: MoveData) -> Form:
+    """The form that a move fills in: the one whose required keys it has."""
+    open_forms = play.forms(role)
+    for form in open_forms:
+        required = {name for name, field in form.model.model_fields.items() if field.is_required()}
+        if required <= set(move) <= set(form.model.model_fields):
+            return form
+    return forms.form_for(open_forms, {name: "" for name in move})

@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 _SILENT = frozenset({"script", "style", "noscript", "template", "details"})
 """What is not read: not shown, or folded away."""
 _CHOSEN = ("radio", "checkbox")
+_OF_NUMBERS = ("decimal", "numeric")
+"""Keyboards of text fields that take numbers."""
 
 
 @dataclass
@@ -91,7 +93,7 @@ class _Reader(HTMLParser):
         name = said["name"]
         limits = {key: said[key] for key in ("min", "max", "step", "maxlength", "required") if key in said}
         if tag == "input":
-            kind = said.get("type", "text")
+            kind = "number" if said.get("inputmode") in _OF_NUMBERS else said.get("type", "text")
             if kind in ("submit", "button"):
                 return
             blank = self.page.blanks.setdefault(name, Blank(name, kind, limits=limits))
@@ -104,7 +106,9 @@ class _Reader(HTMLParser):
         elif tag == "select":
             self._select = self.page.blanks[name] = Blank(name, "select", limits=limits)
         elif tag == "button" and "value" in said:
-            self.page.blanks.setdefault(name, Blank(name, "radio")).options.append(said["value"])
+            blank = self.page.blanks.setdefault(name, Blank(name, "radio"))
+            if blank.kind == "radio":  # beside a field of its name a button is a shortcut
+                blank.options.append(said["value"])
 
     def _offer(self, said: dict[str, str]) -> None:
         assert self._select is not None

@@ -19,7 +19,7 @@ from opponents.models import Call
 from participants.states import ENDINGS, State
 from payouts import rules
 from piloting.models import Pilot, Walker
-from piloting.ways import cells_of
+from piloting.ways import cells_of, role_of
 from studies.models import Cell
 
 Status, Plan = Walker.Status, Walker.Plan
@@ -220,7 +220,7 @@ def _payoffs(found: _Found) -> list[RolePayoffs]:
     by_role: dict[str, list[float]] = {}
     for walker in found.walkers:
         if walker.payoff is not None:
-            by_role.setdefault(found.cells[walker.cell].role, []).append(walker.payoff)
+            by_role.setdefault(role_of(walker, found.cells[walker.cell]), []).append(walker.payoff)
     return [RolePayoffs(role, sorted(payoffs)) for role, payoffs in by_role.items()]
 
 
@@ -261,7 +261,7 @@ def _models(pilot: Pilot) -> Models:
 
 
 def _forecast(found: _Found, bonuses: Bonuses | None, steps: list[StepTimes], models: Models) -> Forecast:
-    places = sum(cell.quota for cell in found.cells)
+    places = sum(cell.places for cell in found.cells)
     base = float(Decimal(found.pilot.content["pay"]["base"]))
     each = base + bonuses.mean if bonuses else None
     minutes = sum(step.minutes for step in steps) or None

@@ -15,9 +15,11 @@ from games import registry
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from matches.models import Match
+from opponents.agents import people_in
 from participants.models import Enrolment
 from piloting.errors import CannotPilot
 from piloting.models import MOST_PEOPLE, Pilot, Walker
+from studies.formats import seats_in
 from studies.freezing import code_revision, content_of, sha256_of
 from studies.models import Study
 
@@ -73,16 +75,20 @@ def begin(
 
 
 def cells_for(pilot: Pilot) -> list[int]:
-    """A cell for each person, by the rule by which people get theirs: the lowest share of the quota, ties by lot."""
+    """A cell for each person, by the rule by which people get theirs: the lowest share of the places, ties by lot.
+
+    Those who play together come one after the other.
+    """
+    sizes = [len(people_in(seats_in(cell))) for cell in pilot.content["cells"]]
     quotas = [cell["quota"] for cell in pilot.content["cells"]]
-    taken, chosen = [0] * len(quotas), []
-    for i in range(pilot.people):
-        lowest = min(held / quota for held, quota in zip(taken, quotas, strict=True))
-        tied = [n for n, quota in enumerate(quotas) if taken[n] / quota == lowest]
-        cell = Random(f"{pilot.seed}/{i}").choice(tied)
-        taken[cell] += 1
-        chosen.append(cell)
-    return chosen
+    groups, chosen = [0] * len(quotas), []
+    while len(chosen) < pilot.people:
+        lowest = min(held / quota for held, quota in zip(groups, quotas, strict=True))
+        tied = [n for n, quota in enumerate(quotas) if groups[n] / quota == lowest]
+        cell = Random(f"{pilot.seed}/{len(chosen)}").choice(tied)
+        groups[cell] += 1
+        chosen += [cell] * sizes[cell]
+    return chosen[: pilot.people]
 
 
 def plans_for(pilot: Pilot, failing: int) -> list[str]:

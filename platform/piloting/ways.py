@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 
+from games.interface import Role
 from matches.models import Match
 from participants.models import Enrolment
 from participants.services import lifetime
@@ -17,6 +19,10 @@ HOURS = 24
 """How long a simulated person's way may last: pilots that were interrupted are taken up again."""
 QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
 """For those who stop answering: the clock runs out as it would, only sooner."""
+QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1}
+"""The same where others play along, who need some time to answer."""
+LOBBY_SECONDS = 45
+"""Longest wait in a lobby whose others do not come: they have gone wrong, or the pilot's people make no whole group."""
 
 
 def cell_of(walker: Walker) -> Cell:
@@ -27,15 +33,20 @@ def cell_of(walker: Walker) -> Cell:
 def cells_of(pilot: Pilot) -> list[Cell]:
     """Every cell of the pilot's content, not kept."""
     version = Version(study=pilot.study, number=0, content=pilot.content, sha256=pilot.sha256, seed=pilot.seed)
-    average = Cell._meta.get_field("announced_average").to_python
-    return [
-        Cell(
-            version=version,
-            number=number,
-            **{**written, "announced_average": average(written["announced_average"])},
-        )
-        for number, written in enumerate(pilot.content["cells"], start=1)
-    ]
+    return version.planned_cells()
+
+
+def role_of(walker: Walker, cell: Cell) -> str:
+    """The seat that a walker had; where nobody chose it before a group was made, there is none without a match."""
+    seats = walker.enrolment.seats.all() if walker.enrolment else ()
+    return next((seat.role for seat in seats), cell.role)
+
+
+def seat_of(walker: Walker) -> tuple[Role, int]:
+    """The seat that is kept for a walker, and which of the cell's people it is, from 1."""
+    people = cell_of(walker).people
+    before = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, number__lt=walker.number).count()
+    return people[before % len(people)], before + 1
 
 
 @transaction.atomic
@@ -44,7 +55,13 @@ def enrol(walker: Walker) -> Enrolment:
     if walker.enrolment is not None:
         return walker.enrolment
     cell = cell_of(walker)
-    steps = [_on_trial(step, walker) for step in steps_of(cell.version, cell)]
+    role, number = seat_of(walker)
+    quick = Walker.objects.filter(pilot=walker.pilot, cell=walker.cell, plan=Walker.Plan.SILENT).exists()
+    alone = cell.group_size == 1
+    timers = {} if not quick else QUICK_TIMERS if alone else QUICK_IN_GROUPS
+    if alone and walker.plan != Walker.Plan.SILENT:
+        timers = {}
+    steps = [_on_trial(step, walker, timers) for step in steps_of(cell.version, cell, role, number=number)]
     walker.enrolment = Enrolment.objects.create(
         steps=steps, seed=walker.pilot.seed + walker.number, expires_at=lifetime(HOURS * 60)
     )
@@ -52,17 +69,18 @@ def enrol(walker: Walker) -> Enrolment:
     return walker.enrolment
 
 
-def _on_trial(step: dict[str, Any], walker: Walker) -> dict[str, Any]:
-    """A step as a pilot takes it: a match is a pilot's, its opponents wait for nothing."""
+def _on_trial(step: dict[str, Any], walker: Walker, timers: Mapping[str, int]) -> dict[str, Any]:
+    """A step as a pilot takes it: people wait for the pilot's own, its agents wait for nothing."""
+    if step["kind"] == "lobby":
+        return {**step, "hall": f"pilot-{walker.pilot.pk}", "limit": min(step["limit"], LOBBY_SECONDS)}
     if step["kind"] != "match":
         return step
-    timers = {**step["timers"], **(QUICK_TIMERS if walker.plan == Walker.Plan.SILENT else {})}
     return {
         **step,
         "purpose": Match.Purpose.PILOT,
         "budget_of": walker.pilot.budget,
-        "timers": timers,
-        "agents": {role: _hurried(agent) for role, agent in step["agents"].items()},
+        "timers": {**step["timers"], **timers},
+        "agents": {label: _hurried(agent) for label, agent in step["agents"].items()},
     }
 
 

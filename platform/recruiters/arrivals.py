@@ -41,6 +41,10 @@ class Arrival:
     held: str = ""
 
 
+PERSONAL = ("codes", "otree")
+"""The recruiters whose links nobody can make up."""
+
+
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     """`?code=`: a personal code of this study. One that has expired still leads back whoever has begun.
 

@@ -18,6 +18,15 @@ class NotLetIn(Exception):
         super().__init__(str(reason))
 
 
+class TooMany(NotLetIn):
+    status = 429
+    try_again = True
+    title = _("Many people have just begun from your network")
+
+    def __init__(self) -> None:
+        super().__init__(_("Please try again in an hour, with the same link."))
+
+
 class WrongCode(NotLetIn):
     status = 404
     title = _("This code opens nothing")

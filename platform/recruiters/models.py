@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -13,6 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 
 import sealing
 from participants.models import Enrolment, new_code
+from sealing.addresses import check_address
 
 _REST_KEYS = b"parley: keys of oTree's REST interfaces"
 
@@ -79,25 +79,16 @@ class LabCode(models.Model):
 
 
 def check_addresses(text: str) -> None:
-    """Raises ValidationError unless every line is the address of a web server."""
+    """Raises ValidationError unless every line is an address that may be kept."""
     lines = text.split()
     for line in lines:
-        if not _is_address(line):
-            raise ValidationError(
-                _("“%(line)s” is no address of a server. It begins with https:// and has no question mark."),
-                params={"line": line},
-            )
+        try:
+            check_address(line)
+        except ValidationError as wrong:
+            says = _("“%(line)s”: %(reason)s")
+            raise ValidationError(says, params={"line": line, "reason": wrong.messages[0]}) from None
     if not lines:
         raise ValidationError(_("At least one address is needed."))
-
-
-def _is_address(line: str) -> bool:
-    try:
-        found = urlsplit(line)
-        reachable = bool(found.hostname) and found.port != 0
-    except ValueError:  # a port that is no number, a bracket that is not closed
-        return False
-    return reachable and found.scheme in ("http", "https") and not (found.query or found.fragment or "@" in line)
 
 
 class OtreeServer(models.Model):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.db.models.signals import post_save
 from django.utils.translation import gettext as _
 
 from audit import services as audit
 from audit.deeds import Deed
-from rights.parts import works_here
 from rights.roles import Role
 
 
@@ -38,9 +39,35 @@ def members_of(thing: Any) -> list[Any]:
 
 
 def could_join(thing: Any) -> QuerySet[User]:
-    """Staff who have no part in it yet."""
+    """Everybody with an account who has no part in it yet."""
     taken = thing.members.values("user")
-    return User.objects.filter(is_active=True, is_staff=True).exclude(pk__in=taken).order_by("username")
+    return User.objects.filter(is_active=True).exclude(pk__in=taken).order_by("username")
+
+
+@transaction.atomic
+def invite(thing: Any, *, email: str, role: Role, by: User | None) -> tuple[User, bool]:
+    """Give the owner of an e-mail address a part; whoever has no account gets one, without a password.
+
+    Returns: the user, and whether the account is new. Only then may who invited them see the link by which a
+    password is chosen: an account that was there may have parts elsewhere.
+
+    Raises:
+        NotPossible: this is no address, several accounts have it, or `give` says why.
+    """
+    email = email.strip()
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise NotPossible(_("Please write an e-mail address, such as name@example.org.")) from None
+    known = list(User.objects.filter(Q(email__iexact=email) | Q(username__iexact=email))[:2])
+    if len(known) > 1:
+        raise NotPossible(_("Several accounts have this address: choose the person from the list."))
+    user = known[0] if known else User.objects.create_user(email[:150], email, is_staff=True)
+    if not known:
+        details = {"person": user.get_username()}
+        audit.record(deed=Deed.MADE, who=by, target=user, details=details)
+    give(thing, user=user, role=role, by=by)
+    return user, not known
 
 
 @transaction.atomic
@@ -51,8 +78,11 @@ def give(thing: Any, *, user: User, role: Role, by: User | None) -> None:
         NotPossible: they cannot sign in here, or nobody would own it any more.
     """
     _lock(thing)
-    if not works_here(user):
+    if not user.is_active:
         raise NotPossible(_("This person cannot sign in here."))
+    if not user.is_staff:
+        user.is_staff = True
+        user.save(update_fields=["is_staff"])
     before = thing.members.filter(user=user).first()
     if before is not None and before.role == Role.OWNER != role:
         _keep_an_owner(thing, user)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -9,23 +11,54 @@ from typing import Any
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.auth.signals import user_login_failed
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
+from recruiters.addresses import address_of
 
-def address_of(request: HttpRequest) -> str | None:
-    """The visitor's address: the connection's own, or what the nearest trusted proxy says it was.
 
-    With TRUSTED_PROXIES = n, the nth entry from the right of X-Forwarded-For; what stands further left
-    was written by the visitor.
+class SlowGuessing:
+    """Before the other backends: whoever failed often waits, from whatever address and with whatever name.
+
+    django-axes bars a name from an address; here all names of an address are counted together, and all
+    addresses of a name.
     """
-    own = request.META.get("REMOTE_ADDR") or None
-    told = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
-    proxies = settings.TRUSTED_PROXIES
-    return told[-proxies] if 0 < proxies <= len(told) else own
+
+    @sensitive_variables("credentials")
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
+        if request is None:
+            return
+        if any(cache.get(key, 0) >= settings.SIGN_IN_FAILURES for key in _counters(request, credentials)):
+            request.axes_locked_out = True
+            raise PermissionDenied
+
+
+@receiver(user_login_failed)
+@sensitive_variables("credentials")
+def count_failure(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    for key in _counters(request, credentials) if request is not None else ():
+        cache.add(key, 0, timeout=2 * settings.AXES_COOLOFF_TIME.total_seconds())
+        with contextlib.suppress(ValueError):  # thrown out of a full cache between the two
+            cache.incr(key)
+
+
+@sensitive_variables("credentials")
+def _counters(request: HttpRequest, credentials: Mapping[str, Any]) -> list[str]:
+    """The names of what is counted now; neither addresses nor names stand in them."""
+    window = int(time.time() // settings.AXES_COOLOFF_TIME.total_seconds())
+    told = {"address": address_of(request) or "", "name": str(credentials.get("username", "")).casefold()}
+    return [
+        f"failed-sign-ins/{what}/{salted_hmac('signin.throttling', value).hexdigest()[:24]}/{window}"
+        for what, value in told.items()
+    ]
 
 
 @sensitive_variables("credentials")

@@ -5,5 +5,6 @@ from signin import views
 app_name = "signin"
 urlpatterns = [
     path("", views.setting_up, name="second_factor"),
+    path("choose/<uidb64>/<token>/", views.ChoosePassword.as_view(), name="choose_password"),
     path("verify/", views.verifying, name="verify"),
 ]

@@ -8,9 +8,10 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.decorators import staff_member_required
+from django.contrib.auth.views import PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
@@ -18,7 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 from signin import second_factor
 
@@ -120,3 +121,20 @@ def _in_words(wrong: second_factor.Wrong) -> str:
         "This code was not taken. Please wait {seconds} seconds before the next try.",
         wrong.seconds,
     ).format(seconds=wrong.seconds)
+
+
+class ChoosePassword(PasswordResetConfirmView):
+    """Whoever was invited chooses a password, once, by the link that they were sent."""
+
+    template_name = "signin/choose_password.html"
+    success_url = reverse_lazy("admin:login")
+    title = gettext_lazy("Choose a password")
+
+    def get_form(self, form_class: Any = None) -> Any:
+        form = super().get_form(form_class)
+        for field in form.fields.values():
+            field.widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"})
+        return form
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return {**admin.site.each_context(self.request), **super().get_context_data(**more)}

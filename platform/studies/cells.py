@@ -25,11 +25,12 @@ def cell_titles(version: int, sha256: str) -> dict[int, str]:
     ]
     labels = _labels(content["game"])
     titles = {}
-    cells = Cell.objects.filter(version=version).values_list("number", "configuration", "role")
-    for number, configuration, role in cells:
-        values = configurations[configuration]
+    cells = Cell.objects.filter(version=version).only("number", "configuration", "lineup", "seats", "role")
+    for cell in cells:
+        values = configurations[cell.configuration]
         words = [f"{labels.get(name, name)} {_shown(values.get(name))}" for name in varied]
-        titles[number] = " · ".join([role, *words])
+        who = cell.role or _("{number} people").format(number=len(cell.people))
+        titles[cell.number] = " · ".join([who, *([cell.lineup] if cell.lineup else []), *words])
     return titles
 
 

@@ -26,7 +26,10 @@ TITLES = {
     "tells_opponent": _("What is said about the opponent"),
     "checks": _("Checks"),
     "timers": _("Timers"),
+    "about_minutes": _("Minutes people are told"),
     "pay": _("Pay"),
+    "session": _("Games in a row"),
+    "further": _("Other games in a row"),
     "entry": _("Who may enter"),
 }
 

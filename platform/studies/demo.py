@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +11,16 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils.translation import gettext as _
 
-from games import registry
+from games import grids, registry
+from games.interface import Json
+from games.play import configure
 from matches.models import Match
+from opponents.agents import PERSON, named
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
 from studies.freezing import launch
 from studies.models import Study
+from studies.names import together_with
 
 ADMIN = "admin"
 LOCAL, LOCAL_MODEL = "local", "smollm2-135m-instruct"
@@ -45,27 +50,80 @@ def create_demo(model_url: str | None = None) -> Demo:
     Args:
         model_url: where a small model on this machine is asked; it then plays a study of every game too.
     """
+    links = [link for key in registry.keys() for link in _of_game(key)]
+    links += _with_somebody_else()
+    if model_url is not None:
+        links += _against_the_local_model(model_url)
+    return Demo(links=links, admin=ADMIN, password=_admin_password())
+
+
+def _of_game(key: str) -> list[tuple[str, str]]:
+    """A study of each of the game's demonstrations."""
+    game = registry.get(key)
     links = []
-    for key in registry.keys():
-        game = registry.get(key)
+    for slug, title, config in _shown(key):
         study, new = Study.objects.get_or_create(
-            slug=f"demo-{key.replace('_', '-')}",
+            slug=slug,
             defaults={
-                "title": game.title,
+                "title": title,
                 "game": key,
+                "config": dict(config),
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
-                "agent": f"script:{game.sparring}",
+                "agents": named(f"script:{game.sparring}", delay=1.5),
                 "quota": 100_000,
-                "agent_delay": 1.5,
             },
         )
         if new:
             launch(study)
-        links.append((str(game.title), study.get_absolute_url()))
-    if model_url is not None:
-        links += _against_the_local_model(model_url)
-    return Demo(links=links, admin=ADMIN, password=_admin_password())
+        links.append((title, study.get_absolute_url()))
+    return links
+
+
+def _shown(key: str) -> Iterator[tuple[str, str, Mapping[str, Json]]]:
+    """Short name, title and configuration of a game's demonstrations.
+
+    The starting configuration is one, and each that its folder adds (`published.DEMOS`).
+    """
+    game = registry.get(key)
+    slug, title = f"demo-{key.replace('_', '-')}", str(game.title)
+    yield slug, title, game.starting_config
+    for name, config in getattr(grids.published(key), "DEMOS", {}).items():
+        yield f"{slug}-{name}", f"{title}: {name}", config
+
+
+def _with_somebody_else() -> list[tuple[str, str]]:
+    """A study for two people of every demonstration in which two may sit; scripted players take the other seats."""
+    links = []
+    for key, (slug, title, config) in ((one, shown) for one in registry.keys() for shown in _shown(one)):
+        game = registry.get(key)
+        configured = configure(game, config)
+        two = configured.people()[:2]
+        if len(two) < 2:
+            continue
+        standin = f"script:{game.sparring}"
+        others = {"*": standin} if len(configured.roles()) > 2 else {}
+        study, new = Study.objects.get_or_create(
+            slug=together_with(slug),
+            defaults={
+                "title": _("{game} with somebody else").format(game=title),
+                "game": key,
+                "config": dict(config),
+                "purpose": Match.Purpose.DEMO,
+                "entry": Study.Entry.OPEN,
+                "roles": list(two),
+                "agents": named(standin, delay=1.5),
+                "lineups": [{"name": "", "seats": {**dict.fromkeys(two, PERSON), **others}}],
+                "lobby_after": "agents",
+                "fills_in": standin,
+                "on_timeout": "agent",
+                "quota": 100_000,
+            },
+        )
+        if new:
+            launch(study)
+        links.append((study.title, study.get_absolute_url()))
+    return links
 
 
 def _against_the_local_model(url: str) -> list[tuple[str, str]]:
@@ -89,10 +147,13 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
             defaults={
                 "title": _("{game} with a model on this machine").format(game=game.title),
                 "game": key,
+                "config": dict(game.starting_config),
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
-                "agent": f"{LOCAL}:{LOCAL_MODEL}",
-                "asking": {**LOCAL_ASKING, "script": game.sparring},
+                "agents": named(
+                    f"{LOCAL}:{LOCAL_MODEL}",
+                    settings={**LOCAL_ASKING, "script": game.sparring, "cap_study": 1.0},
+                ),
                 "quota": 100_000,
             },
         )

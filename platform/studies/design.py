@@ -1,4 +1,4 @@
-"""What a study varies: which configurations people play, in which roles, and how many of them in each.
+"""What a study varies: which configurations are played, in which line-ups, and how many matches of each.
 
 A study's `design` says it in one of these ways; the parameters of the study hold for all of them:
 
@@ -6,17 +6,22 @@ A study's `design` says it in one of these ways; the parameters of the study hol
     {"grid": {"rounds": [1, 12]}}                every combination of these values
     {"table": "glee"}                            a published table of the game
     {"configurations": [{"config": {…}, "quota": 5, "roles": ["alice"], "kind": "main"}, …]}
-                                                 written by hand; quota and roles are the study's where not said
+                                                 written by hand; quota and roles are the study's where not said.
+                                                 Line-ups with people in other seats are not played there
     {"selection": "glee", "seed": 1}             GLEE's main, variant and random configurations (Appendix E)
 
 and, beside any of them, `"averages": {"by": "money", "amounts": {"100": "0.50", …}}`: the announced
 average bonus where it depends on a parameter.
+
+Every configuration is crossed with every line-up (`studies.lineups`). Without line-ups, a person plays each
+of the study's roles against each of its agents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +32,9 @@ from games.errors import BadConfig
 from games.interface import Game, Json, Role
 from games.play import configure
 from games.words import gettext as _
+from opponents.agents import Seats, people_in
+from studies.lineups import Lineup, lineups_of, usual
+from studies.sessions import begins_here
 
 if TYPE_CHECKING:
     from studies.models import Study
@@ -69,18 +77,32 @@ class Design(BaseModel):
 
 @dataclass(frozen=True)
 class WantedCell:
-    """One configuration in one role: how many people, and what average bonus they are told.
+    """One configuration in one line-up: how many matches, and what average bonus people are told.
 
     Attributes:
+        seats: who takes each seat, see `opponents.agents.Seats`.
+        lineup: its name; empty where there is only one.
+        quota: matches, or groups of people; in sessions that lead through several cells, those that begin in it.
         kind: what the researcher calls it ("main", "variant", "random"); may be empty.
         average: None: the study's own.
     """
 
     config: Mapping[str, Json]
-    role: Role
+    seats: Seats
     quota: int
     kind: str = ""
     average: Decimal | None = None
+    lineup: str = ""
+
+    @property
+    def people(self) -> list[Role]:
+        """The seats that people take."""
+        return people_in(self.seats)
+
+    @property
+    def role(self) -> Role:
+        """The one seat for a person; empty where there are several."""
+        return self.people[0] if len(self.people) == 1 else ""
 
 
 def cells_wanted(study: Study) -> list[WantedCell]:
@@ -88,14 +110,23 @@ def cells_wanted(study: Study) -> list[WantedCell]:
 
     Raises:
         BadConfig: naming what is wrong with the design or with a parameter.
+        BadLineup: naming the line-up that does not fit.
     """
     design = _read(study.design)
     game = registry.get(study.game)
+    labels = list(study.agents_by_label())
+    written = lineups_of(study.lineups, labels)
     cells = [
-        WantedCell(config, role, quota, kind, _average(design.averages, config))
+        WantedCell(config, seats, quota * lineup.weight, kind, _average(design.averages, config), lineup.name)
         for config, roles, quota, kind in _chosen(study, game, design)
-        for role in roles
+        for lineup, seats in _fitted(configure(game, config), roles, written, labels)
     ]
+    if study.session_order == "random" and not study.session_games:
+        alike = Counter((cell.lineup, *cell.people) for cell in cells)
+        cells = [
+            replace(cell, quota=begins_here(cell.quota, study.session_matches, alike[cell.lineup, *cell.people]))
+            for cell in cells
+        ]
     if not cells:
         raise BadConfig(_("People can take none of the chosen roles in these configurations."))
     if len(cells) > MOST_CELLS:
@@ -103,6 +134,16 @@ def cells_wanted(study: Study) -> list[WantedCell]:
             _("That would be {cells} cells; {most} are the most.").format(cells=len(cells), most=MOST_CELLS)
         )
     return cells
+
+
+def _fitted(
+    game: Game[Any, Any], roles: Sequence[Role], written: Sequence[Lineup], labels: Sequence[str]
+) -> Iterator[tuple[Lineup, dict[Role, str | list[str]]]]:
+    """The line-ups that are played in a configuration whose people take these roles."""
+    for lineup in written or usual(game, roles, labels):
+        seats = lineup.fitted(game)
+        if set(people_in(seats)) <= set(roles):
+            yield lineup, seats
 
 
 _Chosen = tuple[Mapping[str, Json], Sequence[Role], int, str]
@@ -133,10 +174,13 @@ def _chosen(study: Study, game: type[Game[Any, Any]], design: Design) -> list[_C
 def _roles(
     study: Study, game: type[Game[Any, Any]], config: Mapping[str, Json], said: Sequence[Role] | None
 ) -> list[Role]:
-    """The roles of this configuration for people: what was said, else what of the study's roles can be played."""
+    """The roles of this configuration for people: what was said, else what of the study's roles can be played.
+
+    Line-ups say themselves where people sit.
+    """
     people = configure(game, config).people()
     if said is None:
-        return [role for role in people if not study.roles or role in study.roles]
+        return [role for role in people if study.lineups or not study.roles or role in study.roles]
     if unknown := set(said) - set(people):
         raise BadConfig(
             _("People cannot play {roles} here; they can play {people}.").format(

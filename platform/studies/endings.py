@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from typing import Any
 
+from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.dispatch import receiver
 
+from lobby.services import waited_seconds
 from matches.models import Event, Match, Seat
+from opponents.agents import counted as counted_movers
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from participants.states import State
 from payouts import rules
 from payouts.services import record_due
 from recruiters.models import Identity
-from studies import enrolling, texts
+from studies import enrolling, faults, texts
 from studies.models import Placement
+from studies.sessions import Result, counted, session_of
 
 
 @receiver(enrolment_ended)
@@ -25,21 +33,27 @@ def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
     if placement is None:
         return
     rule, content = placement.cell.pay(), placement.cell.version.content
-    payoff, share = result_of(enrolment)
+    earned = earned_by(enrolment, content)
     if content["purpose"] == Match.Purpose.STUDY:
         slug = placement.cell.version.study.slug
-        owed = record_due(enrolment, rule, study=slug, payoff=payoff, share=share)
+        owed = record_due(enrolment, rule, study=slug, **earned.numbers(), games=earned.games)
     else:
-        owed = rules.due(rule, ending=enrolment.state, payoff=payoff, share=share)
+        owed = rules.due(rule, ending=enrolment.state, **earned.numbers())
     show_earnings(
         enrolment,
         rule,
         owed,
         purpose=content["purpose"],
         debriefing=content["texts"].get("debriefing"),
+        result=(earned.payoff, earned.share),
         entry=_came_by(enrolment) or content["entry"],
     )
-    if enrolment.state != State.COMPLETED or moved_by_others(enrolment):
+    if enrolment.state == State.OPPONENT_FAILED:
+        # The match's log, which says whose failure it was, is written last in this transaction.
+        transaction.on_commit(partial(faults.pause_after_failure, placement.cell.version.study, enrolment), robust=True)
+        faults.pause_over_cap(placement.cell.version.study)
+    counts = counted_movers(placement.cell.version.agents().values())
+    if enrolment.state != State.COMPLETED or moved_by_others(enrolment, counts):
         enrolling.release(enrolment)
 
 
@@ -51,18 +65,33 @@ def show_earnings(
     purpose: str,
     debriefing: str | None,
     entry: str,
+    result: tuple[float | None, float | None],
 ) -> None:
     """Write what the last page says is paid, and the debriefing for those who played.
 
     Args:
         entry: by which kind of link the person came, on which depends how they get what is paid.
+        result: payoff and share of the match, as `earned_by` gives them.
     """
+    nothing = rules.cents(rule.base * 0)
+    lines = [
+        {
+            "reason": _as_shown(enrolment, reason),
+            "amount": texts.in_currency(owed.get(reason, nothing), rule.currency),
+        }
+        for reason in ("base", "bonus")
+    ]
+    lines[1]["because"] = texts.bonus_reason(rule, ending=enrolment.state, payoff=result[0], game=_game_of(enrolment))
+    lost = _lost(rule, enrolment, owed, result)
     amounts = [
-        {"reason": reason, "amount": texts.in_currency(amount, rule.currency)} for reason, amount in owed.items()
+        {"reason": _as_shown(enrolment, reason), "amount": texts.in_currency(amount, rule.currency)}
+        for reason, amount in owed.items()
     ]
     enrolment.earnings = {
         "amounts": amounts,
-        "total": texts.in_currency(sum(owed.values(), start=rules.cents(rule.base * 0)), rule.currency),
+        "lines": lines,
+        "total": texts.in_currency(sum(owed.values(), start=nothing), rule.currency),
+        "lost": texts.in_currency(lost, rule.currency) if lost else "",
         "purpose": purpose,
         "entry": entry,
     }
@@ -71,28 +100,90 @@ def show_earnings(
     enrolment.save(update_fields=["earnings"])
 
 
+def _game_of(enrolment: Enrolment) -> Any:
+    """The game that the person played last; None where they played none."""
+    seat = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("-step").first()
+    return seat.match.configured() if seat is not None else None
+
+
+def _lost(
+    rule: rules.PayRule, enrolment: Enrolment, owed: Mapping[str, Decimal], result: tuple[float | None, float | None]
+) -> Decimal:
+    """What a wrong answer after the game cost: what finishing would have paid, less what is paid."""
+    if enrolment.state != State.FAILED_QUIZ:
+        return Decimal(0)
+    right = rules.due(rule, ending=State.COMPLETED, payoff=result[0], share=result[1])
+    return sum(right.values(), Decimal(0)) - sum(owed.values(), Decimal(0))
+
+
 def _came_by(enrolment: Enrolment) -> str | None:
     return Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first()
 
 
-def moved_by_others(enrolment: Enrolment) -> bool:
-    """Whether the clock, a scripted player or another model made a move in a match of this way in place of a player.
+def _as_shown(enrolment: Enrolment, reason: str) -> str:
+    """Waiting in vain is paid as a bonus and called what it is."""
+    return "waiting" if reason == "bonus" and enrolment.state == State.NO_PARTNER else reason
 
-    Such a match is kept and paid, and stays out of the dataset (`exports.gate`): it fills no place.
+
+def moved_by_others(enrolment: Enrolment, counts: Collection[str]) -> bool:
+    """Whether in a match of this way the clock or an agent moved in this person's place, or in an agent's.
+
+    Such a match is kept and paid, and stays out of the dataset (`exports.gate`): it fills no place. What was done
+    in another person's place is that person's affair.
+
+    Args:
+        counts: whose moves in another's place are data all the same (`opponents.agents.counted`).
     """
-    moves = Event.objects.filter(match__seats__enrolment=enrolment, kind="move", data__by__isnull=False)
-    return moves.exists()
+    seats = Seat.objects.filter(enrolment=enrolment)
+    matches = seats.values("match")
+    others = Seat.objects.filter(match__in=matches, enrolment__isnull=False).exclude(enrolment=enrolment)
+    theirs = others.filter(match=OuterRef("match"), role=OuterRef("role"))
+    moves = Event.objects.filter(match__in=matches, kind="move", data__by__isnull=False)
+    return moves.exclude(data__by__in=list(counts)).exclude(Exists(theirs)).exists()
 
 
-def result_of(enrolment: Enrolment) -> tuple[float | None, float | None]:
-    """The payoff of the participant's last finished match, and its share g; None without one."""
-    seat = (
-        Seat.objects.select_related("match")
-        .filter(enrolment=enrolment, match__status=Match.Status.FINISHED)
-        .order_by("-step")
-        .first()
-    )
-    if seat is None:
-        return None, None
-    payoff = seat.match.payoffs[seat.role]
-    return payoff, seat.match.configured().bonus_share(seat.role, payoff)
+@dataclass(frozen=True)
+class Earned:
+    """What somebody's pay is computed from.
+
+    Attributes:
+        payoff, share: of the match or matches that count; None where none was finished.
+        waited: seconds of waiting in vain for others.
+        games: where there are several matches, each one's number, payoff, share and whether it counts.
+    """
+
+    payoff: float | None
+    share: float | None
+    waited: float = 0
+    games: tuple[Mapping[str, Any], ...] = ()
+
+    def numbers(self) -> dict[str, Any]:
+        """What `payouts.rules.due` reads."""
+        return {"payoff": self.payoff, "share": self.share, "waited": self.waited}
+
+
+def earned_by(enrolment: Enrolment, content: Mapping[str, Any]) -> Earned:
+    """What somebody's pay is computed from, by the version that they met."""
+    session = session_of(content)
+    results = _results_of(enrolment)
+    payoff, share, numbers = counted(results, session, seed=enrolment.seed)
+    games: tuple[Mapping[str, Any], ...] = ()
+    if session.matches > 1:
+        games = tuple(
+            {"game": number, "payoff": payoff, "share": share, "counts": number in numbers}
+            for number, payoff, share in results
+        )
+    waited = waited_seconds(enrolment) if enrolment.state == State.NO_PARTNER else 0
+    return Earned(payoff, share, waited, games)
+
+
+def _results_of(enrolment: Enrolment) -> list[Result]:
+    """The finished matches of somebody, in the order in which they were played."""
+    seats = Seat.objects.select_related("match").filter(enrolment=enrolment).order_by("step")
+    results = []
+    for number, seat in enumerate(seats, start=1):
+        if seat.match.status == Match.Status.FINISHED:
+            payoff = seat.match.payoffs[seat.role]
+            share = seat.match.configured().pay_share(seat.match.play().state, seat.role)
+            results.append((number, payoff, share))
+    return results

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping
 from random import Random
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 
 from games import registry
+from games.interface import Game, Role
+from games.play import configure
+from lobby.models import Group
+from lobby.signals import group_made
+from matches.models import Match, Seat
+from opponents.agents import Seats, labels_in, people_in
 from participants.models import Enrolment
 from participants.services import drop_absent, lifetime
+from participants.signals import consented
+from participants.states import State
+from participants.steps import StepRefused
+from payouts.rules import PayRule
 from recruiters.arrivals import Arrival
 from recruiters.errors import NotAgain, NotLetIn, UsedCode
 from recruiters.models import Identity
-from studies import participations, texts
+from studies import faults, participations, sessions, texts
 from studies.models import Cell, Placement, Study, Version
+from studies.sessions import Leg, Session, begins_in, legs_of, session_of
+
+NEAR = Q(released_at=None)
+"""Of placements, those of people who hold a place or were offered one: newcomers go where these are fewest."""
+HELD = NEAR & ~Q(enrolment__state=State.ARRIVED)
+"""Of placements, those that hold a place: nobody does by opening a link, only by consenting."""
 
 
 class NotOpen(NotLetIn):
@@ -35,11 +53,14 @@ class Full(NotLetIn):
 
 
 @transaction.atomic
-def enrol(study: Study, arrival: Arrival, *, role: str | None = None, again: bool = False) -> Enrolment:
+def enrol(
+    study: Study, arrival: Arrival, *, role: str | None = None, again: bool = False, token: str = ""
+) -> Enrolment:
     """The enrolment of whoever arrives: the one they began, or a new one in the emptiest open cell.
 
     Args:
         role: only cells of this role (demonstrations let people choose).
+        token: of the way that may begin now; empty: any.
         again: begin another way where the one before, begun with the same lasting link, has ended.
 
     Raises:
@@ -55,14 +76,19 @@ def enrol(study: Study, arrival: Arrival, *, role: str | None = None, again: boo
     known = begun_before(study, arrival)
     if known is not None and not _another(known, arrival, again):
         return _let_back(known, arrival)
+    if token and (begun := Enrolment.objects.filter(token=token).first()) is not None:
+        return begun
+    version.study = study
     participations.refuse(version, arrival)
-    cell = _place(version, role or arrival.role)
+    faults.refuse_dead(version)
+    cell, role, number = _place(version, role or arrival.role)
     enrolment = Enrolment.objects.create(
-        steps=steps_of(version, cell),
+        steps=steps_of(version, cell, role, number=number),
         expires_at=lifetime(version.content["timers"]["minutes"]),
         return_to=arrival.return_to,
+        **({"token": token} if token else {}),
     )
-    Placement.objects.create(enrolment=enrolment, cell=cell)
+    Placement.objects.create(enrolment=enrolment, cell=cell, role=role)
     if arrival.proof:
         Identity.objects.create(
             study=study.slug,
@@ -112,18 +138,42 @@ def may_begin_again(study: Study, arrival: Arrival) -> bool:
     return True
 
 
+@receiver(consented)
+def keep_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) -> None:
+    """Places are held from consent on; where the one at the door is gone by then, the emptiest other is taken.
+
+    Raises:
+        StepRefused: there is none; nothing was changed.
+    """
+    placement = Placement.objects.select_related("cell").filter(enrolment=enrolment, released_at=None).first()
+    if placement is None:
+        return
+    version = Version.objects.select_for_update().get(pk=placement.cell.version_id)
+    held = Placement.objects.filter(HELD, cell=placement.cell, role=placement.role)
+    filled_in = _filled_in(version)[placement.cell_id, placement.role]
+    if held.exclude(pk=placement.pk).count() + filled_in < placement.cell.quota:
+        return
+    try:
+        placement.cell, placement.role, number = _place(version, placement.role)
+    except Full as full:
+        raise StepRefused({"agree": str(full)}) from None
+    placement.save(update_fields=["cell", "role"])
+    following = steps_of(version, placement.cell, placement.role, number=number)[1:]
+    enrolment.steps = [enrolment.steps[0], *following]
+
+
 def _another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
     return again and arrival.lasting and known.ended
 
 
-def _place(version: Version, role: str | None) -> Cell:
-    """The emptiest open cell; before everybody is sent away, the places of those who are gone are given back."""
+def _place(version: Version, role: str | None) -> tuple[Cell, Role, int]:
+    """The emptiest open seat; before everybody is sent away, the places of those who are gone are given back."""
     try:
-        return emptiest_cell(version, role=role)
+        return emptiest_seat(version, role=role)
     except Full:
         if not drop_absent():
             raise
-        return emptiest_cell(version, role=role)
+        return emptiest_seat(version, role=role)
 
 
 def refuse_closed(study: Study) -> None:
@@ -140,67 +190,213 @@ def _closed_reason(study: Study) -> str:
     return _("It has not begun yet. Please try again later with the same link.")
 
 
-def emptiest_cell(version: Version, *, role: str | None = None) -> Cell:
-    """The open cell with the lowest (completed + live) / quota; ties at random from the version's seed.
+def emptiest_seat(version: Version, *, role: str | None = None) -> tuple[Cell, Role, int]:
+    """The open cell with the lowest (completed + live) / places, the seat of it that fewest people hold, and a number.
+
+    The number, from 1, is that of whoever is placed now among all who were ever placed in the cell.
+
+    Cells in which somebody still misses partners come first, so that nobody waits because others went elsewhere.
+    Ties between cells are broken at random from the version's seed. Of a cell's seats, the first of those with
+    the fewest people: four people who arrive one after the other can make a group of four.
+
+    Args:
+        role: only this seat.
 
     Call under the version's lock.
 
     Raises:
         Full, NoSuchRole
     """
-    cells = Cell.objects.filter(version=version, **({"role": role} if role else {})).annotate(
-        held=Count("placements", filter=Q(placements__released_at=None))
-    )
-    if role and not cells.exists():
-        raise NoSuchRole(_("The link asks for a role that this study does not have. Please tell who gave it to you."))
-    open_cells: Sequence[Any] = [cell for cell in cells.order_by("number") if cell.held < cell.quota]
-    if not open_cells:
+    others = "further" in version.content
+    cells = begins_in(version.cells.order_by("number"), session_of(version.content), others=others)
+    seats = [(cell, seat) for cell in cells for seat in cell.people]
+    if role:
+        seats = [(cell, seat) for cell, seat in seats if seat == role]
+        if not seats:
+            raise NoSuchRole(
+                _("The link asks for a role that this study does not have. Please tell who gave it to you.")
+            )
+    placed = Placement.objects.filter(cell__version=version)
+    held, near, ever = _by_seat(placed)
+    for counted in (held, near):
+        counted.update(_filled_in(version))
+    open_seats = [(cell, seat) for cell, seat in seats if held[cell.pk, seat] < cell.quota]
+    if not open_seats:
         raise Full(
             _("All places of this study are taken at the moment. A place may become free: please try again later.")
         )
-    lowest = min(cell.held / cell.quota for cell in open_cells)
-    tied = [cell for cell in open_cells if cell.held / cell.quota == lowest]
-    placed = Placement.objects.filter(cell__version=version).count()
-    return Random(f"{version.seed}/{placed}").choice(tied)
+    filled = {cell.pk: sum(near[cell.pk, seat] for seat in cell.people) / cell.places for cell, _seat in open_seats}
+    forming = _forming(placed.filter(released_at=None), [cell for cell, _seat in open_seats])
+    open_seats = [(cell, seat) for cell, seat in open_seats if cell.pk in forming] or open_seats
+    lowest = min(filled[cell.pk] for cell, _seat in open_seats)
+    tied = list({cell.pk: cell for cell, _seat in open_seats if filled[cell.pk] == lowest}.values())
+    cell = Random(f"{version.seed}/{ever.total()}").choice(tied)
+    seat = min((seat for one, seat in open_seats if one.pk == cell.pk), key=lambda seat: near[cell.pk, seat])
+    return cell, seat, 1 + sum(number for (one, _seat), number in ever.items() if one == cell.pk)
 
 
-def steps_of(version: Version, cell: Cell) -> list[dict[str, Any]]:
-    """The way through this version for somebody in this cell, as frozen steps."""
+Placed = Counter[tuple[int, Role]]
+
+
+def _by_seat(placed: QuerySet[Placement]) -> tuple[Placed, Placed, Placed]:
+    """By cell and seat: the places that are held, those that are held or offered, and all that ever were."""
+    counts = (Count("pk", filter=HELD), Count("pk", filter=NEAR), Count("pk"))
+    rows = list(placed.values_list("cell", "role").annotate(held=counts[0], near=counts[1], ever=counts[2]).order_by())
+    held, near, ever = (Counter({row[:2]: row[at] for row in rows}) for at in (2, 3, 4))
+    return held, near, ever
+
+
+def _forming(placed: QuerySet[Placement], cells: Collection[Cell]) -> set[int]:
+    """Those of the cells in which people do not make up whole groups yet."""
+    of_groups = {cell.pk: cell.group_size for cell in cells if cell.group_size > 1}
+    if not of_groups:
+        return set()
+    seated = Seat.objects.filter(enrolment=OuterRef("enrolment"))
+    without = placed.filter(cell__in=of_groups, enrolment__ended_at=None).exclude(Exists(seated))
+    counts = without.order_by().values_list("cell").annotate(Count("pk"))
+    return {cell for cell, number in counts if number % of_groups[cell]}
+
+
+def _filled_in(version: Version) -> Counter[tuple[int, Role]]:
+    """How often agents took seats for which nobody came, by cell and seat: they are not offered again."""
+    if "lobby" not in version.content:
+        return Counter()
+    numbers = dict(version.cells.values_list("number", "pk"))
+    seats = Seat.objects.filter(fills_in=True, match__lobby_group__hall__key=hall_of(version))
+    taken: Counter[tuple[int, Role]] = Counter()
+    for pool, role in seats.values_list("match__lobby_group__pool", "role"):
+        first, cell, match = pool.split("/")
+        taken[numbers[int(first)], role] += match == "1" and cell == first
+    return taken
+
+
+def hall_of(version: Version) -> str:
+    """The hall in which the version's people wait for each other."""
+    return f"version-{version.pk}"
+
+
+def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> list[dict[str, Any]]:
+    """The way through this version for somebody in this seat of this cell, as frozen steps.
+
+    Args:
+        number: which of the cell's people this is, from 1.
+    """
     content = version.content
-    game = registry.get(content["game"])
-    config = content["configurations"][cell.configuration]
-    about = {"game": content["game"], "config": config, "role": cell.role, "texts": content["texts"]}
-    reserved = [game.title, *game.own_words, *cell.agents, cell.role, "parley", "player", "opponent"]
+    session = session_of(content)
+    legs = legs_of(version, cell, role, number=number)
+    own = Leg(content, cell, role, str(cell.number))
+    played = [registry.get(game) for game in dict.fromkeys([content["game"], *(leg.part["game"] for leg in legs)])]
+    words = [word for game in played for word in (game.title, *game.own_words)]
+    seats = dict.fromkeys(seat for leg in [own, *legs] for seat in leg.cell.seats)
+    reserved = [*words, *seats, "parley", "player", "opponent"]
     surveys, rule = content.get("surveys", {}), cell.pay()
+    configured = _configured(own)
     met = texts.possible_endings(
         code_word=content["checks"]["code_word"],
         quiz=content["checks"]["quiz"],
         screens=False,  # who reads the instructions has passed those questions
+        several=any(leg.cell.group_size > 1 for leg in legs),
     )
+    endings = texts.endings_table(rule, met)
+
+    def told(leg: Leg) -> dict[str, Any]:
+        """What the instructions of a match say besides its rules."""
+        game = _configured(leg)
+        promise = texts.pay_promise(rule, alike=game.pays_alike())
+        says = [sessions.promise(session, others="further" in content), promise]
+        pay = " ".join(filter(None, [*says, texts.worked_examples(rule, game, leg.role)]))
+        return {**_about(version, leg, rule), "pay": pay, "endings": endings}
+
     steps: list[dict[str, Any]] = [
-        {"kind": "consent", "text": content["texts"]["consent"], "leaving": texts.leaving_promise(rule)},
-        {"kind": "name", "reserved": reserved},
+        {
+            "kind": "consent",
+            "text": content["texts"]["consent"],
+            "facts": texts.what_awaits(content["timers"], rule, configured, content.get("about_minutes")),
+            "leaving": texts.leaving_promise(rule),
+        },
+        {"kind": "name", "reserved": reserved, "shown": any(told_by_name(leg.cell.seats) for leg in legs)},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),
         {
             "kind": "instructions",
-            **about,
+            **told(legs[0]),
             "code_word": content["checks"]["code_word"],
-            "pay": f"{texts.pay_promise(rule)} {texts.endings_promise(rule, met)}",
-        },
-        {
-            "kind": "match",
-            **about,
-            "agents": cell.agents,
-            "purpose": content["purpose"],
-            "timers": content["timers"],
-            "budget_of": f"study:{version.study.slug}",
+            "code_word_again": content["checks"].get("code_word_again", False),
         },
     ]
-    if content["checks"]["quiz"]:
-        steps.append({"kind": "quiz", **about})
+    before = legs[0]
+    for match, leg in enumerate(legs, start=1):
+        if not leg.same_rules(before):
+            steps.append({"kind": "instructions", **told(leg), "code_word": False})
+        steps += _match_steps(version, leg, rule, session, match=match, number=number, first=cell)
+        before = leg
+    asked_about = [leg for leg in legs if leg.own][-1]
+    if content["checks"]["quiz"] and configured.quiz(role):
+        steps.append({"kind": "quiz", **_about(version, asked_about, rule), "stake": texts.quiz_stake(rule)})
     if asked := surveys.get("after"):
         steps.append({"kind": "survey_after", "questions": asked})
     return steps
+
+
+def _configured(leg: Leg) -> Game[Any, Any]:
+    game = registry.get(leg.part["game"])
+    return configure(game, leg.config, amounts=leg.part["texts"].get("amounts", "dollars"))
+
+
+def _about(version: Version, leg: Leg, rule: PayRule) -> dict[str, Any]:
+    """What steps say of the game that is played in a match."""
+    pay = (leg.cell.pay() if leg.own else rule).model_dump(mode="json", exclude={"endings"})
+    said = {**leg.part["texts"], "pay": pay}
+    return {"game": leg.part["game"], "config": leg.config, "role": leg.role, "texts": said}
+
+
+def told_by_name(seats: Seats) -> bool:
+    """Whether players read each other's names: only where all are people, so that a name never tells who is one."""
+    return len(seats) > 1 and len(people_in(seats)) == len(seats)
+
+
+def _match_steps(
+    version: Version, leg: Leg, rule: PayRule, session: Session, *, match: int, number: int, first: Cell
+) -> list[dict[str, Any]]:
+    """One match and, where people play it together, the lobby before it.
+
+    Its seed follows from the version's seed, the cell, the group's number and, in a session, the match's.
+    """
+    content, cell = version.content, leg.cell
+    agents = version.agents()
+    lobby = leg.part.get("lobby", {})
+    fills_in = [label for label in [lobby.get("fill")] if label and cell.group_size > 1]
+    source = f"{version.seed}/{leg.key}" + (f"/match {match}" if session.matches > 1 else "")
+    step = {
+        "kind": "match",
+        **_about(version, leg, rule),
+        "seats": cell.seats,
+        "agents": {label: agents[label].frozen() for label in [*labels_in(cell.seats), *fills_in]},
+        "purpose": content["purpose"],
+        "timers": leg.part["timers"],
+        "budget_of": f"study:{version.study.slug}",
+    }
+    if cell.group_size == 1:
+        return [{**step, "seed": Random(f"{source}/{number}").randrange(2**31)}]
+    waiting = {
+        "kind": "lobby",
+        "hall": hall_of(version),
+        "pool": f"{first.number}/{leg.key}/{match}",
+        **lobby,
+        "strangers": session.partners == "new" and match > 1,
+        "seed": source,
+        **({"join": version.study.get_absolute_url()} if content["purpose"] == Match.Purpose.DEMO else {}),
+    }
+    return [waiting, step]
+
+
+@receiver(group_made)
+def keep_seats(sender: type, group: Group, seats: Mapping[Role, Enrolment], **_signal: Any) -> None:
+    """The seats that people have got in their group are those that are kept for them, unless it plays another game."""
+    leg = group.pool.split("/")[1:2]
+    if leg and not leg[0].isdigit():
+        return
+    for role, enrolment in seats.items():
+        Placement.objects.filter(enrolment=enrolment).update(role=role)
 
 
 def release(enrolment: Enrolment) -> None:

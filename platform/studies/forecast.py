@@ -1,15 +1,15 @@
 """What a study is likely to take and cost, before anybody has played it.
 
-Matches of its own configurations are played here by scripted players, people's roles by the game's
-sparring partner. The seconds and words below are assumptions, named wherever the figures are shown.
+Matches of its own cells are played here by scripted players, people's seats by the game's sparring partner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from math import ceil
 from statistics import mean
 from typing import Any, TypeVar
 
@@ -19,9 +19,8 @@ from games.errors import GameError
 from games.interface import Event, Game, Role
 from games.play import Play
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec, wording
-from llm_agents.parsing import CHAIN_OF_THOUGHT
-from matches.agent_settings import AgentSettings, settings_of
+from llm_agents.agent import wording
+from opponents.agents import Agent, drawn, labels_in
 from opponents.endpoints import prices_now, refresh_if_old
 from payouts.rules import PayRule, bonus
 from studies import texts
@@ -30,15 +29,19 @@ from studies.models import Study
 
 MATCHES, MOVES = 24, 6000
 """Matches played in all, and moves after which no further one is begun: somebody waits for the answer."""
+SAID = 2
+"""Matches played for the minutes that people are told."""
 MOST_MOVES = 3000
 """Moves of one match."""
-PRICED, MEASURED = 2, 5
-"""Matches whose model calls are measured, and the calls of each that are, spread over its length."""
+PRICED, MOST_PRICED, MEASURED = 2, 8, 5
+"""Matches of the same models whose calls are measured, sets of models that are, and calls of a model in a match."""
 WORDS_PER_MINUTE = 200
 """How fast people read (an assumption, like the seconds below)."""
 SECONDS_PER_DECISION, SECONDS_PER_PAGE, SECONDS_PER_QUESTION, SECONDS_OF_A_MODEL = 20, 10, 10, 5
 LETTERS_PER_TOKEN = 4
 ANSWER_TOKENS, REASONED_TOKENS = 60, 400
+CALLS_WITH_TOOLS = 8
+"""Calls that a model with tools makes for one move (EconEvals, published forecast)."""
 MILLION = Decimal(1_000_000)
 T = TypeVar("T")
 
@@ -49,24 +52,32 @@ class Forecast:
 
     Attributes:
         sampled: how many matches that were.
-        people: how many people the study wants in all; each of them plays one match.
-        decisions: of a person in a match.
-        minutes: of a person from the first page to the last.
+        matches: how many the study wants in all.
+        people: how many people these need; each of them plays one match, or those of a session.
+        decisions: of a person.
+        minutes: of a person from the first page to the last, without waiting in a lobby.
         pay: base and bonus of a person, as (least, mean, most); None where the pay rule is not complete.
         model_calls: of a match; 0 where no model plays.
-        model_cost: US dollars of a match; None where the model's price is not known.
+        model_cost: US dollars of a match; None where a model's price is not known.
     """
 
     sampled: int
     configurations: int
     cells: int
+    matches: int
     people: int
+    groups: bool
     decisions: float
     minutes: float
     pay: tuple[Decimal, Decimal, Decimal] | None
     currency: str
     model_calls: float
     model_cost: Decimal | None
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether people play with each other."""
+        return self.groups
 
     @property
     def hourly(self) -> Decimal | None:
@@ -79,18 +90,25 @@ class Forecast:
 
     @property
     def models_in_all(self) -> Decimal | None:
-        return None if self.model_cost is None else self.model_cost * self.people
+        return None if self.model_cost is None else self.model_cost * self.matches
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """One match of a person against the opponent."""
+    """One match that scripted players played.
 
-    decisions: int
-    others: int
-    pay: Decimal | None
-    calls: int
-    cost: Decimal | None
+    Attributes:
+        decisions, waiting: of a person, and the seconds that it waited for the others.
+        pay: of each person.
+        calls, cost: that the models would have made and cost, where that was measured.
+    """
+
+    moves: int
+    decisions: float
+    waiting: float
+    pay: tuple[Decimal, ...]
+    calls: int = 0
+    cost: Decimal | None = None
 
 
 def forecast(study: Study) -> Forecast:
@@ -101,43 +119,104 @@ def forecast(study: Study) -> Forecast:
     """
     refresh_if_old()
     cells = cells_wanted(study)
-    settings = settings_of(study.asking)
-    agent = settings.spec(study.agent)
-    pay = _pay_of(study)
-    trials = []
-    sampled = _spread(cells, MATCHES)
-    each = max(1, MATCHES // len(sampled))
-    every = max(1, len(sampled) * each // PRICED)
-    for seed, cell in product(range(each), sampled):
-        if sum(trial.decisions + trial.others for trial in trials) < MOVES:
-            game = games.play.configure(registry.get(study.game), cell.config)
-            measured = not agent.scripted and len(trials) % every == 0
-            trials.append(_trial(study, game, cell, agent, settings, pay, seed, measured=measured))
-    priced = [trial for trial in trials if trial.calls]
-    amounts = [trial.pay for trial in trials if trial.pay is not None]
-    costs = [trial.cost for trial in priced if trial.cost is not None]
-    decisions = mean(trial.decisions for trial in trials)
-    waiting = mean(trial.others for trial in trials) * (
-        study.agent_delay if agent.scripted else SECONDS_OF_A_MODEL + study.agent_delay
-    )
+    games = [_sample(one, _pay_of(study)) for one in (study, *study.further())]
+    trials = [trial for game in games for trial in game[0]]
+    amounts = [amount for trial in trials for amount in trial.pay]
+    matches = study.session_matches
+    decisions = matches * mean(mean(trial.decisions for trial in game) for game, _calls, _cost in games)
+    waiting = matches * mean(mean(trial.waiting for trial in game) for game, _calls, _cost in games)
+    seconds = decisions * SECONDS_PER_DECISION + waiting + _around(study, cells[0])
+    begun = _begun(study, cells)
+    costs = [cost for _trials, _calls, cost in games]
+    calls = mean(calls for _trials, calls, _cost in games)
+    cost = None if None in costs else sum((one for one in costs if one is not None), Decimal(0)) / len(costs)
     return Forecast(
         sampled=len(trials),
         configurations=len({id(cell.config) for cell in cells}),
         cells=len(cells),
-        people=sum(cell.quota for cell in cells),
+        matches=matches * sum(cell.quota for cell in begun),
+        people=sum(cell.quota * len(cell.people) for cell in begun),
+        groups=any(len(cell.people) > 1 for cell in cells),
         decisions=decisions,
-        minutes=(decisions * SECONDS_PER_DECISION + waiting + _around(study, cells[0])) / 60,
+        minutes=seconds / 60,
         pay=(min(amounts), sum(amounts, Decimal(0)) / len(amounts), max(amounts)) if amounts else None,
         currency=study.currency,
-        model_calls=mean(trial.calls for trial in priced) if priced else 0.0,
-        model_cost=_mean_cost(priced, costs),
+        model_calls=calls,
+        model_cost=cost,
     )
 
 
-def _mean_cost(priced: Sequence[_Trial], costs: Sequence[Decimal]) -> Decimal | None:
-    if not priced:
-        return Decimal(0)
-    return sum(costs, Decimal(0)) / len(costs) if len(costs) == len(priced) else None
+def _sample(study: Study, pay: PayRule | None) -> tuple[list[_Trial], float, Decimal | None]:
+    """Matches of the study's game, and a match's calls of models and what these cost, as `_of_models` gives them."""
+    cells, agents = cells_wanted(study), study.agents_by_label()
+    trials: list[_Trial] = []
+    measured: dict[tuple[str, ...], list[_Trial]] = {}
+    sampled = _spread(cells, MATCHES)
+    each = max(1, MATCHES // len(sampled))
+    for seed, cell in product(range(each), sampled):
+        if sum(trial.moves for trial in trials) < MOVES:
+            models = _models(cell, agents)
+            known = measured.setdefault(models, [])
+            costs = bool(models) and len(known) < PRICED and len(measured) <= MOST_PRICED
+            trials.append(_trial(study, cell, agents, pay, seed, measured=costs))
+            if costs or not models:
+                known.append(trials[-1])
+    return trials, *_of_models(cells, agents, measured)
+
+
+def _begun(study: Study, cells: Sequence[WantedCell]) -> Sequence[WantedCell]:
+    """The cells in which people begin: in sessions of a fixed order those of the first configuration."""
+    if study.session_matches == 1 or study.session_order != "fixed" or study.session_games:
+        return cells
+    return [cell for cell in cells if cell.config == cells[0].config]
+
+
+def minutes_of(study: Study) -> int | None:
+    """About how long a person is busy, rounded up: what is said before they agree. None where nothing can be played.
+
+    Of a few cells one match each is played, so that launching a study stays quick.
+    """
+    try:
+        cells = cells_wanted(study)
+        trials = [
+            [
+                _trial(one, cell, one.agents_by_label(), None, 0, measured=False)
+                for cell in _spread(cells_wanted(one), SAID)
+            ]
+            for one in (study, *study.further())
+        ]
+    except (GameError, ValueError, LookupError):
+        return None
+    seconds = mean(mean(trial.decisions * SECONDS_PER_DECISION + trial.waiting for trial in game) for game in trials)
+    minutes = ceil((study.session_matches * seconds + _around(study, cells[0])) / 60)
+    return minutes if minutes <= 10 else 5 * ceil(minutes / 5)
+
+
+def _models(cell: WantedCell, agents: Mapping[str, Agent]) -> tuple[str, ...]:
+    """The models that may play in a cell, by label."""
+    return tuple(label for label in labels_in(cell.seats) if not agents[label].scripted)
+
+
+def _of_models(
+    cells: Sequence[WantedCell], agents: Mapping[str, Agent], measured: Mapping[tuple[str, ...], Sequence[_Trial]]
+) -> tuple[float, Decimal | None]:
+    """Calls and cost of a match, as means over all that are wanted; cells that were not played count as the others."""
+    matches: dict[tuple[str, ...], int] = {}
+    for cell in cells:
+        models = _models(cell, agents)
+        if measured.get(models):
+            matches[models] = matches.get(models, 0) + cell.quota
+    in_all = sum(matches.values())
+    if not in_all or not any(matches):
+        return 0.0, Decimal(0)
+    calls, cost, known = 0.0, Decimal(0), True
+    for models, wanted in matches.items():
+        if models:
+            costs = [trial.cost for trial in measured[models]]
+            calls += mean(trial.calls for trial in measured[models]) * wanted
+            known = known and None not in costs
+            cost += sum((one for one in costs if one is not None), Decimal(0)) / len(costs) * wanted
+    return calls / in_all, cost / in_all if known else None
 
 
 def _pay_of(study: Study) -> PayRule | None:
@@ -155,82 +234,115 @@ def _spread(things: Sequence[T], most: int) -> list[T]:
 
 
 def _trial(
-    study: Study,
-    game: Game[Any, Any],
-    cell: WantedCell,
-    agent: AgentSpec,
-    settings: AgentSettings,
-    pay: PayRule | None,
-    seed: int,
-    *,
-    measured: bool,
+    study: Study, cell: WantedCell, agents: Mapping[str, Agent], pay: PayRule | None, seed: int, *, measured: bool
 ) -> _Trial:
     """A match in the cell, with the calls that its models would need where they are `measured`."""
-    stand_in = settings.script or game.sparring
-    scripts = {role: game.sparring if role == cell.role else agent.name for role in game.roles()}
-    if not agent.scripted:
-        scripts |= {role: stand_in for role in game.roles() if role != cell.role}
+    game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
+    seated = {role: agents[label] for role, label in drawn(cell.seats, seed).items()}
     play, opening = games.play.start(game, seed)
     log = list(opening)
-    decisions = 0
-    asked: list[tuple[Play, Role, int]] = []
-    for _move in range(MOST_MOVES):
-        if play.over:
-            break
-        role = play.waiting_for()[0]
-        if role == cell.role:
-            decisions += 1
-        else:
-            asked.append((play, role, len(log)))
-        play, made = games.play.submit(play, role, games.play.script_move(play, role, scripts[role]))
-        log += made
+    people = dict.fromkeys(cell.people, 0)
+    waiting = moves = 0.0
+    asked: dict[Role, list[tuple[Play, int]]] = {role: [] for role, agent in seated.items() if not agent.scripted}
+    while not play.over and moves < MOST_MOVES:
+        turn = play.waiting_for()
+        waiting += _waits(turn, people, seated)
+        for role in turn:
+            if role not in play.waiting_for():
+                continue
+            if role in people:
+                people[role] += 1
+            elif role in asked:
+                asked[role].append((play, len(log)))
+            script = _script(game, seated.get(role))
+            play, made = games.play.submit(play, role, games.play.script_move(play, role, script))
+            log += made
+            moves += 1
+    costs = [_cost(study, seated[role], role, moments, log) for role, moments in asked.items() if measured and moments]
     return _Trial(
-        decisions=decisions,
-        others=len(asked),
+        moves=int(moves),
+        decisions=mean(people.values()),
+        waiting=waiting / len(people),
         pay=_paid(play, game, cell, pay),
-        calls=len(asked) if measured else 0,
-        cost=_cost(study, agent, asked, log) if measured else None,
+        calls=sum(len(moments) * _calls_in_a_turn(game, role, seated[role]) for role, moments in asked.items())
+        if measured
+        else 0,
+        cost=None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0)),
     )
 
 
+def _script(game: Game[Any, Any], agent: Agent | None) -> str:
+    """The scripted player that moves for a person (None), for a scripted agent, or in place of a model."""
+    if agent is None:
+        return game.sparring
+    return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.sparring
+
+
+def _waits(turn: Sequence[Role], people: Collection[Role], seated: Mapping[Role, Agent]) -> float:
+    """Seconds that people wait in all while these roles decide at the same time."""
+    seconds = {
+        role: (0 if seated[role].scripted else SECONDS_OF_A_MODEL) + seated[role].delay
+        if role in seated
+        else SECONDS_PER_DECISION
+        for role in turn
+    }
+    longest = max(seconds.values())
+    return sum(longest - (seconds[role] if role in turn else 0) for role in people)
+
+
 def _cost(
-    study: Study, agent: AgentSpec, asked: Sequence[tuple[Play, Role, int]], log: Sequence[Event]
+    study: Study, agent: Agent, role: Role, asked: Sequence[tuple[Play, int]], log: Sequence[Event]
 ) -> Decimal | None:
     """US dollars of a match whose model was `asked` at these moments; None where its price is not known.
 
     Args:
-        asked: the play, the role, and how many events of the log there were then.
+        asked: the play, and how many events of the log there were then.
     """
-    price = prices_now().of(study.agent)
+    price = prices_now().of(agent.spec)
     if price is None:
         return None
-    worded = wording(agent, template=study.instructions or None, prompts=settings_of(study.asking).prompts)
+    spec = agent.settings.spec(agent.spec)
+    worded = wording(spec, template=study.instructions or None, prompts=agent.settings.prompts)
     letters = [
         sum(len(message["content"]) for message in strategies.messages(play, role, log[:events], **worded))
-        for play, role, events in _spread(asked, MEASURED)
+        for play, events in _spread(asked, MEASURED)
     ]
-    tokens = int(mean(letters) * len(asked) / LETTERS_PER_TOKEN) if letters else 0
-    answer = REASONED_TOKENS if agent.strategy == CHAIN_OF_THOUGHT else ANSWER_TOKENS
-    return (price.input * tokens + price.output * answer * len(asked)) / MILLION
+    game = asked[0][0].game
+    calls = len(asked) * _calls_in_a_turn(game, role, agent)
+    tokens = int(mean(letters) * calls / LETTERS_PER_TOKEN) if letters else 0
+    answer = REASONED_TOKENS if strategies.called(spec.strategy, game).reasons else ANSWER_TOKENS
+    return (price.input * tokens + price.output * answer * calls) / MILLION
 
 
-def _paid(play: Play, game: Game[Any, Any], cell: WantedCell, pay: PayRule | None) -> Decimal | None:
+def _calls_in_a_turn(game: Game[Any, Any], role: Role, agent: Agent) -> int:
+    """How often a model is called for one move: by its strategy's modules, or by EconEvals' rule where it has tools."""
+    strategy = agent.settings.spec(agent.spec).strategy
+    if strategies.layout_of(game, role, strategy) == "tools":
+        return CALLS_WITH_TOOLS
+    return 1 + len(strategies.called(strategy, game).modules)
+
+
+def _paid(play: Play, game: Game[Any, Any], cell: WantedCell, pay: PayRule | None) -> tuple[Decimal, ...]:
     payoffs: Mapping[Role, float] | None = play.payoffs() if play.over else None
     if pay is None or payoffs is None:
-        return None
+        return ()
     rule = pay if cell.average is None else pay.model_copy(update={"announced_average": cell.average})
-    payoff = payoffs[cell.role]
-    return rule.base + bonus(rule, payoff=payoff, share=game.bonus_share(cell.role, payoff))
+    return tuple(
+        rule.base + bonus(rule, payoff=payoffs[role], share=game.pay_share(play.state, role)) for role in cell.people
+    )
 
 
 def _around(study: Study, cell: WantedCell) -> float:
     """Seconds that a person needs before and after the match."""
-    game = games.play.configure(registry.get(study.game), cell.config)
+    game = games.play.configure(registry.get(study.game), cell.config, amounts=study.amounts)
     try:
-        read = [study.consent or texts.default_consent(study), game.instructions(cell.role, study.instructions or None)]
+        read = [
+            study.consent or texts.default_consent(study),
+            game.instructions(cell.people[0], study.instructions or None),
+        ]
     except (GameError, ValueError):
         read = []
     words = sum(len(text.split()) for text in read)
-    questions = len(game.quiz(cell.role)) if study.asks_quiz else 0
+    questions = len(game.quiz(cell.people[0])) if study.asks_quiz else 0
     questions += len(study.survey_before or ()) + len(study.survey_after or ())
     return words * 60 / WORDS_PER_MINUTE + 4 * SECONDS_PER_PAGE + questions * SECONDS_PER_QUESTION

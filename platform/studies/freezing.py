@@ -10,13 +10,17 @@ from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-import games.play
 from games import registry
-from matches.agent_settings import settings_of
+from opponents.agents import people_in
 from studies import texts
 from studies.design import cells_wanted
+from studies.forecast import minutes_of
+from studies.formats import FORMAT
+from studies.lineups import lineups_of
 from studies.models import Cell, Study, Version
 from surveys.questions import questions_of
 
@@ -31,6 +35,7 @@ def launch(study: Study) -> Version:
     study = Study.objects.select_for_update().get(pk=study.pk)
     study.full_clean()
     content = content_of(study)
+    _refuse_without_cap(study, content)
     digest = sha256_of(content)
     latest = study.latest_version()
     study.status = Study.Status.LAUNCHED
@@ -44,62 +49,104 @@ def launch(study: Study) -> Version:
         sha256=digest,
         code_revision=code_revision(),
     )
-    Cell.objects.bulk_create(
-        Cell(version=version, number=i, **cell) for i, cell in enumerate(content["cells"], start=1)
-    )
+    Cell.objects.bulk_create(version.planned_cells())
     return version
+
+
+def _refuse_without_cap(study: Study, content: Mapping[str, Any]) -> None:
+    """Anybody may play an open study as often as they like: what its models may cost has an end.
+
+    Raises:
+        ValidationError
+    """
+    asked = [agent for agent in content["agents"].values() if not agent["spec"].startswith("script:")]
+    if study.entry == study.Entry.OPEN and any(agent["settings"].get("cap_study") is None for agent in asked):
+        says = _("Anybody with the link may play: say what the study's models may cost in all (“Spend per study”).")
+        raise ValidationError({"agents": says})
 
 
 def content_of(study: Study) -> dict[str, Any]:
     """Everything that a participant's way, match and pay depend on, as plain data."""
-    settings = settings_of(study.asking).model_dump(mode="json")
-    agent = {"agent": study.agent, "delay": study.agent_delay, "settings": settings}
+    agents = study.agents_by_label()
     game = registry.get(study.game)
+    others = study.further()
+    part = _part_of(study)
+    content = {
+        "format": FORMAT,
+        "game": study.game,
+        "rules_version": game.rules_version,
+        "configurations": part["configurations"],
+        "agents": {label: agent.frozen() for one in (study, *others) for label, agent in one.agents_by_label().items()},
+        "lineups": [lineup.model_dump(mode="json") for lineup in lineups_of(study.lineups, list(agents))],
+        "cells": part["cells"],
+        "purpose": study.purpose,
+        "texts": {"consent": study.consent or texts.default_consent(study), **part["texts"]},
+        "tells_opponent": study.tells_opponent,
+        "checks": {
+            "code_word": study.asks_code_word,
+            "code_word_again": study.code_word_again,
+            "quiz": study.asks_quiz,
+        },
+        "timers": part["timers"],
+        "pay": study.pay().model_dump(mode="json"),
+        "entry": study.entry,
+        "about_minutes": minutes_of(study),
+        "participations": {"most": study.most_participations, "rest_hours": study.rest_hours},
+    }
+    if surveys := surveys_of(study):
+        content["surveys"] = surveys
+    if "lobby" in part:
+        content["lobby"] = part["lobby"]
+    further = [_part_of(other) for other in others]
+    if study.whole_groups and any("lobby" in one for one in (part, *further)):
+        content["checks"]["whole_groups"] = True
+    if further:
+        content["further"] = further
+    if study.session_matches > 1:
+        content["session"] = study.session().model_dump()
+    if study.debriefing:
+        content["texts"]["debriefing"] = study.debriefing
+    return content
+
+
+def _part_of(study: Study) -> dict[str, Any]:
+    """What a study says of its game: what is played by whom, what is told of it, and its clocks."""
+    agents = study.agents_by_label()
     configurations: list[Mapping[str, Any]] = []
     cells = []
     for wanted in cells_wanted(study):
         if not configurations or configurations[-1] != wanted.config:
             configurations.append(wanted.config)
-            roles = games.play.configure(game, wanted.config).roles()
         cells.append(
             {
                 "configuration": len(configurations) - 1,
                 "kind": wanted.kind,
-                "role": wanted.role,
-                "agents": {other: agent for other in roles if other != wanted.role},
+                "lineup": wanted.lineup,
+                "seats": dict(wanted.seats),
                 "quota": wanted.quota,
                 "announced_average": None if wanted.average is None else str(wanted.average),
             }
         )
-    content = {
+    game = registry.get(study.game)
+    part = {
         "game": study.game,
         "rules_version": game.rules_version,
         "configurations": configurations,
         "cells": cells,
-        "purpose": study.purpose,
-        "texts": {
-            "consent": study.consent or texts.default_consent(study),
-            "instructions": study.instructions or game.instruction_template(),
-        },
-        "tells_opponent": study.tells_opponent,
-        "checks": {"code_word": study.asks_code_word, "quiz": study.asks_quiz},
+        "texts": {"instructions": study.instructions or game.instruction_template(), "amounts": study.amounts},
         "timers": {
             "turn_seconds": study.turn_seconds,
             "extension_seconds": study.extension_seconds,
+            "report_seconds": study.report_seconds,
             "on_timeout": study.on_timeout,
             "minutes": study.minutes,
-            "agent_limit_seconds": settings["limit_seconds"],
-            "after_limit": "script" if settings["script"] else "end",
         },
-        "pay": study.pay().model_dump(mode="json"),
-        "entry": study.entry,
-        "participations": {"most": study.most_participations, "rest_hours": study.rest_hours},
     }
-    if surveys := surveys_of(study):
-        content["surveys"] = surveys
-    if study.debriefing:
-        content["texts"]["debriefing"] = study.debriefing
-    return content
+    if any(len(people_in(cell["seats"])) > 1 for cell in cells):
+        part["lobby"] = {"limit": study.lobby_seconds, "after": study.lobby_after, "fill": study.fills_in}
+    if study.on_timeout == "agent":
+        part["timers"]["standin"] = agents[study.fills_in].frozen()
+    return part
 
 
 def surveys_of(study: Study) -> dict[str, list[dict[str, Any]]]:

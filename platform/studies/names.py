@@ -13,6 +13,11 @@ NAMED = (LabCode, OtreeServer, Limit)
 """Rows that know their study by its short name."""
 
 
+def together_with(slug: str) -> str:
+    """The short name of the demonstration in which two people play the game of this one."""
+    return f"{slug}-together"
+
+
 def is_given_out(study: Study) -> bool:
     """Whether links, codes, servers or limits of pay exist that name the study: renaming it would cut them off."""
     return study.versions.exists() or any(model.objects.filter(study=study.slug).exists() for model in NAMED)

@@ -18,6 +18,7 @@ from django.utils.translation import ngettext
 
 from matches.models import Match
 from participants.models import Enrolment
+from participants.states import WITHOUT_ASSIGNMENT
 from recruiters.arrivals import Arrival
 from recruiters.errors import NotAgain, SomebodyElse, TooSoon
 from studies.models import Version
@@ -48,7 +49,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
     rule = version.content.get("participations", {"most": 1, "rest_hours": 0})
     ways = _ways_of(arrival)
     here = ways.filter(placement__cell__version__study=version.study_id)
-    _refuse_beside(here.exclude(identity__proof=arrival.proof), most=rule["most"])
+    _refuse_beside(here.exclude(identity__proof=arrival.proof), most=rule["most"], recruiter=arrival.recruiter)
     if rule["most"] is not None and here.count() >= rule["most"]:
         raise NotAgain(_too_often(rule["most"]))
     if rule["rest_hours"]:
@@ -64,7 +65,9 @@ def _ways_of(arrival: Arrival) -> QuerySet[Enrolment]:
     )
 
 
-def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None) -> None:
+def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None, recruiter: str) -> None:
+    if most == 1 and others.exists() and not others.filter(ended_at=None).exists():
+        raise NotAgain(_took_part(recruiter))
     if most == 1 and others.exists():
         raise SomebodyElse(
             _("You have already begun this study with another link. Please use that one; each person takes part once.")
@@ -73,6 +76,16 @@ def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None) -> None:
         raise SomebodyElse(
             _("You have already begun a game of this study with another link. Please finish that one first.")
         )
+
+
+def _took_part(recruiter: str) -> str:
+    """For whose only way has ended, and who comes with another link: a task that was accepted again, mostly."""
+    if recruiter in WITHOUT_ASSIGNMENT:
+        return _too_often(1)
+    return _(
+        "You took part already, and each person takes part once: please return this task on the page that brought you "
+        "here."
+    )
 
 
 def _too_often(most: int) -> str:

@@ -15,13 +15,14 @@ from games import registry
 from games.errors import GameError
 from games.interface import Event, Json, Role
 from games.play import Play, configure, script_move, start, submit
+from games.words import Amounts
 from llm_agents import strategies
-from llm_agents.agent import AgentSpec, first_request, parse_spec, wording
+from llm_agents.agent import first_request, wording
 from llm_agents.endpoints import endpoint
 from llm_agents.parsing.objects import NO_OBJECT
 from llm_agents.providers import provider_of
-from matches.agent_settings import AgentSettings, settings_of
 from matches.screens import render_screen
+from opponents.agents import PERSON, Agent
 from participants.markdown import to_html
 from studies.design import cells_wanted
 from studies.models import Study
@@ -38,15 +39,15 @@ class Subject:
 
     Attributes:
         instructions: the study's own instruction text; empty: the game's.
-        agents: whoever may be asked, those that stand in for others last.
+        agents: whoever may be asked, by label; those that stand in for others last.
         places: each configuration with the roles that agents play in it.
     """
 
     game: str
-    settings: AgentSettings
-    agents: tuple[str, ...]
+    agents: Mapping[str, Agent]
     places: tuple[tuple[Mapping[str, Json], tuple[Role, ...]], ...]
     instructions: str = ""
+    amounts: Amounts = "dollars"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Wish:
         question: the first, second, … question that the role is asked in a match of scripted players.
     """
 
-    agent: str
+    agent: str  # its label
     place: int
     role: Role
     question: int
@@ -114,27 +115,42 @@ def subject_of(study: Study) -> Subject:
     Raises:
         GameError, ValueError: it cannot be played, or the opponent's settings are none.
     """
-    settings = settings_of(study.asking)
-    game = registry.get(study.game)
     places: dict[str, tuple[Mapping[str, Json], list[Role]]] = {}
     for cell in cells_wanted(study):
         key = json.dumps(cell.config, sort_keys=True)
-        config, taken = places.setdefault(key, (cell.config, []))
-        taken += [role for role in configure(game, config).roles() if role != cell.role and role not in taken]
+        _config, taken = places.setdefault(key, (cell.config, []))
+        taken += [role for role, who in cell.seats.items() if who != PERSON and role not in taken]
     return Subject(
         game=study.game,
-        settings=settings,
-        agents=tuple(dict.fromkeys((study.agent, *settings.fallbacks))),
+        agents=with_fallbacks(study.agents_by_label()),
         places=tuple((config, tuple(roles)) for config, roles in places.values()),
         instructions=study.instructions,
+        amounts=study.amounts,
     )
 
 
+def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
+    """The agents, and after them the models that stand in for them, asked in the same way."""
+    stand_ins = {
+        other: Agent(spec=other, settings=agent.settings)
+        for agent in agents.values()
+        for other in agent.specs[1:]
+        if other not in agents
+    }
+    return {**agents, **stand_ins}
+
+
 def first_wish(subject: Subject) -> Wish:
-    """What is shown to begin with: the first question to the first model, where there is one."""
-    models = [agent for agent in subject.agents if not parse_spec(agent).scripted]
-    _config, roles = subject.places[0]
-    return Wish((models or list(subject.agents))[0], 1, roles[0], 1, 1)
+    """What is shown to begin with: the first question to the first model, where there is one.
+
+    Raises:
+        GameError: people take all seats.
+    """
+    models = [label for label, agent in subject.agents.items() if not agent.scripted]
+    place = next((number for number, (_config, roles) in enumerate(subject.places, start=1) if roles), None)
+    if place is None or not subject.agents:
+        raise GameError(_("In this study no agent plays: nobody is sent anything."))
+    return Wish((models or list(subject.agents))[0], place, subject.places[place - 1][1][0], 1, 1)
 
 
 def preview(subject: Subject, wish: Wish) -> Preview:
@@ -144,17 +160,18 @@ def preview(subject: Subject, wish: Wish) -> Preview:
         GameError, AgentError: a text cannot be filled in, or there is no such agent.
     """
     config, _roles = subject.places[wish.place - 1]
-    game = configure(registry.get(subject.game), config)
+    game = configure(registry.get(subject.game), config, amounts=subject.amounts)
     moments = list(_asked(game, wish.seed, wish.role))
     if not moments:
         raise GameError(_("In this configuration the role is never asked anything."))
     number = min(wish.question, len(moments))
     play, events = moments[number - 1]
-    spec = subject.settings.spec(wish.agent)
+    agent = subject.agents[wish.agent]
+    spec = agent.settings.spec(agent.spec)
     return Preview(
         wish=replace(wish, question=number),
         role_title=str(game.role_title(wish.role)),
-        sent=None if spec.scripted else _sent(subject, spec, play, wish.role, events),
+        sent=None if spec.scripted else _sent(subject, agent, play, wish.role, events),
         questions=len(moments),
         screen=render_screen(play, wish.role),
         instructions=to_html(game.instructions(wish.role, subject.instructions or None)),
@@ -165,18 +182,21 @@ def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event
     """Every moment at which `role` is asked in a match of the game's sparring partners."""
     play, made = start(game, seed)
     events = list(made)
+    asked = 0
     for _move in range(MOST_MOVES):
         waiting = play.waiting_for()
         if not waiting:
             return
-        if role in waiting:
+        if role in waiting and play.opened[role] != asked:
+            asked = play.opened[role]
             yield play, tuple(events)
         play, made = submit(play, waiting[0], script_move(play, waiting[0], game.sparring))
         events += made
 
 
-def _sent(subject: Subject, spec: AgentSpec, play: Play, role: Role, events: Sequence[Event]) -> Sent:
-    settings, template = subject.settings, subject.instructions or None
+def _sent(subject: Subject, agent: Agent, play: Play, role: Role, events: Sequence[Event]) -> Sent:
+    settings, template = agent.settings, subject.instructions or None
+    spec = settings.spec(agent.spec)
     place = endpoint(spec.kind)
     request = first_request(
         spec,

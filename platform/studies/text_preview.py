@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 import games.play
@@ -15,13 +17,15 @@ from games.interface import Event, Game, Role
 from games.play import Play
 from llm_agents.agent import first_request
 from llm_agents.prompting import number
-from matches.agent_settings import settings_of
 from matches.screens import render_screen
+from opponents.agents import PERSON, Agent, Seats, among
 from participants.markdown import to_html
 from studies import texts
 from studies.comparing import Line, difference
 from studies.design import cells_wanted
 from studies.models import Study
+from surveys.questions import BadQuestions, field_of, questions_of
+from surveys.steps import Asked
 
 SEED = 1
 ANY_MODEL = "openai:any"
@@ -56,7 +60,9 @@ class Preview:
 
     Attributes:
         problem: why the instructions cannot be shown; empty where they can.
-        config: the configuration that is shown, as (parameter, value): the first one.
+        config: the configuration that is shown, as (parameter, value).
+        place: its number, from 1; `places` names every configuration by what varies.
+        surveys: the pages of questions, as (title, HTML).
         variables: what the instructions may mention, as (name, value by role).
         changed: the instructions' difference to the game's own; empty where they are the game's own.
         consent_changed: the consent text's difference to the default one.
@@ -65,6 +71,9 @@ class Preview:
     game: str
     problem: str
     config: tuple[tuple[str, str], ...]
+    place: int
+    places: tuple[str, ...]
+    surveys: tuple[tuple[str, str], ...]
     roles: tuple[RolePreview, ...]
     variables: tuple[tuple[str, tuple[str, ...]], ...]
     changed: tuple[Line, ...]
@@ -73,17 +82,25 @@ class Preview:
     debriefing: str
 
 
-def preview(study: Study) -> Preview:
-    """The study's texts filled in for its first configuration.
+def preview(study: Study, place: int = 1) -> Preview:
+    """The study's texts filled in for one of its configurations, the first if there are fewer.
 
     Raises:
         GameError: there is no configuration that can be played.
     """
-    game = games.play.configure(registry.get(study.game), cells_wanted(study)[0].config)
-    people = game.people() if not study.roles else study.roles
+    cells = cells_wanted(study)
+    configs = list({json.dumps(cell.config, sort_keys=True): cell.config for cell in cells}.values())
+    place = place if 1 <= place <= len(configs) else 1
+    config = configs[place - 1]
+    game = games.play.configure(registry.get(study.game), config, amounts=study.amounts)
+    seated = [cell.seats for cell in cells if cell.config == config]
+    agents = study.agents_by_label()
     problem, roles = "", []
     try:
-        roles = [_role(study, game, role, person=role in people) for role in game.roles()]
+        roles = [
+            _role(study, game, role, person=any(seats[role] == PERSON for seats in seated), agent=agent)
+            for role, agent in _told_apart(game, seated, agents)
+        ]
     except (GameError, ValueError) as error:
         problem = str(error)
     default = texts.default_consent(study)
@@ -92,6 +109,9 @@ def preview(study: Study) -> Preview:
         game=study.game,
         problem=problem,
         config=tuple((name.replace("_", " "), _shown(value)) for name, value in game.config.model_dump().items()),
+        place=place,
+        places=_named(configs),
+        surveys=_surveys(study),
         roles=tuple(roles),
         variables=_variables(game),
         changed=difference(game.instruction_template(), study.instructions) if study.instructions else (),
@@ -101,7 +121,42 @@ def preview(study: Study) -> Preview:
     )
 
 
-def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool) -> RolePreview:
+def _named(configs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """What tells each configuration from the others."""
+    names = dict.fromkeys(name for config in configs for name in config)
+    varied = [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
+    return tuple(
+        " · ".join(f"{name.replace('_', ' ')} {_shown(config.get(name))}" for name in varied) for config in configs
+    )
+
+
+def _surveys(study: Study) -> tuple[tuple[str, str], ...]:
+    """The questions as people see them; surveys that cannot be asked are left out."""
+    pages = []
+    for title, written in ((_("before the game"), study.survey_before), (_("after the game"), study.survey_after)):
+        try:
+            questions = questions_of(written or [])
+        except BadQuestions:
+            continue
+        if questions:
+            asked = [Asked(question, field_of(question), "", "") for question in questions]
+            pages.append((str(title), render_to_string("participants/survey_questions.html", {"asked": asked})))
+    return tuple(pages)
+
+
+def _told_apart(game: Game[Any, Any], seated: Sequence[Seats], agents: Mapping[str, Agent]) -> list[tuple[Role, Agent]]:
+    """One seat for each kind of seat and of who takes it, with the agent that may be asked there."""
+    found: dict[Any, tuple[Role, Agent]] = {}
+    for role in game.roles():
+        people = any(seats[role] == PERSON for seats in seated)
+        labels = [label for seats in seated for label in among(seats[role]) if label != PERSON]
+        models = [agents[label] for label in labels if not agents[label].scripted]
+        asked = models or [agents[label] for label in labels] or list(agents.values())
+        found.setdefault((game.kind(role), people, bool(labels)), (role, asked[0] if asked else Agent(spec=ANY_MODEL)))
+    return list(found.values())
+
+
+def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool, agent: Agent) -> RolePreview:
     template = study.instructions or None
     play, log, moved = _at_first_turn(game, role)
     return RolePreview(
@@ -110,16 +165,14 @@ def _role(study: Study, game: Game[Any, Any], role: Role, *, person: bool) -> Ro
         person=person,
         instructions=to_html(game.instructions(role, template)),
         screen=render_screen(play, role),
-        sent=_sent(study, play, role, log, template),
+        sent=_sent(agent, play, role, log, template),
         moved=moved,
     )
 
 
-def _sent(study: Study, play: Play, role: Role, log: Sequence[Event], template: str | None) -> tuple[Any, ...]:
-    settings = settings_of(study.asking)
-    spec = settings.spec(study.agent)
-    if spec.scripted:
-        spec = settings.spec(ANY_MODEL)
+def _sent(agent: Agent, play: Play, role: Role, log: Sequence[Event], template: str | None) -> tuple[Any, ...]:
+    settings = agent.settings
+    spec = settings.spec(ANY_MODEL if agent.scripted else agent.spec)
     request = first_request(spec, play, role, log, template=template, prompts=settings.prompts)
     return tuple((message["role"], message["content"]) for message in request.messages)
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
-from payouts.rules import PayRule, least_of
-from studies.design import cells_wanted
+from games import registry
+from games.interface import Game, Role
+from games.play import configure
+from payouts.rules import PayRule, in_currency, least_of, shown_bonus
+from studies.design import WantedCell, cells_wanted
 from studies.models import Study
-
-_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
-
-
-def in_currency(amount: Decimal, currency: str) -> str:
-    """An amount with its currency: "$1.00", "1.00 CHF"."""
-    symbol = _SYMBOLS.get(currency)
-    return f"{symbol}{amount:.2f}" if symbol else f"{amount:.2f} {currency}"
-
 
 _ENDINGS = {
     "failed_code_word": _lazy("the code word is wrong"),
     "failed_quiz": _lazy("the question after the game is answered wrongly"),
     "opponent_failed": _lazy("the game stops through no fault of yours"),
+    "partner_left": _lazy("another player leaves the game"),
+    "no_partner": _lazy("not enough people come to begin the game"),
+    "replaced": _lazy("a program takes your seat because you do not answer"),
     "screened_out": _lazy("your answers show that the study is not for you"),
     "timed_out": _lazy("your time runs out"),
     "dropped_out": _lazy("you are away for too long"),
@@ -32,16 +31,28 @@ _ENDINGS = {
 }
 
 
-def possible_endings(*, code_word: bool, quiz: bool, screens: bool) -> list[str]:
-    """Which endings, other than completing and returning, somebody can meet in such a study."""
+def possible_endings(*, code_word: bool, quiz: bool, screens: bool, several: bool = False) -> list[str]:
+    """Which endings, other than completing and returning, somebody can meet in such a study.
+
+    Args:
+        several: people play with each other.
+    """
     asked = {"failed_code_word": code_word, "failed_quiz": quiz, "screened_out": screens}
+    asked |= dict.fromkeys(("partner_left", "no_partner", "replaced"), several)
     return [ending for ending in _ENDINGS if asked.get(ending, True)]
 
 
 def endings_of(study: Study) -> list[str]:
     """Which endings somebody can meet in the study as it stands."""
     screens = any(question.get("ends") for question in study.survey_before or ())
-    return possible_endings(code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens)
+    return possible_endings(
+        code_word=study.asks_code_word, quiz=study.asks_quiz, screens=screens, several=_several(study)
+    )
+
+
+def _several(study: Study) -> bool:
+    """Whether people play with each other."""
+    return any(len(cell.people) > 1 for cell in cells_wanted(study))
 
 
 def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
@@ -62,6 +73,119 @@ def endings_promise(rule: PayRule, endings: Collection[str]) -> str:
     return _("If it ends otherwise, you are paid {parts}.").format(parts="; ".join(parts))
 
 
+def endings_table(rule: PayRule, endings: Collection[str]) -> list[list[str]]:
+    """What each ending pays, as rows of (how it ends, what is paid); the most first, finishing before all."""
+    finishing = _("{base} and the bonus").format(base=_of(rule, rule.base))
+    rows = sorted(endings, key=lambda ending: -least_of(rule, ending=ending))
+    table = [[_("You finish"), finishing]]
+    for ending in rows:
+        amount = least_of(rule, ending=ending)
+        pays = _of(rule, amount) if amount else _("nothing")
+        if rule.endings.get(ending) == "base_and_bonus":
+            pays = finishing
+        words = str(_ENDINGS[ending])
+        table.append([words[:1].upper() + words[1:], pays])
+    return table
+
+
+def as_markdown(table: list[list[str]], head: tuple[str, str]) -> str:
+    """A table of two columns in Markdown."""
+    return "\n".join(f"| {left} | {right} |" for left, right in [head, ("---", "---"), *table])
+
+
+def worked_examples(rule: PayRule, game: Game[Any, Any], role: Role) -> str:
+    """How pay follows from the game, with amounts that the rule itself gives; empty where there are none to give."""
+    plain = rule.model_dump(mode="json")
+    if rule.rule == "fixed":
+        return ""
+    parts = []
+    for example in game.pay_examples(role):
+        amount = shown_bonus(plain, example.payoff, example.share)
+        if amount is not None:
+            parts.append(_("{when}, your bonus is {amount}").format(when=example.words, amount=amount))
+    if not parts and rule.rule == "linear" and not game.pays_alike():
+        earned = Decimal(10) ** max(0, -rule.rate.adjusted()) if rule.rate else Decimal(100)
+        amount = shown_bonus(plain, float(earned), None)
+        parts = [
+            _("if you earn {earned}, your bonus is {amount}").format(earned=game.money(float(earned)), amount=amount)
+        ]
+    if not parts:
+        return ""
+    unit = _("Points are not money.") if game.amounts == "points" else _("The game's dollars are not real money.")
+    return " ".join([unit, _("For example, {parts}.").format(parts="; ".join(parts))])
+
+
+def quiz_stake(rule: PayRule) -> str:
+    """What hangs on the question after the game, said before it is answered."""
+    table = dict(endings_table(rule, ["failed_quiz"]))
+    wrong = list(table.values())[1]
+    if rule.endings.get("failed_quiz") == "base_and_bonus":
+        return _("A wrong answer costs you nothing; your game then does not enter the research data.")
+    return _("A right answer: you are paid {right}. A wrong answer: {wrong}.").format(
+        right=_("{base} and the bonus of your game").format(base=_of(rule, rule.base)), wrong=wrong
+    )
+
+
+def what_awaits(
+    timers: Mapping[str, Any], rule: PayRule, game: Game[Any, Any], about: int | None = None
+) -> list[list[str]]:
+    """What somebody wants to know before they agree, as rows of (what, words): time, rounds, what being away does.
+
+    Args:
+        about: the minutes that it is likely to take, where that is known.
+    """
+    turn, extra = timers["turn_seconds"], timers["extension_seconds"]
+    answer = _("{time} for each answer").format(time=seconds_in_words(turn))
+    if extra:
+        answer = _("{answer}, and once {extra} more").format(answer=answer, extra=seconds_in_words(extra))
+    in_all = _("at most {time} from now").format(time=seconds_in_words(60 * timers["minutes"]))
+    if about is not None and about < timers["minutes"]:
+        likely = ngettext("about {minutes} minute", "about {minutes} minutes", about).format(minutes=about)
+        in_all = _("{likely}; {at_most}").format(likely=likely, at_most=in_all)
+    rows = [
+        [_("Time in all"), in_all],
+        [_("Time to answer"), answer],
+    ]
+    if length := game.length():
+        rows.append([_("Length of the game"), length])
+    if timers["on_timeout"] == "default":
+        away = _("a standard answer is given for you, and the game goes on")
+    else:
+        amount = least_of(rule, ending="timed_out")
+        pays = _("you are paid {amount}").format(amount=_of(rule, amount)) if amount else _("you are paid nothing")
+        away = _("the game ends, and {pays}").format(pays=pays)
+    rows.append([_("If you are away longer than that"), away])
+    return rows
+
+
+def seconds_in_words(seconds: int) -> str:
+    """A time as people say it: "45 seconds", "3 minutes", "1 minute 30 seconds"."""
+    minutes, rest = divmod(seconds, 60)
+    parts = []
+    if minutes:
+        parts.append(ngettext("{number} minute", "{number} minutes", minutes).format(number=minutes))
+    if rest or not minutes:
+        parts.append(ngettext("{number} second", "{number} seconds", rest).format(number=rest))
+    return " ".join(parts)
+
+
+def bonus_reason(rule: PayRule, *, ending: str, payoff: float | None, game: Game[Any, Any] | None) -> str:
+    """Why the bonus is what it is, in a few words beside its amount on the last page."""
+    pays = rule.endings.get(ending, "nothing")
+    if pays == "base_and_average":
+        return _("the average bonus, since the game stopped through no fault of yours")
+    if ending == "no_partner" and rule.waiting_rate:
+        return _("for the time that you waited")
+    if pays != "base_and_bonus":
+        return _("this ending pays no bonus")
+    if payoff is None or game is None:
+        return _("no game was finished")
+    if rule.rule == "fixed" or game.pays_alike():
+        return _("the same for everybody who finishes")
+    words = _("you lost {amount} in the game") if payoff < 0 else _("you earned {amount} in the game")
+    return words.format(amount=game.money(abs(payoff)))
+
+
 def leaving_promise(rule: PayRule) -> str:
     """What leaving before the end pays, in one sentence."""
     amount = least_of(rule, ending="withdrew")
@@ -74,11 +198,12 @@ def _of(rule: PayRule, amount: Decimal) -> str:
     return in_currency(amount, rule.currency)
 
 
-def pay_promise(rule: PayRule, averages: Collection[Decimal] = ()) -> str:
+def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: bool = False) -> str:
     """What finishing pays, in one sentence.
 
     Args:
         averages: the announced average bonuses of a study in which they differ.
+        alike: the bonus does not depend on what is decided (`Game.pays_alike`).
     """
     base = in_currency(rule.base, rule.currency)
     average = in_currency(rule.announced_average, rule.currency)
@@ -89,6 +214,11 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = ()) -> str:
         ).format(
             base=base, least=in_currency(min(averages), rule.currency), most=in_currency(max(averages), rule.currency)
         )
+    if alike and rule.rule != "linear":
+        return _(
+            "Finishing pays {base} plus a bonus of {average}, whatever you decide in the game: there are no right or "
+            "wrong answers."
+        ).format(base=base, average=average)
     if rule.rule == "fixed":
         return _("Finishing pays {base} plus a bonus of {average}.").format(base=base, average=average)
     return _("Finishing pays {base} plus a bonus that depends on how you do in the game, {average} on average.").format(
@@ -96,24 +226,93 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = ()) -> str:
     )
 
 
+def others_promise(cells: Sequence[WantedCell], *, tells: bool) -> str:
+    """What a study says about the other players, in one sentence; empty where there are none.
+
+    Args:
+        tells: False: no more than that both may be met, where both are.
+    """
+    most = max(len(cell.seats) - 1 for cell in cells)
+    people = any(len(cell.people) > 1 for cell in cells)
+    agents = any(len(cell.people) < len(cell.seats) for cell in cells)
+    if not most or not (tells or (people and agents)):
+        return ""
+    if people and agents:
+        if not tells or most == 1:
+            return ngettext(
+                "The other player may be a person or a computer program.",
+                "The other players may be people or computer programs.",
+                most,
+            )
+        if all(1 < len(cell.people) < len(cell.seats) for cell in cells):
+            return _(
+                "Of the other players, some are people who take part like you, and some are computer programs, "
+                "possibly language models."
+            )
+        return _(
+            "The other players may be people who take part like you, or computer programs, possibly language models."
+        )
+    if people:
+        return ngettext(
+            "The other player is a person who takes part like you.",
+            "The other players are people who take part like you.",
+            most,
+        )
+    return ngettext(
+        "The other player is a computer program, possibly a language model.",
+        "The other players are computer programs, possibly language models.",
+        most,
+    )
+
+
+def waiting_promise(study: Study, waited: Study) -> str:
+    """What a study of several people says about waiting for the others, in one sentence.
+
+    Args:
+        waited: the study whose game they wait for longest; in a session it may be another's.
+    """
+    minutes = max(1, round(waited.lobby_seconds / 60))
+    longest = ngettext(
+        "You may have to wait for the others, {minutes} minute at most.",
+        "You may have to wait for the others, {minutes} minutes at most.",
+        minutes,
+    ).format(minutes=minutes)
+    if waited.lobby_after == "agents":
+        return f"{longest} {_('After that a computer program takes each free seat.')}"
+    paid = _("If too few come by then, you are paid {base} and for your waiting, at {rate} an hour.").format(
+        base=in_currency(study.base, study.currency), rate=in_currency(study.waiting_rate, study.currency)
+    )
+    return f"{longest} {paid}"
+
+
 def default_consent(study: Study) -> str:
     """A consent text that is true for this study (Markdown)."""
-    averages = [cell.average for cell in cells_wanted(study) if cell.average is not None]
-    opponent = (
-        _("The other player is a computer program, possibly a language model.")
-        if study.tells_opponent
-        else _("The other player may be a person or a computer program.")
-    )
-    pay = [pay_promise(study.pay(), averages)]
+    cells = cells_wanted(study)
+    averages = [cell.average for cell in cells if cell.average is not None]
+    if study.session_matches > 1:
+        says = _("You will read the rules, play {number} games, and answer one question about them.")
+        if not study.asks_quiz:
+            says = _("You will read the rules and play {number} games.")
+        does = says.format(number=study.session_matches)
+    elif study.asks_quiz:
+        does = _("You will read the rules, play one game, and answer one question about it.")
+    else:
+        does = _("You will read the rules and play one game.")
+    games = [(one, cells_wanted(one)) for one in (study, *study.further())]
+    in_groups = [one for one, played in games if any(len(cell.people) > 1 for cell in played)]
+    waits = waiting_promise(study, max(in_groups, key=lambda one: one.lobby_seconds)) if in_groups else ""
+    met = [cell for _one, played in games for cell in played]
+    does = " ".join(filter(None, [does, others_promise(met, tells=study.tells_opponent), waits]))
+    alike = all(configure(registry.get(study.game), dict(cell.config)).pays_alike() for cell in cells)
+    pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:
-        pay.append(endings_promise(study.pay(), endings_of(study)))
+        table = endings_table(study.pay(), endings_of(study))
+        pay.append(as_markdown(table, (_("How it ends"), _("You are paid"))))
     return "\n\n".join(
         [
             _("You are invited to take part in a study on how people decide in economic games."),
-            _("You will read the rules, play one game, and answer one question about it. {opponent}").format(
-                opponent=opponent
-            ),
-            " ".join(pay),
+            does,
+            *pay,
             _(
                 "We keep your decisions, your messages in the game, your answers to our questions, and how you used "
                 "our pages: how long you took, whether you went to another window, and whether you pasted text (never "

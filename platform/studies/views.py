@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from dataclasses import replace
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.crypto import salted_hmac
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -15,9 +19,11 @@ from matches.models import Match
 from participants.markdown import to_html
 from participants.models import Enrolment
 from recruiters import arrivals
-from recruiters.errors import IncompleteLink, NotLetIn, TooSoon
+from recruiters.addresses import counted
+from recruiters.errors import IncompleteLink, NotLetIn, TooMany, TooSoon
 from studies import enrolling
 from studies.models import Study
+from studies.names import together_with
 
 COOKIE_SALT = "studies.open-entry"
 
@@ -57,7 +63,7 @@ def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn, *, back: 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
     """A link of somebody's own: on to where they are; when that has ended, perhaps another game, if they say so."""
     if arrival.once:
-        arrival = replace(arrival, held=_held(request, study))
+        arrival = replace(arrival, held=_held(request, study) or _token(request, study))
     begun = enrolling.begun_before(study, arrival)
     if begun is None and arrival.once and request.method == "GET":
         enrolling.refuse_closed(study)  # a preview of the link by some program must not use it up
@@ -70,7 +76,10 @@ def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> Htt
         if again or later:
             about = {**_about(study), "begun": begun, "later": later}
             return render(request, "studies/again.html", about)
-    enrolment = enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes")
+    if begun is None:
+        _refuse_too_many(request, arrival)
+    token = _token(request, study) if arrival.once else ""
+    enrolment = enrolling.enrol(study, arrival, again=request.POST.get("again") == "yes", token=token)
     return _remembered(request, study, enrolment) if arrival.once else redirect(enrolment)
 
 
@@ -83,9 +92,28 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
         if begun is None:
             enrolling.refuse_closed(study)
         return render(request, "studies/welcome.html", {**_about(study), "begun": begun})
+    token = _token(request, study)
+    again = Enrolment.objects.filter(token=token).first() if token else None
+    if again is not None:
+        return _remembered(request, study, again)
+    _refuse_too_many(request, arrival)
     role = request.POST.get("role") if study.purpose == Match.Purpose.DEMO else None
-    enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None)
+    enrolment = enrolling.enrol(study, arrival, role=role if role in study.roles else None, token=token)
     return _remembered(request, study, enrolment)
+
+
+def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:
+    """Raises TooMany where one address begins way after way by links that anybody can type."""
+    if arrival.recruiter not in arrivals.PERSONAL and counted(request, "joins") > settings.JOINS_PER_HOUR:
+        raise TooMany
+
+
+def _token(request: HttpRequest, study: Study) -> str:
+    """The token of the way that begins with this form: sent twice, as its answer was lost, it leads to the same."""
+    form = request.POST.get("form", "")
+    if not re.fullmatch(r"[\w-]{20,60}", form, re.ASCII):
+        return ""
+    return salted_hmac(f"{COOKIE_SALT}.form", f"{study.slug}/{form}", algorithm="sha256").hexdigest()[:40]
 
 
 def _held(request: HttpRequest, study: Study) -> str:
@@ -115,8 +143,10 @@ def _about(study: Study) -> dict:
     game = study.configured()
     return {
         "study": study,
+        "form": secrets.token_urlsafe(24),
         "game": game,
         "demo": study.purpose == Match.Purpose.DEMO,
-        "roles": [(role, game.role_title(role)) for role in study.roles],
+        "roles": [(role, game.role_label(role)) for role in study.roles],
         "consent": to_html(version.content["texts"]["consent"]) if version else "",
+        "together": Study.objects.filter(slug=together_with(study.slug)).first(),
     }

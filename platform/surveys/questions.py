@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from django.utils.text import Truncator
+from django.utils.text import Truncator, slugify
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -14,6 +15,7 @@ from pydantic_core import PydanticCustomError
 LONGEST_ANSWER = 2000
 """Characters of an answer in words."""
 MOST_QUESTIONS = 60
+LONGEST_MADE_KEY = 30
 Kind = Literal["text", "number", "choice", "scale"]
 Answer = str | float | int | None
 
@@ -34,7 +36,7 @@ class Question(BaseModel):
     """One question.
 
     Attributes:
-        key: what its column in the dataset is called; made from its place where nothing is said.
+        key: what its column in the dataset is called; made from the question where nothing is said.
         options: what can be chosen, of a choice.
         ends: the options that end the way: who chooses one is not among those whom the study asks for.
         least, most: limits of a number.
@@ -134,10 +136,7 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
         try:
             questions.append(Question.model_validate(one))
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            reason = f"{where}: {problem['msg']}" if where else problem["msg"]
-            problems.append(_("Question {number}: {reason}").format(number=number, reason=reason))
+            problems.append(_("Question {number}: {reason}").format(number=number, reason=_in_words(error)))
     keys = [question.key for question in questions if question.key]
     problems += [
         _("Question {number}: only answers before the game can end the study.").format(number=number)
@@ -152,14 +151,51 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
     return _with_keys(questions)
 
 
+def key_from(prompt: str) -> str:
+    """A column's name made from a question: its first words, in small ASCII letters."""
+    words = re.findall("[a-z0-9]+", slugify(prompt).replace("_", "-"))
+    while words and not words[0][0].isalpha():
+        words = words[1:]
+    name = ""
+    for word in words:
+        if name and len(name) + 1 + len(word) > LONGEST_MADE_KEY:
+            break
+        name = f"{name}_{word}" if name else word[:LONGEST_MADE_KEY]
+    return name or "question"
+
+
+def _in_words(error: ValidationError) -> str:
+    """The first thing that is wrong, in the words of the labels where it is typed."""
+    problem = error.errors()[0]
+    field = str(problem["loc"][0]) if problem["loc"] else ""
+    if field == "key":
+        return _(
+            "the column's name begins with a small letter and has at most 40 small letters, digits and underscores."
+        )
+    if field == "prompt":
+        return _("please write what is asked, in at most 1,000 characters.")
+    if field == "points":
+        return _("a scale has 2 to 11 points.")
+    if field == "options":
+        return _("an option has at most 200 characters.")
+    if field in ("low", "high"):
+        return _("what an end of the scale means is said in at most 60 characters.")
+    if field in ("least", "most"):
+        return _("the least and the largest are numbers.")
+    return f"{field}: {problem['msg']}" if field else problem["msg"]
+
+
 def _with_keys(questions: Sequence[Question]) -> list[Question]:
     taken = {question.key for question in questions}
     full = []
-    for number, question in enumerate(questions, start=1):
+    for question in questions:
         if question.key:
             full.append(question)
             continue
-        key = next(name for i in range(number, number + len(questions) + 1) if (name := f"q{i}") not in taken)
+        made = key_from(question.prompt)
+        key = next(
+            name for i in range(1, len(questions) + 2) if (name := made if i == 1 else f"{made}_{i}") not in taken
+        )
         taken.add(key)
         full.append(question.model_copy(update={"key": key}))
     return full

@@ -51,7 +51,11 @@ if (size) {
     let said = "";
     try {
       const answer = await fetch(size.dataset.size + location.search, { method: "POST", body: new FormData(form) });
-      if (answer.ok) said = (await answer.json()).size;
+      if (answer.ok) {
+        const detail = await answer.json();
+        said = detail.size;
+        form.dispatchEvent(new CustomEvent("outlook", { detail }));
+      }
     } catch {
       // Said again when something else is typed.
     }

@@ -71,7 +71,7 @@ function setUp() {
     };
     vary.addEventListener("click", () => {
       const varied = line.classList.contains("parley-elsewhere");
-      if (varied && several.dataset.kept) several.value = several.dataset.kept;
+      if (varied) several.value = several.dataset.kept || several.dataset.all || "";
       if (!varied) [several.dataset.kept, several.value] = [several.value, ""];
       turn(varied);
       several.dispatchEvent(new Event("input", { bubbles: true }));
@@ -87,11 +87,16 @@ function setUp() {
   for (const list of form.querySelectorAll(".errorlist")) {
     const line = list.closest(".field-line");
     const field = line?.querySelector("[name]");
-    if (field) refused.set(field.name, list.closest("div"));
+    if (field) refused.set(ofForm(field.name), list.closest("div"));
+  }
+
+  // Controls of a game's own are named after their field, a colon and what they are.
+  function ofForm(name) {
+    return name.split(":")[0];
   }
 
   function fieldCalled(name) {
-    return form.querySelector(`[name="${CSS.escape(name)}"]`);
+    return form.querySelector(`[name="${CSS.escape(name)}"], [data-entry="${CSS.escape(name)}"]`);
   }
 
   function tell(errors) {
@@ -106,7 +111,7 @@ function setUp() {
       if (!reasons) {
         said?.remove();
         if (field.getAttribute("aria-describedby") === `refused-${name}`) field.removeAttribute("aria-describedby");
-        field.removeAttribute("aria-invalid");
+        if (field.name) field.removeAttribute("aria-invalid");
         continue;
       }
       if (!said) {
@@ -116,6 +121,7 @@ function setUp() {
         (field.closest(".grow") ?? line).append(said);
       }
       if (said.textContent !== reasons.join(" ")) said.textContent = reasons.join(" ");
+      if (!field.name) continue; // A game's own controls say themselves which of them is wrong.
       field.setAttribute("aria-invalid", "true");
       field.setAttribute("aria-describedby", `refused-${name}`);
     }
@@ -140,12 +146,21 @@ function setUp() {
   let waiting;
   let asking = false;
   let again = false;
+  let place = ""; // Of the configuration whose texts are shown.
+
+  outlook.addEventListener("change", ({ target }) => {
+    if (!target.matches("[data-place]")) return;
+    place = target.value;
+    soon();
+  });
 
   async function ask() {
     if (asking) return void (again = true);
     asking = true;
     try {
-      const answer = await fetch(outlook.dataset.outlook + location.search, { method: "POST", body: new FormData(form) });
+      const body = new FormData(form);
+      if (place) body.set("preview_place", place);
+      const answer = await fetch(outlook.dataset.outlook + location.search, { method: "POST", body });
       if (answer.ok && !answer.redirected) tellAll(await answer.json());
     } catch {
       // Offline for a moment: the next change asks again.
@@ -158,6 +173,7 @@ function setUp() {
   }
 
   function tellAll(answer) {
+    form.dispatchEvent(new CustomEvent("outlook", { detail: answer }));
     replace(form.querySelector("[data-forecast]"), answer.forecast);
     const preview = outlook.querySelector("[data-preview]");
     if (answer.preview) replace(preview, answer.preview);
@@ -172,11 +188,13 @@ function setUp() {
     place.dataset.html = html;
     const open = new Map([...place.querySelectorAll("details[data-keep]")].map((one) => [one.dataset.keep, one.open]));
     const more = place.querySelector(".parley-outlook-more")?.open;
+    const chosen = place.contains(document.activeElement) && document.activeElement.matches("[data-place]");
     place.innerHTML = html;
     for (const one of place.querySelectorAll("details[data-keep]"))
       if (open.has(one.dataset.keep)) one.open = open.get(one.dataset.keep);
     const now = place.querySelector(".parley-outlook-more");
     if (now && more) now.open = true;
+    if (chosen) place.querySelector("[data-place]")?.focus();
   }
 
   function soon() {
@@ -195,13 +213,26 @@ function setUp() {
     form.addEventListener(kind, (event) => {
       if (!event.target.name) return;
       unsaved = true;
-      touched.add(event.target.name);
+      touched.add(ofForm(event.target.name));
       soon();
     });
 
   nav.hidden = false;
   outlook.querySelector("[data-moves]").hidden = false;
   form.classList.add("parley-guided");
-  show(mark() ?? 0, { focus: false });
+  const wrongStep = mark();
+  show(wrongStep ?? 0, { focus: false });
+  if (wrongStep !== null) goToFirstError();
+
+  function goToFirstError() {
+    const list = sections.get(names[wrongStep]).map((part) => part.querySelector(".errorlist")).find(Boolean);
+    const line = list?.closest(".field-line");
+    const field = line?.querySelector("input:not([type=hidden]), select, textarea:not(.parley-elsewhere), button");
+    // After the scripts that draw parts of the form have run.
+    setTimeout(() => {
+      line?.scrollIntoView({ block: "center" });
+      field?.focus({ preventScroll: true });
+    });
+  }
   ask();
 }

@@ -52,7 +52,22 @@ function edit(field) {
     const prompt = element("textarea", { rows: 2, value: question.prompt ?? "", maxLength: 1000 });
     prompt.addEventListener("input", () => {
       question.prompt = prompt.value;
+      column.placeholder = columnOf(question.prompt);
       keep();
+    });
+    const said = element("p", { className: "parley-refused", hidden: true });
+    said.setAttribute("role", "status");
+    const complain = () => {
+      const reasons = problems(question);
+      said.hidden = !reasons.length;
+      said.textContent = reasons.join(" ");
+    };
+    // Said when the question is left, taken back as soon as it is mended.
+    box.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!box.contains(relatedTarget)) complain();
+    });
+    box.addEventListener("input", () => {
+      if (!said.hidden) complain();
     });
     const kind = element("select");
     for (const one of ["text", "number", "choice", "scale"])
@@ -111,9 +126,39 @@ function edit(field) {
       }),
     );
     const row = element("div", { className: "parley-question-row" });
-    row.append(labelled(words.kind, kind), line("key"), must);
-    box.append(head, deeds, labelled(words.prompt, prompt), row, extra);
+    const key = line("key");
+    const column = key.querySelector("input");
+    column.placeholder = columnOf(question.prompt ?? "");
+    row.append(labelled(words.kind, kind), key, must);
+    box.append(head, deeds, labelled(words.prompt, prompt), row, extra, said);
     return box;
+  }
+
+  // What the server would refuse, in the labels' words.
+  function problems(question) {
+    const reasons = [];
+    if (!(question.prompt ?? "").trim()) reasons.push(words.missing.replace("{label}", words.prompt));
+    if (question.kind === "choice" && (question.options ?? []).length < 2) reasons.push(words.two_options);
+    if (new Set(question.options ?? []).size < (question.options ?? []).length) reasons.push(words.twice);
+    if (question.least !== undefined && question.most !== undefined && question.least > question.most) reasons.push(words.limits);
+    const points = question.points ?? 7;
+    if (question.kind === "scale" && !(Number.isInteger(points) && points >= 2 && points <= 11)) reasons.push(words.scale_points);
+    if (question.key && !/^[a-z][a-z0-9_]{0,39}$/.test(question.key)) reasons.push(words.column);
+    if (question.key && questions.filter(({ key }) => key === question.key).length > 1) reasons.push(words.column_twice);
+    return reasons;
+  }
+
+  // As the server makes it of a question that has no name of its own (surveys.questions.key_from).
+  function columnOf(prompt) {
+    const plain = prompt.normalize("NFKD").replace(/[^\x00-\x7f]/g, "").toLowerCase().replace(/[^a-z0-9\s_-]/g, "");
+    const found = plain.match(/[a-z0-9]+/g) ?? [];
+    while (found.length && !/^[a-z]/.test(found[0])) found.shift();
+    let name = "";
+    for (const word of found) {
+      if (name && name.length + 1 + word.length > 30) break;
+      name = name ? `${name}_${word}` : word.slice(0, 30);
+    }
+    return name || "question";
   }
 
   // Which options end the study, a tick for each; only where the page says that answers may.

@@ -16,6 +16,7 @@ from api.tests.test_access import OPERATIONS, SCHEMA, assert_declared
 from audit.models import Record
 from exports.tests import building
 from matches.models import Seat
+from opponents.agents import named
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -33,7 +34,7 @@ RESULT = SCHEMA["paths"]["/api/v1/results/{token}"]["get"]
 @pytest.fixture
 def study(db):
     OtreeServer.objects.create(study="splitting", addresses="https://otree.example/lab/\nhttps://other.example")
-    return building.new_study(entry="otree", roles=["alice", "bob"], agent="script:fair")
+    return building.new_study(entry="otree", roles=["alice", "bob"], agents=named("script:fair"))
 
 
 def signed(*, key: str | None = None, audience: str = otree.PLAY, lifetime: float = 60, **claims) -> str:
@@ -318,7 +319,7 @@ def test_what_is_no_address_is_refused(client, admin_user):
         *("https://a:99999", "https://a:b"),
     ):
         assert not added(address), address
-    assert added("https://a:8001/lab http://[::1]:8001")
+    assert added("https://otree.example:8001/lab http://127.0.0.1:8001")
 
 
 def test_the_address_of_the_way_back_is_one_of_the_studys(study):

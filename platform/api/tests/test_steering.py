@@ -131,6 +131,12 @@ def test_a_study_that_was_never_launched_has_nothing_to_export(maker):
     assert refused.status_code == 409 and not Dataset.objects.exists()
 
 
+def test_excluded_people_are_in_a_dataset_that_is_asked_for_with_them(study, exporter):
+    asked = post("/studies/splitting/datasets", exporter, data='{"excluded": true}')
+    assert asked.status_code == 202 and asked.json()["excluded"]
+    assert Dataset.objects.get().excluded
+
+
 def test_an_unknown_format_is_refused(study, exporter):
     refused = post("/studies/splitting/datasets", exporter, data='{"formats": ["xlsx"]}')
     assert refused.status_code == 422 and "csv" in refused.json()["reason"]

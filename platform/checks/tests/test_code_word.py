@@ -41,11 +41,52 @@ def test_the_word_stands_inside_the_running_text_of_every_games_instructions(gam
         assert not paragraph.startswith("<p>To show that")
 
 
-@pytest.mark.parametrize("typed", ["zebra", "ZEBRA", " zebra ", "“zebra”", "zebra."])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "zebra",
+        "ZEBRA",
+        " zebra ",
+        "“zebra”",
+        "zebra.",
+        "the word is zebra",
+        "Remember: “Zebra”!",
+        "zebras",
+        "zebr",
+        "zebrq",
+        "zerba",
+        "z e b r a",
+        "zebra zebra",
+    ],
+)
 def test_the_word_counts_however_it_is_written(typed):
     assert code_word.matches(typed, "zebra")
 
 
-@pytest.mark.parametrize("typed", ["", "zebras", "horse", "zebra zebra", "."])
+@pytest.mark.parametrize("typed", ["", "horse", ".", "zeb", "zxbrq", "one two three " * 5 + "zebra"])
 def test_another_word_does_not(typed):
     assert not code_word.matches(typed, "zebra")
+
+
+def test_another_persons_word_is_another_word_though_one_letter_away():
+    assert not code_word.matches("paddle", "saddle")
+
+
+def test_the_sentence_interrupts_no_list():
+    parts = ["Rules.", "There are two answers:", "- yes", "- no", "It goes like this:", "1. You ask.", "2. They say."]
+    text = "\n\n".join([*parts, "That is all."])
+    hidden = code_word.hide(text, "zebra").split("\n\n")
+    (where,) = (i for i, part in enumerate(hidden) if "zebra" in part)
+    assert hidden[where].startswith(("Rules.", "That is all."))
+
+
+@pytest.mark.parametrize("game", registry.keys())
+def test_the_sentence_leads_to_no_list_in_any_games_instructions(game):
+    from games.play import configure
+
+    configured = configure(registry.get(game), {})
+    for role in configured.people():
+        parts = code_word.hide(configured.instructions(role), "zebra").split("\n\n")
+        (where,) = (i for i, part in enumerate(parts) if "**zebra**" in part)
+        following = parts[where + 1].lstrip() if where + 1 < len(parts) else ""
+        assert not following.startswith(("- ", "* ", "1.", "|"))

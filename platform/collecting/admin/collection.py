@@ -25,13 +25,17 @@ from collecting.models import Collection, Item
 from collecting.planning import content_of, make_collection
 from collecting.previewing import subject_of
 from collecting.progress import progress
-from games import registry
+from collecting.stages import results_of
+from games import grids, registry
 from games.interface import Game
-from rights.admin import MembersPage
+from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies.admin import preview
+from studies.admin.entry_fields import entries_shown
 from studies.previewing import Subject
 
+MOST_ANALYSED = 5000
+"""Finished matches that a collection's page of results looks at."""
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 
@@ -41,7 +45,9 @@ class CollectionAdmin(MembersPage):
     list_filter = ["status", "game", "source"]
     search_fields = ["title", "slug"]
     prepopulated_fields = {"slug": ["title"]}
-    conditional_fields = forms.SHOWN_WHERE
+    conditional_fields = {
+        name: where for key in registry.keys() for name, where in forms.shown_where(registry.get(key)).items()
+    }
     change_form_outer_before_template = "admin/collecting/collection/add_before.html"
     change_form_after_template = "admin/collecting/collection/size.html"
     list_fullwidth = True
@@ -137,7 +143,8 @@ class CollectionAdmin(MembersPage):
         form = self.get_form(request)(request.POST)
         form.is_valid()
         of = form.size
-        return JsonResponse({"size": size(of.configurations, of.pairs, of.repetitions, of.matches) if of else ""})
+        says = size(of.configurations, of.lineups, of.repetitions, of.matches) if of else ""
+        return JsonResponse({"size": says, "entries": entries_shown(form)})
 
     # ---- its page ------------------------------------------------------------------------------------
 
@@ -158,6 +165,8 @@ class CollectionAdmin(MembersPage):
             "deeds": deeds(collection, standing) if may_change else set(),
             "may_change": may_change,
             "plan": plan_of(collection),
+            "analysed": grids.analyses(collection.game) is not None,
+            "judged": grids.has(collection.game, "justifications"),
             **_live(collection, standing),
         }
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)
@@ -177,6 +186,26 @@ class CollectionAdmin(MembersPage):
         response["Content-Disposition"] = f'attachment; filename="{collection.slug}-content.json"'
         return response
 
+    def results(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What the game's own analyses find in the matches that are finished."""
+        collection = self.seen(request, object_id)
+        analyses = grids.analyses(collection.game)
+        if analyses is None:
+            raise Http404
+        found, _sources = results_of(collection, MOST_ANALYSED)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "original": collection,
+            **trail(collection, here=_("Results")),
+            "title": _("Results of {collection}").format(collection=collection.title),
+            "collection": collection,
+            "blocks": analyses.results(registry.get(collection.game), found),
+            "analysed": len(found),
+            "cut": len(found) == MOST_ANALYSED,
+        }
+        return TemplateResponse(request, "admin/collecting/collection/results.html", context)
+
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """What models are sent in this collection, or (POST) in one as it is typed; nothing is saved."""
         if not object_id:
@@ -186,13 +215,12 @@ class CollectionAdmin(MembersPage):
         collection = self.seen(request, object_id)
         if collection.source != Collection.Source.PLAYED:
             raise Http404
-        back = reverse("admin:collecting_collection_change", args=[object_id])
-        return self._preview(request, collection.title, lambda: subject_of(collection.content), back)
+        return self._preview(request, collection.title, lambda: subject_of(collection.content), collection)
 
     def _preview(
-        self, request: HttpRequest, title: str, subject: Callable[[], Subject], back: str = ""
+        self, request: HttpRequest, title: str, subject: Callable[[], Subject], of: Collection | None = None
     ) -> HttpResponse:
-        return preview.page(request, site=self.admin_site, opts=self.opts, title=title, subject=subject, back=back)
+        return preview.page(request, site=self.admin_site, opts=self.opts, title=title, subject=subject, of=of)
 
     def _typed(self, request: HttpRequest) -> dict[str, Any]:
         """The content of the collection that the form would make.
@@ -220,6 +248,7 @@ class CollectionAdmin(MembersPage):
             "<path:object_id>/progress/": ("progress", require_GET(self.progress)),
             "add/prompts/": ("add_prompts", require_POST(self.prompts)),
             "<path:object_id>/prompts/": ("prompts", require_GET(self.prompts)),
+            "<path:object_id>/results/": ("results", require_GET(self.results)),
             "<path:object_id>/content.json": ("content", require_GET(self.content)),
         }
         own = [

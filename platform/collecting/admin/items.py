@@ -15,20 +15,16 @@ from unfold.decorators import display
 from collecting.admin.standing import ITEM_COLOURS, dollars
 from collecting.models import Collection, Item
 from participants.admin import ReadOnlyAdmin
+from rights.admin import ByKey
 from rights.parts import visible
 
 
-class OfCollection(admin.SimpleListFilter):
+class OfCollection(ByKey):
     title = _("collection")
-    parameter_name = "collection"
+    parameter_name = lookup = "collection"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
         return list(visible(request.user, Collection.objects.order_by("title")).values_list("pk", "title"))
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Item]) -> QuerySet[Item]:
-        if self.value() is None or not str(self.value()).isdigit():
-            return queryset
-        return queryset.filter(collection=self.value())
 
 
 @admin.register(Item)

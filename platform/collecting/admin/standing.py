@@ -14,24 +14,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from collecting import planning
+from collecting.formats import agents_in, current
+from collecting.lineup_rules import RULES
 from collecting.models import Collection, Item
-from collecting.planning import settings_in
 from collecting.progress import Progress, duration, failures, progress
+from collecting.ratings import ratings_of
 from games import registry
 from games.errors import UnknownGame
+from games.ratings import Rating
 from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import Price, PriceList
 from llm_agents.strategies import Prompts
-from matches.agent_settings import AgentSettings
 from matches.forms import fields_of
 from matches.models import Match, Seat
+from opponents.agent_settings import AgentSettings
+from opponents.agents import Agent
 from opponents.spending import cap_of_today
 
 Status = Collection.Status
 COLOURS = {"ready": "info", "running": "primary", "paused": "warning", "over_budget": "danger", "done": "success"}
 ITEM_COLOURS = {"waiting": "info", "playing": "primary", "finished": "success", "failed": "danger"}
 LATEST = 20
+WATCHED = 5
 VALUES_SHOWN = 12
 MOST_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
 """Configurations and characters of content up to which the page itself shows it; the file holds all of it."""
@@ -48,6 +53,8 @@ class Standing:
         driven: somebody plays it at this moment.
         problems: why matches failed, as [(reason, how many)].
         latest: those that ended last.
+        playing: some of those that are under way, the newest first.
+        ratings: of the agents, where their game rates them; not while matches are played.
         cap_of_today: that today's calls have reached the installation's cap; empty where that stops nothing here.
     """
 
@@ -55,7 +62,9 @@ class Standing:
     driven: bool
     problems: list[tuple[str, int]]
     latest: list[Item]
+    playing: list[Item]
     cap_of_today: str = ""
+    ratings: Sequence[Rating] = ()
 
     @property
     def running(self) -> bool:
@@ -150,6 +159,7 @@ def standing_of(collection: Collection) -> Standing:
     """How the collection stands now."""
     seats = Prefetch("match__seats", Seat.objects.order_by("pk"))
     matches = Prefetch("match", Match.objects.only("uid", "status", "payoffs"))
+    playing = collection.items.filter(status=Item.Status.PLAYING, match__isnull=False).order_by("-number")
     ended = collection.items.filter(ended_at__isnull=False, match__isnull=False).order_by("-ended_at")
     return Standing(
         now=progress(collection),
@@ -157,6 +167,8 @@ def standing_of(collection: Collection) -> Standing:
         problems=failures(collection),
         cap_of_today=_cap_of_today(collection),
         latest=list(ended.prefetch_related(matches, seats)[:LATEST]),
+        playing=list(playing.prefetch_related(matches, seats)[:WATCHED]),
+        ratings=() if collection.status == Status.RUNNING else ratings_of(collection),
     )
 
 
@@ -255,26 +267,29 @@ def as_text(content: Mapping[str, Any]) -> str:
 
 
 def _size(collection: Collection) -> str:
-    """ "384 configurations × 4 pairs of agents × 3 repetitions = 4,608 matches"; the matches alone where imported."""
+    """ "384 configurations × 4 line-ups × 3 repetitions = 4,608 matches"; the matches alone where imported."""
     content = collection.content
     matches = ngettext("{number} match", "{number} matches", collection.planned).format(
         number=f"{collection.planned:,}"
     )
     if collection.source != Collection.Source.PLAYED:
         return matches
-    return size(len(content["configurations"]), len(content["assignments"]), content["repetitions"], collection.planned)
+    now = current(content)
+    treatments, lineups = len(now["configurations"]) // now["cycle"], planning.lineups_of(collection)
+    return size(treatments, lineups, now["repetitions"], collection.planned)
 
 
-def size(configurations: int, pairs: int, repetitions: int, matches: int) -> str:
-    """How many matches there are, and why."""
+def size(configurations: int, lineups: int, repetitions: int, matches: int) -> str:
+    """How many matches there are, and why; the product alone where seats do not differ between configurations."""
     factors = [
         ngettext("{number} configuration", "{number} configurations", configurations).format(
             number=f"{configurations:,}"
         ),
-        ngettext("{number} pair of agents", "{number} pairs of agents", pairs).format(number=f"{pairs:,}"),
+        ngettext("{number} line-up", "{number} line-ups", lineups).format(number=f"{lineups:,}"),
         ngettext("{number} repetition", "{number} repetitions", repetitions).format(number=f"{repetitions:,}"),
     ]
-    return f"{' × '.join(factors)} = {_matches(matches)}"
+    adds_up = configurations * lineups * repetitions == matches
+    return f"{' × '.join(factors)} = {_matches(matches)}" if adds_up else _matches(matches)
 
 
 def _matches(number: int) -> str:
@@ -322,11 +337,16 @@ def _value(text: str) -> str:
 
 def _agents(collection: Collection) -> list[tuple[str, Price | None]]:
     """Who plays, each with the price of its calls; scripted players have none."""
-    named = (agent for seats in collection.content.get("assignments", []) for agent in seats.values())
+    agents = agents_in(collection.content)
     if collection.source != Collection.Source.PLAYED:
-        return [(agent, None) for agent in dict.fromkeys(named)]
+        return []
     prices = planning.prices(collection)
-    return [(agent, _price(prices, agent)) for agent in dict.fromkeys(named)]
+    return [(_called(label, agent), _price(prices, agent.spec)) for label, agent in agents.items()]
+
+
+def _called(label: str, agent: Agent) -> str:
+    """An agent's label, with what it names where that is something else."""
+    return label if label == agent.spec else f"{label} ({agent.spec})"
 
 
 def _price(prices: PriceList, agent: str) -> Price | None:
@@ -347,10 +367,32 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
         facts += [
             (_("Matches at once"), f"{collection.concurrency:,}"),
             (_("Seed"), str(collection.seed)),
-            *_asking(settings_in(content)),
-            (_("Scripted players wait"), f"{content['delay']:g} s"),
+            *_playing(current(content)),
         ]
     facts.append((_("Rules version"), str(content.get("rules_version", "–"))))
+    return facts
+
+
+def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Line-ups and luck, and how agents are asked: once where all are asked alike."""
+    facts = [(_("Line-ups"), RULES.get(content["lineups"].get("rule", "product"), ""))]
+    if content["lineups"].get("rotate"):
+        facts.append((_("Seats"), _("move on with each repetition")))
+    if content["environment"]:
+        facts.append((_("Environment"), content["environment"]))
+    same_luck = content["seeds"] == "instance"
+    facts.append(
+        (_("Luck"), _("the same for all line-ups of a configuration") if same_luck else _("its own in every match"))
+    )
+    agents = agents_in(content)
+    asked = {label: _asking(agent.settings) for label, agent in agents.items() if not agent.scripted}
+    if len({str(one) for one in asked.values()}) > 1:
+        facts += [(f"{label}: {title}", value) for label, how in asked.items() for title, value in how]
+    else:
+        facts += next(iter(asked.values()), [])
+    delays = sorted({agent.delay for agent in agents.values() if agent.scripted})
+    if delays:
+        facts.append((_("Scripted players wait"), ", ".join(f"{delay:g} s" for delay in delays)))
     return facts
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -13,13 +13,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from collecting import driver, services
+from collecting import driver, leases, services
 from collecting.admin.standing import percent
 from collecting.models import Collection, Driver, Item
 from collecting.planning import Plan, make_collection
 from collecting.progress import progress
-from games import registry
+from games import registry, strategies
 from games.grids import table
+from llm_agents import endpoints
 from matches.models import Match
 from rights.members import give
 from rights.roles import Role
@@ -54,7 +55,7 @@ def add(client: Client, *, to: str = "bargaining", **changes):
         "title": "Scripts",
         "slug": "scripts",
         "way": "grid",
-        "grid": '{"rounds": [2, 4]}',
+        "several_rounds": "2, 4",
         "agents": "script:fair",
     }
     address = f"{ADD}?game={to}"
@@ -79,7 +80,10 @@ def a_collection(**changes) -> Collection:
         "repetitions": 3,
         "seed": 3,
     }
-    return make_collection(Plan(**{**plan, **changes}))
+    collection = make_collection(Plan(**{**plan, **changes}))
+    rows = leases.claim(collection, "nobody", collection.planned)
+    leases.give_back([row.pk for row in rows], "nobody")
+    return collection
 
 
 def standing_at(status: str, *, failed: int = 0, **changes) -> Collection:
@@ -101,16 +105,16 @@ def test_a_collection_is_made_from_a_published_table(client, boss):
     collection = Collection.objects.get()
     assert response.status_code == 302 and response["Location"] == page_of(collection)
     assert collection.content["configurations"] == table("bargaining", "glee")
-    assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 384 * 4 * 2)
+    assert (collection.planned, collection.items.count()) == (384 * 4 * 2, 0), "rows are made as they are begun"
     assert (collection.status, collection.seed, collection.created_by) == (Status.READY, 7, boss)
     assert (
-        "384 configurations × 4 pairs of agents × 2 repetitions = 3,072 matches"
+        "384 configurations × 4 line-ups × 2 repetitions = 3,072 matches"
         in client.get(page_of(collection)).content.decode()
     )
 
 
 def test_a_collection_is_made_from_a_grid(client, boss):
-    add(client, grid='{"delta_alice": [0.8, 0.9], "rounds": [1, null]}')
+    add(client, several_delta_alice="0.8, 0.9", several_rounds="1, none")
     configurations = Collection.objects.get().content["configurations"]
     assert [(one["delta_alice"], one["rounds"]) for one in configurations] == [
         (0.8, 1),
@@ -141,11 +145,13 @@ def test_everything_that_was_typed_is_in_the_plan(client, boss):
     )
     collection = Collection.objects.get()
     content = collection.content
-    assert len(content["assignments"]) == 2, "no agent plays against itself"
+    assert collection.planned == 2 * 2, "no agent plays against itself"
     assert (collection.concurrency, collection.budget) == (20, Decimal("12.50"))
-    assert content["prices"] == {"openai:my-model": {"input": "0.15", "output": "0.6"}}
-    asking = content["settings"]
-    assert (content["delay"], asking["tries_after_first"], asking["call_seconds"]) == (0.5, 1, 30)
+    price = content["prices"]["openai:my-model"]
+    assert (price["input"], price["output"]) == ("0.15", "0.6")
+    agents = content["agents"]
+    asking = agents["openai:my-model"]["settings"]
+    assert (agents["script:fair"]["delay"], asking["tries_after_first"], asking["call_seconds"]) == (0.5, 1, 30)
     assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
 
 
@@ -156,6 +162,20 @@ def test_instructions_left_as_they_are_stay_the_games_own(client, boss):
     assert content["texts"]["instructions"] == registry.get("bargaining").instruction_template()
 
 
+def test_strategies_are_a_menu_of_those_the_game_has(client, boss):
+    page = client.get(reverse("admin:collecting_collection_add"), {"game": "item_auction"}).content.decode()
+    for name in ("tools", "plan_bid_believe"):
+        assert f'<option value="{name}">{strategies.of(registry.get("item_auction"))[name].title}</option>' in page
+
+
+def test_tools_are_refused_where_the_endpoint_takes_none_and_plain_json_is_offered(client, boss, monkeypatch):
+    monkeypatch.setattr(endpoints, "PRESETS", {"openai": replace(endpoints.PRESETS["openai"], tools=False)})
+    response = add(client, agents="openai:m", asking_strategy="tools")
+    assert "Tools in plain JSON" in response.context["adminform"].form.errors["asking_plain_tools"][0]
+    add(client, agents="openai:m", asking_strategy="tools", asking_plain_tools="on")
+    assert Collection.objects.get().content["agents"]["openai:m"]["settings"]["plain_tools"]
+
+
 def test_without_a_seed_each_collection_has_its_own_luck(client, boss):
     add(client)
     add(client, slug="other")
@@ -163,7 +183,8 @@ def test_without_a_seed_each_collection_has_its_own_luck(client, boss):
     assert one.seed != other.seed
 
 
-MANY = json.dumps({"money": list(range(1, 1001)), "rounds": list(range(1, 102))})
+HUNDREDS = ", ".join(map(str, range(1, 201)))
+MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_alice": "0.7, 0.8, 0.9"}
 
 
 @pytest.mark.parametrize(
@@ -171,17 +192,12 @@ MANY = json.dumps({"money": list(range(1, 1001)), "rounds": list(range(1, 102))}
     [
         ({"title": ""}, "title", "required"),
         ({"slug": "not a slug"}, "slug", "valid"),
-        ({"grid": '{"colour": ["red"]}'}, "grid", "no parameter “colour”"),
-        ({"grid": '{"delta_alice": [0.9, 7]}'}, "grid", "“delta_alice” cannot be 7"),
-        ({"grid": '{"rounds": 3}'}, "grid", "list of at least one value"),
-        ({"grid": '{"rounds": [3], "rounds": [4]}'}, "grid", "“rounds” is named twice"),
-        ({"grid": '{"rounds": [3}'}, "grid", "cannot be read from line 1"),
-        ({"grid": '{"money": [1e999]}'}, "grid", "no number"),
-        ({"grid": '{"money": [NaN]}'}, "grid", "no number"),
-        ({"grid": '{"money": [' + "1" * 5000 + "]}"}, "grid", "cannot be read"),
-        ({"grid": "[1, 2]"}, "grid", "must stand in braces"),
-        ({"grid": ""}, "grid", "fill this in"),
-        ({"grid": MANY}, "grid", "100000 are the most"),
+        ({"several_delta_alice": "0.9, 7"}, "several_delta_alice", "“7” is refused"),
+        ({"several_rounds": "3, 3"}, "several_rounds", "“3” is there twice"),
+        ({"several_rounds": "3, soon"}, "several_rounds", "“soon” is not a number"),
+        ({"several_money": "1e999"}, "several_money", "refused"),
+        ({"several_money": "nan"}, "several_money", "refused"),
+        (MANY, "several_money", "100000 are the most"),
         ({"way": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
         ({"way": "list", "listed": "[]"}, "listed", "A list of configurations is needed"),
         ({"way": "list", "listed": "[3]"}, "listed", "A list of configurations is needed"),
@@ -200,6 +216,8 @@ MANY = json.dumps({"money": list(range(1, 1001)), "rounds": list(range(1, 102))}
         ({"delay": "-1"}, "delay", "greater than or equal to 0"),
         ({"asking_tries_after_first": "-1"}, "asking_tries_after_first", "greater than or equal to 0"),
         ({"asking_call_seconds": "0"}, "asking_call_seconds", "greater than or equal to 1"),
+        ({"asking_strategy": "telepathy"}, "asking_strategy", "valid choice"),
+        ({"asking_left_out": "belief"}, "asking_left_out", "makes no call “belief”"),
         ({"budget": "-1"}, "budget", "greater than or equal to 0"),
         ({"agents": "openai:unheard-of", "budget": "5"}, "prices", "the price of openai:unheard-of"),
         ({"prices": '{"openai:m": {"input": -1, "output": 1}}'}, "prices", "dollars per million tokens"),
@@ -220,12 +238,12 @@ def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, bos
 
 
 def test_everything_that_is_wrong_is_said_at_once(client, boss):
-    response = add(client, title="", grid="{", agents="robot", prices="[]", budget="x")
-    assert set(response.context["adminform"].form.errors) == {"title", "grid", "agents", "prices", "budget"}
+    response = add(client, title="", several_rounds="soon", agents="robot", prices="[]", budget="x")
+    assert set(response.context["adminform"].form.errors) == {"title", "several_rounds", "agents", "prices", "budget"}
 
 
 def test_what_was_typed_in_a_way_that_was_not_chosen_does_not_matter(client, boss):
-    add(client, grid="{", listed="[", way="table", table="glee")
+    add(client, several_rounds="soon", listed="[", way="table", table="glee")
     assert Collection.objects.get().planned == 384
 
 
@@ -246,28 +264,25 @@ def test_the_game_is_chosen_first_and_its_parameters_and_players_explained(clien
         assert all(f"<code>script:{name}</code>" in page for name in game.scripts)
 
 
-def test_the_example_of_a_grid_can_be_played(client, boss):
+def test_the_example_of_a_list_can_be_played(client, boss):
     for key in registry.keys():
         form = client.get(ADD, {"game": key}).context["adminform"].form
-        for name in ("grid", "listed"):
-            (example,) = re.findall(r"<code>([\[{].*?)</code>", form.fields[name].help_text)
-            example = html.unescape(example)
-            way = "list" if name == "listed" else name
-            response = add(client, to=key, slug=f"{key}-{name}", agents="script:random", way=way, **{name: example})
-            assert response.status_code == 302
+        (example,) = re.findall(r"<code>([\[{].*?)</code>", form.fields["listed"].help_text)
+        listed = html.unescape(example)
+        response = add(client, to=key, slug=key, agents="script:random", way="list", listed=listed)
+        assert response.status_code == 302
 
 
 def test_the_size_is_said_while_typing(client, boss):
     def said(**typed) -> str:
-        given = {"way": "grid", "grid": '{"rounds": [2, 4]}', "agents": "script:fair\nscript:random", "same": "on"}
+        given = {"way": "grid", "several_rounds": "2, 4", "agents": "script:fair\nscript:random", "same": "on"}
+        given |= {"rule": "product", "seeds": "instance"}
         url = reverse("admin:collecting_collection_size")
         return client.post(f"{url}?game=bargaining", {**given, "repetitions": "5", **typed}).json()["size"]
 
-    assert said() == "2 configurations × 4 pairs of agents × 5 repetitions = 40 matches"
-    assert (
-        said(agents="script:fair", repetitions="1") == "2 configurations × 1 pair of agents × 1 repetition = 2 matches"
-    )
-    assert said(grid="{") == ""
+    assert said() == "2 configurations × 4 line-ups × 5 repetitions = 40 matches"
+    assert said(agents="script:fair", repetitions="1") == "2 configurations × 1 line-up × 1 repetition = 2 matches"
+    assert said(several_rounds="soon") == ""
     assert not Collection.objects.exists()
 
 
@@ -362,9 +377,9 @@ def test_the_page_shows_the_plan_and_cannot_change_it(client, boss):
     collection = a_collection(agents=["openai:gpt-4o-mini", "script:fair"])
     page = client.get(page_of(collection)).content.decode()
     assert collection.sha256 in page
-    assert "2 configurations × 4 pairs of agents × 3 repetitions = 24 matches" in page
+    assert "2 configurations × 4 line-ups × 3 repetitions = 24 matches" in page
     assert "Every combination of these values." in page
-    for shown in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;assignments&quot;"):
+    for shown in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;lineups&quot;"):
         assert shown in page
     before = Collection.objects.values().get()
     client.post(page_of(collection), {"title": "Other", "slug": "other", "budget": "9"})
@@ -452,9 +467,7 @@ def test_an_imported_collection_is_only_looked_at(client, boss):
 
 def test_its_matches_are_listed_with_their_transcripts(client, boss):
     collection = standing_at(Status.DONE, failed=2)
-    other = make_collection(
-        Plan(title="Other", slug="other", game="bargaining", configurations=[{}], agents=["script:fair"])
-    )
+    other = a_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
     found = client.get(
         reverse("admin:collecting_item_changelist"), {"collection": collection.pk, "status__exact": "failed"}
     )
@@ -548,3 +561,17 @@ def test_strangers_are_sent_to_the_login(client):
     for response in (client.get(page_of(collection)), client.post(deed(collection, "start"))):
         assert response.status_code == 302 and "/admin/login/" in response["Location"]
     assert Collection.objects.get().status == Status.READY
+
+
+@pytest.mark.django_db(transaction=True)
+def test_results_are_shown_where_the_game_has_analyses(client, boss):
+    agents = ["script:always_cooperate", "script:always_defect"]
+    plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
+    collection = make_collection(Plan(title="Dilemma", slug="dilemma", **plan))
+    assert "No match is finished yet" in client.get(deed(collection, "results")).content.decode()
+    services.start(collection)
+    driver.drive(collection, slot=0)
+    assert deed(collection, "results") in client.get(page_of(collection)).content.decode()
+    page = client.get(deed(collection, "results")).content.decode()
+    assert "Deviation rating" in page and "Replicator dynamics: prisoners dilemma" in page
+    assert client.get(deed(a_collection(), "results")).status_code == 404

@@ -21,9 +21,9 @@ from collecting.planning import Plan, make_collection, wanted
 from collecting.progress import failures, progress
 from games.play import start, submit
 from llm_agents.twins.server import Failure, Hang, OpenAITwin
-from matches.agent_settings import AgentSettings
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
+from opponents.agent_settings import AgentSettings
 from opponents.models import Call
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -252,6 +252,8 @@ def test_a_driver_thought_dead_that_comes_back_changes_nothing():
 
 def test_an_item_that_kills_its_workers_fails_and_the_rest_goes_on():
     collection = running(agents=["script:fair"], repetitions=2)
+    [first] = leases.claim(collection, "somebody", 1)
+    leases.give_back([first.pk], "somebody")
     Item.objects.filter(number=1).update(attempts=leases.MOST_ATTEMPTS)
     drive(collection)
     states = list(collection.items.order_by("number").values_list("status", flat=True))

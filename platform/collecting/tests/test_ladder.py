@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import uuid
@@ -13,15 +14,18 @@ from django.core.management import CommandError, call_command
 from collecting import driver, services
 from collecting.admin.standing import standing_of
 from collecting.errors import BadPlan, WrongMoment
+from collecting.formats import agents_in
 from collecting.models import Collection, Item
-from collecting.planning import Plan, make_collection, models_of, settings_in
+from collecting.planning import Plan, make_collection, models_of
 from collecting.previewing import subject_of
+from exports.dataset import export
 from games import registry
+from games.lineups import Lineups
 from games.tests.toys import Guessing
 from llm_agents import breaker
 from llm_agents.twins.server import AnthropicTwin, BothTwin, Failure, OpenAITwin
-from matches.agent_settings import AgentSettings
 from matches.models import Event, Match
+from opponents.agent_settings import AgentSettings
 from opponents.models import Call
 from studies.previewing import Wish, preview
 
@@ -50,6 +54,10 @@ def planned(**changes) -> Collection:
         "seed": 3,
     }
     return make_collection(Plan(**{**plan, **changes}))
+
+
+def settings_in(collection: Collection, label: str = "openai:m") -> AgentSettings:
+    return agents_in(collection.content)[label].settings
 
 
 def use(monkeypatch, *twins) -> None:
@@ -113,7 +121,7 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
         max_tokens=99,
     )
     collection = planned(agents=[agent], settings=settings, instructions="Rules for {{ you }}.")
-    assert collection.content["settings"]["prompt_question"] == "{{ news }}\n{{ question }}"
+    assert settings_in(collection, agent).prompt_question == "{{ news }}\n{{ question }}"
     assert collection.sha256 != planned(slug="other", agents=[agent], instructions="Rules for {{ you }}.").sha256
     with BothTwin(legal) as twin:
         use(monkeypatch, twin)
@@ -163,10 +171,12 @@ def test_a_paid_answer_counts_although_another_player_of_the_same_turn_fails(mon
 
 def test_a_collection_from_before_there_were_settings_goes_on_as_it_was_planned(monkeypatch):
     collection = planned()
-    older = {key: value for key, value in collection.content.items() if key != "settings"}
-    Collection.objects.update(content={**older, "tries_after_first": 1, "call_seconds": 30})
+    since = ("format", "environment", "cycle", "roles", "agents", "lineups", "seeds", "stages")
+    older = {key: value for key, value in collection.content.items() if key not in since}
+    asked = {"assignments": [{"alice": "openai:m", "bob": "openai:m"}], "delay": 0, "tries_after_first": 1}
+    Collection.objects.update(content={**older, **asked, "call_seconds": 30})
     collection.refresh_from_db()
-    settings = settings_in(collection.content)
+    settings = settings_in(collection)
     assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)
     with OpenAITwin(legal) as twin:
         use(monkeypatch, twin)
@@ -187,9 +197,9 @@ def test_the_command_takes_the_settings_as_json_or_from_a_file(tmp_path, from_fi
         (tmp_path / "asking.json").write_text(written)
         written = str(tmp_path / "asking.json")
     collect("--asking", written)
-    kept = Collection.objects.get().content["settings"]
-    assert {name: kept[name] for name in asking} == asking
-    assert kept["limit_seconds"] == 1800
+    kept = settings_in(Collection.objects.get(), "script:fair")
+    assert {name: kept.model_dump(mode="json")[name] for name in asking} == asking
+    assert kept.limit_seconds == 1800
 
 
 @pytest.mark.parametrize(
@@ -261,3 +271,39 @@ def test_scripted_players_play_on_whatever_models_have_cost(settings):
     assert models_of(collection.content) == []
     assert drive(collection).status == Status.DONE
     assert standing_of(collection).notice == ""
+
+
+# ---- scripts whose moves are data ------------------------------------------------------------------------------
+
+CONTEST = {
+    "game": "beauty_contest",
+    "configurations": [{"players": 2, "runs": 2}],
+    "agents": ["openai:m", "script:rational"],
+    "lineups": Lineups(rule="each", agents=("openai:m",), fixed={"p2": "script:rational"}),
+    "settings": AgentSettings(tries_after_first=0, retries=0, script="no_answer", script_counts=True),
+}
+"""A model among rational scripts, asked as in Economics Arena."""
+
+
+def test_an_unusable_answer_is_a_foul_and_the_match_is_data(monkeypatch, tmp_path):
+    answers = iter(["I would rather not.", '{"answer": 20}'])
+    with OpenAITwin(lambda request: next(answers)) as twin:
+        use(monkeypatch, twin)
+        collection = drive(planned(**CONTEST))
+    match = Match.objects.get()
+    assert (collection.status, match.metrics["p1_fouls"], match.metrics["runs_played"]) == (Status.DONE, 1, 2)
+    assert sorted(movers(), key=str) == [None, None, None, "script:no_answer"]
+    assert len(twin.requests) == 2, "each run is asked once"
+    folder = tmp_path / "dataset"
+    export(collection, folder)
+    with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == 1
+
+
+def test_an_endpoint_that_is_away_is_no_foul(monkeypatch):
+    with OpenAITwin([Failure(500)]) as twin:
+        use(monkeypatch, twin)
+        drive(planned(**CONTEST))
+    item = Item.objects.get()
+    assert (item.status, item.match.metrics) == (Item.Status.FAILED, None)
+    assert "script:no_answer" not in movers()

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from decimal import Decimal
+from random import Random
 
 import pytest
 
 from collecting.errors import BadPlan
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection, wanted
+from collecting.presets import load
 from games.grids import table
+from games.lineups import Lineups
+from games.seats import numbered
+from opponents.agents import Agent
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +38,7 @@ def plan(**changes) -> Plan:
 
 def test_every_configuration_is_played_by_every_ordered_pair_as_often_as_asked():
     collection = make_collection(plan())
-    assert collection.planned == collection.items.count() == 2 * 4 * 3
+    assert collection.planned == 2 * 4 * 3
     played = Counter()
     for number in range(1, collection.planned + 1):
         one = wanted(collection, number)
@@ -75,7 +81,12 @@ def test_the_content_is_complete_and_hashed():
         ({"configurations": []}, "no configuration"),
         ({"configurations": [{}, {"colour": 1}]}, "Configuration 2: .*colour"),
         ({"agents": []}, "Agents are needed"),
-        ({"agents": ["script:fair", "script:fair"]}, "each named once"),
+        ({"agents": ["script:fair", "script:fair"]}, "each is named once"),
+        ({"configurations": [{}, {}]}, "Configuration 2 is the same as 1"),
+        ({"cycle": 3}, "cannot be taken in turn by 3"),
+        ({"stages": 2}, "makes no configurations from earlier results"),
+        ({"lineups": Lineups(rule="subsets", agents=("script:fair",))}, "2 different ones are needed"),
+        ({"lineups": Lineups(agents=("script:fair",), fixed={"carol": "script:fair"})}, "no seat “carol”"),
         ({"agents": ["script:nobody"]}, "no scripted player “nobody”"),
         ({"agents": ["robot"]}, "is no agent"),
         ({"agents": ["script:fair"], "same": False}, "nothing to play"),
@@ -104,3 +115,119 @@ def test_a_short_name_is_taken_once():
     make_collection(plan())
     with pytest.raises(BadPlan, match="slug"):
         make_collection(plan())
+
+
+# ---- computed, not stored ----------------------------------------------------------------------------
+
+
+def test_a_plan_of_a_hundred_thousand_matches_is_small_and_has_no_rows():
+    collection = make_collection(
+        plan(configurations=[{"rounds": rounds} for rounds in range(1, 101)], repetitions=250, agents=FOUR[:2])
+    )
+    assert collection.planned == 100_000 and not collection.items.exists()
+    assert len(json.dumps(collection.content)) < 100_000
+    last = wanted(collection, 100_000)
+    assert (last.repetition, last.config["rounds"], last.players["alice"].agent) == (250, 100, FOUR[1])
+
+
+FOUR = ("script:fair", "script:haggler", "script:random", "script:equilibrium")
+
+
+def test_different_agents_meet_the_same_instance_of_a_configuration_and_repetition():
+    collection = make_collection(plan())
+    seeds: dict[tuple[int, int], set[int]] = {}
+    for number in range(1, collection.planned + 1):
+        one = wanted(collection, number)
+        seeds.setdefault((one.configuration, one.repetition), set()).add(one.seed)
+    assert all(len(of) == 1 for of in seeds.values()), "whoever plays"
+    assert len(set.union(*seeds.values())) == len(seeds) == 2 * 3, "each instance once"
+    alone = make_collection(plan(slug="alone", configurations=[{"rounds": 4}], agents=["script:random"]))
+    assert wanted(alone, 1).seed == wanted(collection, 2).seed, "also in another collection with its seed"
+
+
+def test_seeds_by_match_differ_in_every_match():
+    collection = make_collection(plan(seeds="match"))
+    assert len({wanted(collection, number).seed for number in range(1, 25)}) == 24
+
+
+def test_configurations_may_differ_in_their_seats():
+    rule = Lineups(rule="combinations", agents=("script:random", "script:rational"))
+    collection = make_collection(
+        plan(game="beauty_contest", configurations=[{"players": 2}, {"players": 3}], lineups=rule, repetitions=2)
+    )
+    assert collection.planned == (3 + 4) * 2
+    played = [wanted(collection, number) for number in range(1, 15)]
+    assert all(tuple(one.players) == numbered(one.config["players"]) for one in played)
+    assert len({(one.config["players"], one.repetition, tuple(one.players.values())) for one in played}) == 14
+
+
+def test_repetitions_take_the_configurations_of_a_cycle_in_turn_and_agents_the_seats():
+    rule = Lineups(rule="together", agents=("script:random", "script:rational"), rotate=True)
+    limits = [{"players": 2, "upper": upper} for upper in (11, 12, 13, 101, 102, 103)]
+    collection = make_collection(
+        plan(game="beauty_contest", configurations=limits, lineups=rule, cycle=3, repetitions=3)
+    )
+    played = [wanted(collection, number) for number in range(1, collection.planned + 1)]
+    assert [one.config["upper"] for one in played] == [11, 101, 12, 102, 13, 103]
+    assert [one.players["p1"].label for one in played] == [rule.agents[r % 2] for r in (0, 0, 1, 1, 2, 2)]
+
+
+def test_one_model_may_be_asked_in_several_ways_by_label():
+    asked = {
+        "thinks": Agent(spec="openai:m", settings={"strategy": "chain_of_thought"}),
+        "plain": Agent(spec="openai:m"),
+    }
+    collection = make_collection(plan(lineups=Lineups(agents=tuple(asked)), asked=asked, configurations=[{}]))
+    player = wanted(collection, 1).players["alice"]
+    assert (player.label, player.agent, player.settings.strategy) == ("thinks", "openai:m", "chain_of_thought")
+
+
+# ---- as it was before ----------------------------------------------------------------------------------
+
+
+def _before(seed: int, content: dict, number: int):
+    """The match of a number as collections had it while they listed their line-ups."""
+    rest, configuration = divmod(number - 1, len(content["configurations"]))
+    agents = content["assignments"][rest % len(content["assignments"])]
+    return content["configurations"][configuration], agents, Random(f"{seed}/{number}").getrandbits(48)
+
+
+@pytest.mark.parametrize("settings", ["settings", "none"])
+def test_collections_that_listed_their_line_ups_still_mean_the_same_matches(settings):
+    agents = ("script:fair", "openai:m")
+    content = {
+        "game": "bargaining",
+        "rules_version": 1,
+        "configurations": table("bargaining", "glee")[:5],
+        "assignments": [{"alice": one, "bob": other} for one in agents for other in agents],
+        "repetitions": 2,
+        "texts": {"instructions": ""},
+        "edited": False,
+        "delay": 0.5,
+        **({"settings": {"tries_after_first": 1}} if settings == "settings" else {}),
+        **({"tries_after_first": 1, "call_seconds": 30} if settings == "none" else {}),
+        "prices": {},
+    }
+    old = Collection.objects.create(
+        title="Old", slug="old", game="bargaining", content=content, sha256="0" * 64, planned=40, begun=40, seed=9
+    )
+    for number in range(1, 41):
+        one = wanted(old, number)
+        players = {role: player.agent for role, player in one.players.items()}
+        assert (one.config, players, one.seed) == _before(9, content, number)
+        assert {player.delay for player in one.players.values()} <= {0, 0.5}
+        assert all(player.settings.tries_after_first == 1 for player in one.players.values())
+
+
+def test_glees_published_collections_play_what_they_played():
+    [made, *_others] = load("glee-llm", agents=["openai:m", "script:random"], seed=5)
+    listed = {
+        "configurations": table("bargaining", "glee"),
+        "assignments": [
+            {"alice": one, "bob": other} for one in made.content["agents"] for other in made.content["agents"]
+        ],
+    }
+    for number in (1, 2, 384, 385, 1000, made.planned):
+        one = wanted(made, number)
+        players = {role: player.agent for role, player in one.players.items()}
+        assert (one.config, players, one.seed) == _before(5, listed, number)

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from collecting import services
 from collecting.errors import BadPlan
 from collecting.models import Collection
-from collecting.presets import load
+from collecting.presets import load, with_people
 from studies.design import cells_wanted
 from studies.freezing import launch
 from studies.models import Cell, Study
@@ -46,6 +46,31 @@ def test_glee_human_launches_with_the_published_cells_and_pay(game):
 def _stake(version, cell) -> float:
     config = version.content["configurations"][cell.configuration]
     return next(config[key] for key in ("money", "scale", "price") if key in config)
+
+
+@pytest.mark.parametrize("name", with_people())
+def test_ready_studies_with_people_can_be_launched(name):
+    """People where the preset seats them, the agent everywhere else."""
+    _game, preset = with_people()[name]
+    for study, table in zip(load(name, agents=["script:random"]), preset.tables.values(), strict=True):
+        for cell in Cell.objects.filter(version=launch(study)):
+            people = list(table.values()).count("person")
+            assert list(cell.seats.values()).count("person") == (
+                len(cell.seats) if table.get("*") == "person" else people
+            )
+            assert set(cell.seats.values()) <= {"person", "script:random"}
+        assert 2 * study.base == study.cap
+
+
+def test_the_auction_with_a_person_has_two_models_and_three_orders():
+    (study,) = load("aucarena-human", agents=["openai:a", "openai:b"])
+    cells = Cell.objects.filter(version=launch(study))
+    orders = [cell.version.content["configurations"][cell.configuration]["order"] for cell in cells]
+    assert sorted(orders) == ["ascending", "descending", "random"]
+    assert {cell.quota for cell in cells} == {4}
+    assert {tuple(cell.seats.values()) for cell in cells} == {("person", "openai:a", "openai:b")}
+    asked = study.agents["openai:b"]["settings"]
+    assert asked["strategy"] == "adaptive" and asked["temperature"] == 0
 
 
 def test_the_same_seed_draws_the_same_random_cells():

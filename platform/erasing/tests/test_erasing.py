@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from audit.models import Record
 from checks.models import Verdict
+from conftest import KIND
 from erasing import services
 from erasing.services import ERASED, NotPossible, erase
 from exports import background
@@ -43,11 +44,19 @@ ADDRESS = "I live at 5 Elm Street in Ghent"
 REPORT = "my phone number is 0470 123 456"
 QUOTE = "You live at 5 Elm Street? Nice!"
 HARMLESS = "Let us share fairly"
+TOOL = {"size": 5, "fault": None, "kind": "look"}
 TEXT_COLUMNS = {
     "messages": {"text", "characters", "words"},
     "decisions": {"move", "move_message"},
-    "llm_calls": {"messages", "answer", "problem", "error"},
-    "participants": {"check_code_word_answered", "check_quiz_answered", "repeated_messages", "repeated_answers"},
+    "llm_calls": {"messages", "answer", "problem", "error", "remarks"},
+    "tool_calls": {"name", "arguments", "result"},
+    "participants": {
+        "check_code_word_answered",
+        "check_quiz_answered",
+        "repeated_messages",
+        "repeated_answers",
+        "recruiter",
+    },
 }
 """All that may differ in a dataset before and after."""
 
@@ -74,6 +83,14 @@ def zwiebel(study: Study) -> Enrolment:
         answer=json.dumps({"message": f"So {NAME} is in Ghent", "bob_gain": 4000}),
         problem=f"“{NAME}” is no number",
         request_id="req-1",
+        remarks={"reason": f"{NAME} lives in Ghent"},
+        conversation="c1",
+        offered=["read_notes", "note"],
+        tools=[
+            {**TOOL, "name": "read_notes", "arguments": "{}", "result": ADDRESS, "size": len(ADDRESS)},
+            {**TOOL, "name": "note", "arguments": json.dumps({"note": REPORT}), "result": "Kept.", "kind": "note"},
+            {**TOOL, "name": f"write to {NAME}", "arguments": "{}", "result": "There is no tool", "fault": "unknown"},
+        ],
     )
     building.answer_quiz(person)
     people.report_problem(enrolment_id=person.pk, text=REPORT)
@@ -162,6 +179,11 @@ def test_what_a_call_cost_and_took_stays_and_what_was_said_goes():
     assert [message["content"] for message in record["messages"]] == ["These are the rules.", ERASED]
     assert (record["answer"], record["problem"], record["error"]) == (ERASED, ERASED, None)
     assert (record["model"], record["latency"], record["request_id"]) == ("m", 0.25, "req-1")
+    assert [tool["name"] for tool in record["tools"]] == ["read_notes", "note", ERASED]
+    assert {tool["arguments"] for tool in record["tools"]} | {tool["result"] for tool in record["tools"]} == {ERASED}
+    assert [(tool["kind"], tool["fault"]) for tool in record["tools"]] == [
+        ("look", None), ("note", None), ("look", "unknown"),
+    ]  # fmt: skip
 
 
 def test_the_checks_keep_their_verdicts_without_what_was_answered():
@@ -248,7 +270,7 @@ def test_every_table_about_people_says_what_words_it_keeps():
     """A new model with a foreign key to people calls `keeps_words`, or is named here as holding none."""
     without_words = {
         "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
-        "piloting.Walker", "quality.PageView", "prolific.Submission",
+        "piloting.Walker", "quality.PageView", "prolific.Submission", "lobby.Place",
     }  # fmt: skip
     removed = {"recruiters.Identity"}
     of_people = {
@@ -319,3 +341,18 @@ def test_nobody_is_erased_while_they_are_being_paid():
     with pytest.raises(services.NotPossible, match="being paid"):
         erase(enrolment=person, by=None, reason="asked")
     assert Identity.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(KIND != "sqlite", reason="PostgreSQL vacuums by itself")
+def test_erased_words_are_gone_from_the_files_of_sqlite():
+    study = building.new_study()
+    person = building.complete(study, worker="A1WORKER", messages=["unmistakable-confession " * 40])
+    database = Path(connection.settings_dict["NAME"])
+    files = [database, database.with_name(f"{database.name}-wal")]
+    written = b"".join(file.read_bytes() for file in files if file.exists())
+    assert b"unmistakable-confession" in written
+    LedgerRow.objects.update(state=LedgerRow.State.ELSEWHERE)
+    erase(enrolment=person, by=None, reason="asked")
+    left = b"".join(file.read_bytes() for file in files if file.exists())
+    assert b"unmistakable-confession" not in left

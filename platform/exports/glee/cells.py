@@ -127,7 +127,7 @@ def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
 
 def needs_mark(words: str) -> bool:
     """Whether words would be read as something else: a formula, a blank, or as marked."""
-    return words in BLANKS - {""} or words.startswith(MARK) or csvsafe.defused(words) != words
+    return words in BLANKS - {""} or words.startswith(MARK) or csvsafe.begins_a_formula(words)
 
 
 def with_mark(words: str) -> str:

@@ -10,9 +10,11 @@ from games.play import script_move
 from llm_agents.record import CallRecord
 from matches import services
 from matches.models import Match, Seat
+from opponents.agents import named
 from opponents.models import Call
 from participants import services as people
 from participants.models import Enrolment
+from participants.steps import StepRefused
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
 from studies.freezing import launch
@@ -29,7 +31,7 @@ def new_study(**fields: Any) -> Study:
         "slug": "splitting",
         "game": "bargaining",
         "roles": ["alice"],
-        "agent": "script:fair",
+        "agents": named("script:fair"),
         "entry": Study.Entry.CODES,
         "quota": 100_000,
         **fields,
@@ -64,7 +66,11 @@ def consent(person: Enrolment, *, name: str = "Robin") -> Enrolment:
 
 
 def read_instructions(person: Enrolment, *, word: str | None = None) -> Enrolment:
-    return answer(person, code_word=person.code_word if word is None else word)
+    """Type the word, or another one as often as it may be tried."""
+    try:
+        return answer(person, code_word=person.code_word if word is None else word)
+    except StepRefused:
+        return answer(person, code_word=word)
 
 
 def match_of(person: Enrolment) -> Match:

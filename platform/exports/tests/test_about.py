@@ -10,10 +10,12 @@ import pytest
 
 from exports import codebook, figure, gate
 from exports.dataset import export, reading_of, tables_for
+from exports.models import Publication
 from exports.parquet import schema_of
 from exports.tests import building
 from games import registry
 from games.play import configure
+from opponents.agents import named
 from surveys.questions import Question
 
 UNITLESS = {"number", "time"}
@@ -26,10 +28,11 @@ CHOSEN_BY_THE_GAME = ("config_", "move_")
 def test_every_column_of_every_table_is_described(game):
     study = building.new_study(
         slug=f"{game.replace('_', '-')}-study", game=game, roles=list(configure(registry.get(game), {}).roles())[:1],
-        agent=f"script:{min(registry.get(game).scripts)}",
+        agents=named(f"script:{min(registry.get(game).scripts)}"),
     )  # fmt: skip
     made = tables_for(reading_of(study))
-    own = {name for table in made.values() for name in reading_of(study).shape.metrics}
+    shape = reading_of(study).shape
+    own = {*shape.metrics, *shape.seat_metrics, *shape.records}
     seen = set()
     for table, column in codebook.entries(made.values()):
         assert len(column.meaning) > 5 and column.meaning.endswith((".", "!", "?")), (table, column.name)
@@ -109,6 +112,17 @@ def test_the_readme_lists_every_file_and_shows_how_to_load_and_check_them(tmp_pa
         assert said in text
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
     assert manifest["publication"] == {"title": "Splitting money", "authors": "", "licence": "", "citation": ""}
+
+
+@pytest.mark.django_db
+def test_what_researchers_typed_is_no_html_in_the_readme(tmp_path):
+    study = building.new_study(title="<script>alert(1)</script>")
+    building.complete(study, worker="A1WORKER")
+    Publication.objects.create(study=study, authors="<img src=x onerror=y>", citation="A & B <b>2026</b>")
+    export(study, tmp_path / "d")
+    text = (tmp_path / "d" / "README.md").read_text()
+    assert not {"<script", "<img", "<b>"} & set(re.findall(r"<\w+>?", text))
+    assert "&lt;script&gt;" in text and "A &amp; B &lt;b&gt;2026" in text
 
 
 @pytest.mark.django_db

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,11 @@ def test_every_match_is_in_it_and_verifies(tmp_path, played):
     assert manifest.flow["matches"] == {"seen": 16, "in_dataset": 16, "unverified": 0, "excluded": {}}
     matches = rows(tmp_path / "d", "matches")
     assert len(matches) == 16
-    assert {(row["purpose"], row["source"], row["cell"]) for row in matches} == {("collection", "parley", "")}
+    assert {(row["purpose"], row["source"]) for row in matches} == {("collection", "parley")}
+    cells = rows(tmp_path / "d", "cells")
+    assert "participants" not in cells[0] and {row["quota"] for row in cells} == {str(16 // len(cells))}
+    played_in = Counter(row["cell"] for row in matches)
+    assert {row["cell"]: int(row["matches_in_dataset"]) for row in cells} == played_in
     assert {(row["player_alice"], row["player_bob"]) for row in matches} == {
         (alice, bob) for alice in ("script:fair", "script:haggler") for bob in ("script:fair", "script:haggler")
     }

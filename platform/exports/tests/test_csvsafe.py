@@ -15,10 +15,26 @@ from exports.csvsafe import cell, encoded, line
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\n=1", "\t1", "\r1", "\u200b=1", "＝1", "\ufeff @x", "-"]
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t1", "\r1", "\u200b=1", "＝1", "\ufeff @x", "-"]
 )
 def test_text_that_a_spreadsheet_would_execute_is_defused(text):
     assert cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("hello;=1+1", "hello;'=1+1"),
+        ("a\t@SUM(A1)", "a\t'@SUM(A1)"),
+        ("fine\r\n +1", "fine\r\n '+1"),
+        ("\n=1", "'\n'=1"),
+        ("=1;-2", "'=1;'-2"),
+        ('{"said":"x;=1"}', '{"said":"x;\'=1"}'),
+        ("a; b", "a; b"),
+    ],
+)
+def test_what_another_separator_would_make_a_cell_is_defused_too(text, written):
+    assert cell(text) == written
 
 
 @pytest.mark.parametrize("text", ["1 = 1", "a-b", "", "'=1", "50% + 1", "(-1)", "ünï"])
@@ -33,7 +49,7 @@ def test_other_text_is_left_alone(text):
         (-0.1, "-0.1"),
         (1e-9, "1e-09"),
         (Decimal("1.50"), "1.50"),
-        (True, "true"),
+        (True, "TRUE"),
         (None, ""),
         ({"a": [1, None]}, '{"a":[1,null]}'),
         (datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2))), "2026-01-02T01:04:05.000000Z"),

@@ -30,11 +30,13 @@ from studies.models import Study
 pytestmark = pytest.mark.django_db
 
 FILES = {
-    "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "payments.csv", "excluded.csv",
+    "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "tool_calls.csv",
+    "payments.csv", "excluded.csv",
     "signals.csv", "flow.csv", "flow.json", "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
     "manifest.json", "README.md", "flow.svg",
     "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
-    "payments.parquet", "signals.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
+    "tool_calls.parquet", "payments.parquet", "signals.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
+    *(f"{name}.{end}" for name in ("seats", "rounds", "cells", "excluded_calls") for end in ("csv", "parquet")),
 }  # fmt: skip
 
 
@@ -83,7 +85,7 @@ def test_tables_and_transcripts_tell_the_same_story(finished_dataset):
     for row, line in zip(matches, transcripts(finished_dataset), strict=True):
         assert line["players"] == {"alice": "human", "bob": "script:fair"}
         assert float(row["payoffs_alice"]) == line["payoffs"]["alice"]
-        assert row["agreement"] == "true" and row["in_dataset"] == "true"
+        assert row["agreement"] == "TRUE" and row["in_dataset"] == "TRUE"
         moves = [event for event in line["events"] if event["kind"] == "move"]
         own = [decision for decision in decisions if decision["match"] == line["match"]]
         assert [json.loads(decision["move"]) for decision in own] == [move["move"] for move in moves]
@@ -118,14 +120,14 @@ def test_html_in_a_message_is_text_like_any_other(tmp_path):
 
 def test_participants_table_has_everybody_with_verdicts_and_times(finished_dataset):
     first, _second, stranger, unfinished = rows(finished_dataset, "participants")
-    assert (first["state"], first["stage"], first["in_dataset"]) == ("completed", "in_dataset", "true")
-    assert (first["check_code_word_passed"], first["check_quiz_passed"], first["reasons"]) == ("true", "true", "")
+    assert (first["state"], first["stage"], first["in_dataset"]) == ("completed", "in_dataset", "TRUE")
+    assert (first["check_code_word_passed"], first["check_quiz_passed"], first["reasons"]) == ("TRUE", "TRUE", "")
     assert float(first["seconds_consent"]) >= 0 and float(first["seconds_match"]) >= 0
     assert "check_code_word_answered" not in first
     assert (stranger["stage"], stranger["check_code_word_passed"], stranger["reason"]) == (
-        "consented", "false", "failed_code_word",
+        "consented", "FALSE", "failed_code_word",
     )  # fmt: skip
-    assert (unfinished["in_dataset"], unfinished["reason"], unfinished["ended_at"]) == ("false", "not_finished", "")
+    assert (unfinished["in_dataset"], unfinished["reason"], unfinished["ended_at"]) == ("FALSE", "not_finished", "")
     assert [row["participant"] for row in rows(finished_dataset, "excluded")] == [
         stranger["participant"], unfinished["participant"],
     ]  # fmt: skip
@@ -155,17 +157,19 @@ def test_headers_follow_from_the_study_and_not_from_its_data(tmp_path, finished_
         assert header(tmp_path / "empty", table) == header(finished_dataset, table)
     assert header(finished_dataset, "matches") == [
         "match", "game", "rules_version", "version", "cell", "cell_kind", "purpose", "source", "name", "unverified",
-        "seed", "started_at", "ended_at", "seconds",
-        "decisions", "messages", "player_alice", "participant_alice", "player_bob", "participant_bob",
+        "seed", "started_at", "ended_at", "seconds", "session", "repetition", "environment", "ended_how",
+        "decisions", "messages",
+        "player_alice", "agent_alice", "agent_alice_hash", "participant_alice",
+        "player_bob", "agent_bob", "agent_bob_hash", "participant_bob",
         *(f"config_{name}" for name in registry.get("bargaining").Config.model_fields),
         "payoffs_alice", "payoffs_bob",
         *reading_of(study).shape.metrics,
-        "in_dataset",
+        "in_dataset", "reason", "reasons",
     ]  # fmt: skip
     assert header(finished_dataset, "decisions") == [
-        "match", "move_number", "number", "role", "player", "by", "move", "move_alice_gain", "move_bob_gain",
-        "move_message",
-        "move_decision", "asked_at", "shown_at", "answered_at", "seconds",
+        "match", "move_number", "number", "role", "round", "phase", "player", "by", "move",
+        "move_alice_gain", "move_bob_gain", "move_message", "move_decision",
+        "asked_at", "shown_at", "answered_at", "seconds", "refused", "answered",
     ]  # fmt: skip
     assert header(finished_dataset, "messages") == ["match", "number", "role", "player", "text", "characters", "words"]
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from exports.dataset import export
 from exports.formats import USUAL
 from exports.models import Publication
@@ -21,6 +22,7 @@ from exports.tests import building
 from exports.tests.test_dataset import rows, transcripts
 from exports.tests.test_verify import reseal
 from exports.verify import verify
+from opponents.agents import named
 from studies.freezing import sha256_of
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +48,7 @@ def everything_in(exported: Path) -> Iterator[tuple[str, bytes]]:
 
 # Without shrinking: an example takes a second, and the first one that fails says enough.
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
@@ -122,7 +124,7 @@ def test_what_researchers_wrote_leaves_without_addresses_and_its_hash_can_be_che
         title=f"Prices, by {STRANGERS[0]}",
         consent=f"Questions? Write to {strangers}.",
         debriefing=f"Ask {strangers}.",
-        asking={"persona": f"You are {STRANGERS[0]}."},
+        agents=named("script:fair", settings={"persona": f"You are {STRANGERS[0]}."}),
         survey_before=[
             {"key": "how", "kind": "choice", "prompt": f"Write to {STRANGERS[0]}?", "options": list(STRANGERS[:2])},
             {"key": "scale", "kind": "scale", "prompt": "So?", "low": STRANGERS[0], "high": STRANGERS[1]},
@@ -146,7 +148,7 @@ def test_what_researchers_wrote_leaves_without_addresses_and_its_hash_can_be_che
     (version,) = json.loads((tmp_path / "d" / "versions.json").read_text())
     assert version["sha256"] == frozen.sha256 == sha256_of(frozen.content)
     assert version["content_sha256"] == sha256_of(version["content"])
-    assert "texts.consent" in version["replaced"] and "cells.0.agents.bob.settings.persona" in version["replaced"]
+    assert "texts.consent" in version["replaced"] and "agents.script:fair.settings.persona" in version["replaced"]
     assert version["content"]["texts"]["consent"].startswith("Questions? Write to [e-mail] or [address]")
 
 

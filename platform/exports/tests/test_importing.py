@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis import load
 from collecting.models import Collection, Item
 from exports import glee_files
 from exports.dataset import export
@@ -155,3 +156,28 @@ def test_a_game_that_the_layout_does_not_hold_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UnknownFormat, match="not bargaining"):
         export(building.new_study(), tmp_path / "d", ["glee"])
     assert not (tmp_path / "d").exists()
+
+
+def test_imported_games_are_analysed_by_the_papers_definitions_in_its_layout(tree, tmp_path):
+    import_games(tree, name="glee")
+    for family in FAMILIES:
+        folder = tmp_path / family
+        export(Collection.objects.get(game=family), folder, formats=["parquet"])
+        data = load(folder)
+        if family == "bargaining":
+            for row in data.matches.to_dict("records"):
+                alice, bob = row["alice_self_gain"], row["bob_self_gain"]
+                assert row["efficiency"] == pytest.approx(alice + bob)
+                if row["agreement"]:
+                    assert row["fairness"] == pytest.approx(1 - 4 * (row["alice_share"] - 0.5) ** 2)
+                else:
+                    assert (row["efficiency"], row["fairness"]) == (0, 1)
+        market = data.run("glee.market").tables[family]
+        titles = {"persuasion": ["CI", "Messages", "Buyer"]}.get(family, ["T", "CI", "MA"])
+        assert [column.label for column in market.columns] == [
+            *titles, "Efficiency", "Fairness", "Published efficiency", "Published fairness",
+        ]  # fmt: skip
+        players = data.run("glee.players")
+        assert players.tables[family].frame["player"].str.contains("gemini-1.5-flash").any()
+        assert players.tables[family].frame["published_alice"].notna().any()
+        assert not any("did not play" in words for words in players.result.warnings)

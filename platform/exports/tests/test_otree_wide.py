@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from collecting.planning import Plan, make_collection
 from config.children import ROOT
+from conftest import examples
 from exports import portions
 from exports.dataset import export
 from exports.errors import UnknownFormat
@@ -141,7 +142,7 @@ def go(study, ending: str, *, worker: str, name: str) -> Enrolment:
     return person
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     endings=st.lists(st.sampled_from(ENDINGS), min_size=1, max_size=5),
     title=st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\r\n"), min_size=1, max_size=40),
@@ -178,7 +179,7 @@ def test_whatever_becomes_of_people_rows_are_otrees_and_sums_agree(db, endings, 
             assert float(row["participant.payoff"]) == pytest.approx(sum(due))
         for name in ("participant._is_bot", "participant.visited", "session.is_demo"):
             assert row[name] in ("0", "1")
-        assert "None" not in row.values() and "true" not in row.values() and "false" not in row.values()
+        assert "None" not in row.values() and not {"TRUE", "FALSE"} & set(row.values())
         for name in ("participant.mturk_worker_id", "participant.mturk_assignment_id", "session.mturk_HITId"):
             assert row[name] == ""
         assert (

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from exports import parquet
 from exports.csvsafe import cell, plain
 from exports.dataset import export
@@ -82,7 +83,7 @@ def held(words: str) -> str:
     return words.encode("utf-8", "backslashreplace").decode()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(VALUES, min_size=1, max_size=6))
 @example([{**dict.fromkeys(KINDS), **dict.fromkeys(WORDS, hostile)} for hostile in ("\ud800", "-1", "=\ud800")])
 @example([{**dict.fromkeys(KINDS), "json": -1, "choice": -1}])

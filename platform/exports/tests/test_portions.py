@@ -63,7 +63,9 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
     assert found.decisions == verify.examine(tmp_path / "one", processes=1).decisions
 
 
-@pytest.mark.parametrize("name", ["matches.csv", "decisions.csv", "transcripts.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["matches.csv", pytest.param("decisions.csv", marks=pytest.mark.slow), "transcripts.jsonl"]
+)
 def test_two_processes_find_a_row_that_is_missing_or_too_many(tmp_path, played, name):
     from exports.tests.test_verify import reseal
 

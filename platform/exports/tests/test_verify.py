@@ -99,12 +99,12 @@ def test_a_changed_number_is_found_even_when_the_hashes_were_forged(dataset, tab
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [
-        ("matches", "agreement", "false"), ("matches", "player_bob", "script:random"), ("matches", "in_dataset",
-        "false"),
+        ("matches", "agreement", "FALSE"), ("matches", "player_bob", "script:random"), ("matches", "in_dataset",
+        "FALSE"),
         ("matches", "match", "another"), ("decisions", "role", "bob"), ("decisions", "move", "{}"),
         ("decisions", "move_decision", "accept"), ("decisions", "match", "another"), ("messages", "text",
         "Half for me!"),
-        ("messages", "match", "another"), ("participants", "in_dataset", "false"), ("participants", "reason", "pilot"),
+        ("messages", "match", "another"), ("participants", "in_dataset", "FALSE"), ("participants", "reason", "pilot"),
         ("participants", "stage", "began"), ("flow", "participants", "7"), ("codebook", "column", "another"),
         ("codebook", "meaning", ""),
     ],

@@ -247,7 +247,7 @@ def test_authors_licence_and_citation_are_in_the_next_readme_and_change_no_versi
     manifest = export(study, tmp_path / "d")
     readme = (tmp_path / "d" / "README.md").read_text()
     assert readme.startswith("# Who splits \\| how?\n\nA. Author; B. Author\n")
-    assert "CC-BY-4.0" in readme and "Author & Author (2026)." in readme
+    assert "CC-BY-4.0" in readme and "Author &amp; Author (2026)." in readme
     assert manifest.publication == {
         "title": "Who splits | how?", "authors": "A. Author; B. Author", "licence": "CC-BY-4.0",
         "citation": "Author & Author (2026).",

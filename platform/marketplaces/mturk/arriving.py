@@ -10,12 +10,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from marketplaces.models import Recruitment
 from marketplaces.mturk.models import Assignment, Hit
 from participants.models import Enrolment
+from participants.states import State
 from recruiters import arrivals
 from recruiters.arrivals import Arrival
 from recruiters.errors import IncompleteLink, NotLetIn
@@ -42,6 +45,14 @@ class HandedIn(NotLetIn):
     title = gettext_lazy("This assignment has been submitted already")
 
 
+class NotPublished(NotLetIn):
+    title = gettext_lazy("This task is not published yet")
+
+
+class AllTaken(NotLetIn):
+    title = gettext_lazy("All places of this task are taken")
+
+
 class AtWork(NotLetIn):
     """Whoever has just accepted a returned assignment waits a moment."""
 
@@ -58,7 +69,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     """`?workerId=&assignmentId=&hitId=[&turkSubmitTo=]`, or the preview of a task.
 
     Raises:
-        IncompleteLink, AnotherTask, TaskOver, HandedIn, AtWork
+        IncompleteLink, NotPublished, AnotherTask, TaskOver, HandedIn, AllTaken, AtWork
     """
     assignment, worker, hit = (link.get(name, "").strip() for name in ("assignmentId", "workerId", "hitId"))
     if assignment == PREVIEW:
@@ -82,6 +93,8 @@ def _came(study: str) -> Any:
 def _refuse(study: str, *, assignment: str, hit: str) -> None:
     """Refuse whoever comes with what mTurk would not have opened the page with."""
     published = Hit.objects.filter(study__slug=study)
+    if not published.exists() and Recruitment.objects.filter(study__slug=study, account__kind=KEY).exists():
+        raise NotPublished(_("It can only be looked at. Please come back when it is offered on Mechanical Turk."))
     task = published.filter(hit_id=hit).first()
     unconfirmed = published.filter(state=Hit.State.ORDERED).exists()
     if task is None and published.exclude(hit_id=None).exists() and not unconfirmed:
@@ -94,6 +107,14 @@ def _refuse(study: str, *, assignment: str, hit: str) -> None:
         return
     if Assignment.objects.filter(assignment_id=assignment).exists():
         raise HandedIn(_("There is nothing left to be done for it. Its requester will decide about it soon."))
+    came = Enrolment.objects.filter(
+        Q(ended_at=None) | Q(state=State.COMPLETED),
+        identity__study=study,
+        identity__recruiter=KEY,
+        identity__details__hitId=hit,
+    )
+    if came.count() >= task.assignments:
+        raise AllTaken(_("Please return it; that does not count against you."))
     others = Enrolment.objects.filter(
         identity__study=study, identity__recruiter=KEY, identity__proof__startswith=f"{assignment}/", ended_at=None
     )

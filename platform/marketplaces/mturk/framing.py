@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
+from typing import Any
 
+from django.db.models import Q
+from django.db.models.signals import post_save
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
@@ -12,6 +17,26 @@ from marketplaces.mturk.arriving import KEY
 from marketplaces.mturk.returning import site_of
 
 _DOOR, _PAGE = re.compile(r"/join/([^/]+)/?$"), re.compile(r"/p/([^/]+)/")
+
+
+REHEARSAL = Q(account__kind=KEY, account__place=Account.Place.REHEARSAL)
+LOOKS_AGAIN = 1.0
+"""Seconds after which a web process asks again whether any study is rehearsed: every page of everybody pays for it."""
+_known: dict[str, tuple[float, bool]] = {}
+
+
+def _any_rehearsal() -> bool:
+    since, found = _known.get(KEY, (0.0, False))
+    if not found and time.monotonic() - since > LOOKS_AGAIN:
+        found = Recruitment.objects.filter(REHEARSAL).exists()
+        _known[KEY] = time.monotonic(), found
+    return found
+
+
+@receiver(post_save, sender=Recruitment)
+@receiver(post_save, sender=Account)
+def _forget(**_signal: Any) -> None:
+    _known.clear()
 
 
 class RehearsalFrames(MiddlewareMixin):
@@ -26,8 +51,9 @@ class RehearsalFrames(MiddlewareMixin):
             of = Recruitment.objects.filter(study__versions__cells__placements__enrolment__token=found[1])
         else:
             return response
-        rehearsal = of.filter(account__kind=KEY, account__place=Account.Place.REHEARSAL).select_related("account")
-        if (one := rehearsal.first()) is not None:
+        if not _any_rehearsal():
+            return response
+        if (one := of.filter(REHEARSAL).select_related("account").first()) is not None:
             known = getattr(response, "_csp_update", None) or {}
             response._csp_update = {**known, "frame-ancestors": site_of(one.account)}
         return response

@@ -113,7 +113,7 @@ def open_places(version: Version) -> int:
     cells = Cell.objects.filter(version=version).annotate(
         held=Count("placements", filter=Q(placements__released_at=None))
     )
-    return sum(max(0, cell.quota - cell.held) for cell in cells)
+    return sum(max(0, cell.places - cell.held) for cell in cells)
 
 
 def offered_already(study: Study) -> int:

@@ -49,7 +49,10 @@ def submit_site(identity: Identity) -> str:
     The link is typed by whoever likes to, so only mTurk's own two sites are believed, or in a rehearsal the
     stand-in's; and where the study's account is known, only the one that belongs to it.
     """
-    found = urlsplit(str(identity.details.get("turkSubmitTo", "")))
+    try:
+        found = urlsplit(str(identity.details.get("turkSubmitTo", "")))
+    except ValueError:  # such as a bracket that is not closed
+        return ""
     asked = f"{found.scheme}://{found.netloc}"
     recruitment = Recruitment.objects.select_related("account").filter(study__slug=identity.study).first()
     if recruitment is None or recruitment.account.kind != KEY:

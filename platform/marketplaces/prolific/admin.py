@@ -175,6 +175,7 @@ class PublicationAdmin(Desk, PartAdmin):
         may = self._allowed(request, publication, Role.EDITOR)
         owns = self._allowed(request, publication, Role.OWNER)
         context = {
+            "study": publication.study,
             "publication": publication,
             "recruitment": recruitment,
             "base": base_promised(publication.study),
@@ -209,6 +210,7 @@ class PublicationAdmin(Desk, PartAdmin):
         except (NotPossible, Trouble) as reason:
             problem = str(reason)
         context = {
+            "study": publication.study,
             "publication": publication,
             "price": price,
             "problem": problem,

@@ -32,7 +32,7 @@ from marketplaces.prolific.client import (
     units,
 )
 from marketplaces.prolific.models import Publication
-from studies.models import Cell, Placement, Study, Version
+from studies.models import Placement, Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 DEVICES = ("desktop", "tablet", "mobile")
@@ -80,7 +80,7 @@ class Price:
 
 def open_places(version: Version) -> int:
     """How many places of a version nobody holds."""
-    wanted = sum(Cell.objects.filter(version=version).values_list("quota", flat=True))
+    wanted = sum(cell.places for cell in version.cells.all())
     held = Placement.objects.filter(cell__version=version, released_at=None).count()
     return max(0, wanted - held)
 

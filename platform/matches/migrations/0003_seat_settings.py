@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='seat',
             name='settings',
-            field=models.JSONField(default=dict, help_text='how an agent is asked, see matches.agent_settings'),
+            field=models.JSONField(default=dict, help_text='how an agent is asked, see opponents.agent_settings'),
         ),
     ]

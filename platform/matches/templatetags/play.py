@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -37,6 +38,18 @@ class _Exactly:
 
 
 @register.simple_tag
+def seat_strip(seats: tuple[Any, ...], role: str) -> str:
+    """Who has answered (`screens.SeatMark` of each seat), as the player in the seat `role` reads it."""
+    return _seat_strip(seats, role, get_language())
+
+
+@lru_cache(maxsize=2048)
+def _seat_strip(seats: tuple[Any, ...], role: str, language: str) -> str:
+    """Kept: it is the same at the beginning of every round."""
+    return get_template("play/seats.html").render({"seats": seats, "role": role})
+
+
+@register.simple_tag
 def text(block: Text) -> str:
     return _rendered("play/text.html", _Exactly.of(block), get_language())
 
@@ -47,13 +60,21 @@ def facts(block: Facts) -> str:
 
 
 @register.simple_tag
+def facts_line(block: Facts) -> str:
+    """Facts as one running line: where the game stands, above everything else."""
+    return _rendered("play/facts_line.html", _Exactly.of(block), get_language())
+
+
+@register.simple_tag
 def talk(block: Talk) -> str:
     return get_template("play/talk.html").render({"block": block})
 
 
 @register.simple_tag
 def table(block: Table) -> str:
-    rows = [_row(_Exactly.of(cells)) for cells in block.rows]
+    """A table; the newest row first where its rows are in the order of time."""
+    in_order = reversed(block.rows) if block.newest_first else block.rows
+    rows = [_row(_Exactly.of((block.columns, cells))) for cells in in_order]
     return get_template("play/table.html").render({"block": block, "rows": rows})
 
 
@@ -73,9 +94,23 @@ def _rendered(template_name: str, block: _Exactly, language: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _row(cells: _Exactly) -> str:
-    """A table row; those of earlier rounds are the same in every later frame."""
-    return format_html("<tr>{}</tr>", format_html_join("", "<td>{}</td>", ((said(cell),) for cell in cells.thing)))
+def _row(named: _Exactly) -> str:
+    """A table row; those of earlier rounds are the same in every later frame.
+
+    Each cell carries its column's name, for narrow screens, on which rows stand below each other.
+    """
+    cells = zip(*named.thing, strict=True)
+    return format_html(
+        "<tr>{}</tr>",
+        format_html_join(
+            "",
+            '<td data-label="{}"{}>{}</td>',
+            (
+                (column, mark_safe(' class="words"') if isinstance(cell, Said) else "", said(cell))
+                for column, cell in cells
+            ),
+        ),
+    )
 
 
 @register.simple_tag
@@ -84,6 +119,12 @@ def said(cell: Any) -> str:
     if isinstance(cell, Said):
         return format_html('<q class="said">{}</q>', cell.words)
     return "" if cell is None else format_html("{}", cell)
+
+
+@register.filter
+def as_json(data: Any) -> str:
+    """Plain data for a page's script, in an attribute."""
+    return json.dumps(data)
 
 
 @register.filter
@@ -105,3 +146,15 @@ def assets(game: str) -> str:
 def fact(block: Any, key: str) -> Any:
     """The fact called `key` of a Facts block, or None."""
     return next((item for item in getattr(block, "facts", ()) if item.key == key), None)
+
+
+@register.filter
+def row(block: Any, first: Any) -> Any:
+    """The row of a Table whose first cell is this one, or None."""
+    return next((cells for cells in getattr(block, "rows", ()) if str(cells[0]) == str(first)), None)
+
+
+@register.filter
+def entries(cell: str) -> list[str]:
+    """The entries of a cell that lists several."""
+    return [entry for entry in cell.split(", ") if entry]

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from games.errors import Refused
-from matches import agents, announce, leases, services, sweeps
+from matches import agents, announce, asking, leases, services, sweeps
 from matches.errors import Stale
 from matches.models import Event, Lease, Match
 from matches.turns import OpenTurn
@@ -91,13 +91,13 @@ def test_only_one_of_many_workers_thinks_about_a_slow_agents_turn(monkeypatch):
     match = new_match(delay=1)
     services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
     asked = []
-    thinking = agents.decide
+    thinking = asking.decide
 
     def decide(spec, play, role, events, **options):
         asked.append(play.opened[role])
         return thinking(spec, play, role, events, **options)
 
-    monkeypatch.setattr(agents, "decide", decide)
+    monkeypatch.setattr(asking, "decide", decide)
     at_once(8, lambda i: agents.answer_turn(match_uid=match.uid, role="bob", answering=2))
     assert asked == [2]
     assert Event.objects.filter(match=match, kind="move", role="bob", number=3).count() == 1

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from config.asgi import application
+from conftest import KIND
 from matches import agents, announce, consumers, services, sweeps
 from matches.models import Event, Match
 from participants import services as people
@@ -446,3 +448,81 @@ async def test_a_page_that_asks_counts_as_somebody_who_is_there(person, match):
         await alice.settled(last=1)
     await beside(person.refresh_from_db)
     assert person.recently_seen()
+
+
+# ---- what one page may ask for --------------------------------------------------------------------------
+
+
+async def test_a_link_opens_a_few_sockets_at_once_and_no_more(person, match):
+    async with AsyncExitStack() as pages:
+        for _page in range(consumers.MOST_SOCKETS):
+            await pages.enter_async_context(page(person))
+        further = Page(person.token)
+        assert await further.connect()
+        assert await further.socket.receive_output(SOON) == {"type": "websocket.close", "code": consumers.TOO_MANY}
+        await further.disconnect()
+    async with page(person) as alice:
+        assert (await alice.frame())["answering"] == 1
+
+
+async def test_a_socket_that_never_stops_talking_is_closed(person, match):
+    async with page(person) as alice:
+        await alice.frame()
+        for _message in range(consumers.BURST + 10):
+            await alice.send({"type": "nonsense"})
+        heard = []
+        while not heard or heard[-1]["type"] != "websocket.close":
+            heard.append(await alice.socket.receive_output(SOON))
+        assert heard[-1]["code"] == consumers.TOO_MANY
+        assert len(heard) <= consumers.BURST + 10
+    assert await beside(log_of, match) == [(1, "start", "")]
+
+
+async def test_a_database_that_is_away_leaves_no_exception_behind(person, match, monkeypatch):
+    left = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: left.append(about))
+    monkeypatch.setattr(consumers, "PATIENCE", 0)
+    async with page(person) as alice:
+        await alice.frame()
+
+        def away(seat: Any) -> None:
+            raise OperationalError("the server closed the connection unexpectedly")
+
+        monkeypatch.setattr(consumers, "current_frame", away)
+        await alice.move(**MINE)
+        await until(lambda: Event.objects.filter(match=match, number=2).exists())
+        assert await alice.quiet()
+        await alice.send({"type": "sync", "last": 0})
+        assert (await alice.socket.receive_output(SOON))["code"] == consumers.COME_BACK
+    gc.collect()
+    await asyncio.sleep(0)
+    assert left == []
+
+
+@pytest.fixture
+def dropped() -> Iterator[None]:
+    """The test's own connection is dropped too; what clears the database away afterwards needs a new one."""
+    yield
+    connection.close()
+
+
+@pytest.mark.skipif(KIND != "postgres", reason="SQLite has no server that could drop a connection")
+async def test_connections_that_the_server_dropped_are_replaced(person, match, dropped):
+    def drop() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    async with page(person) as alice:
+        await alice.frame()
+        await beside(drop)
+        await alice.move(**MINE)
+        await answered_by_agent(match, 2)
+        assert (await alice.frame())["answering"] == 4
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:8001", "http://localhost:80", "http://[", ""])
+async def test_a_page_of_another_program_on_this_machine_opens_no_socket(person, match, origin):
+    assert not await Page(person.token, origin=origin).connect()

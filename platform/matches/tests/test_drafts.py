@@ -14,10 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import games.play
+from conftest import examples
 from games import registry
 from games.interface import MESSAGE_LIMIT
-from matches import announce, drafts
-from matches.drafts import Draft, Writing, words_of
+from matches import channels, drafts
+from matches.drafts import Draft, Writing
+from matches.forms import words_of
 
 MESSAGES = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 PROSE = st.text(st.characters(exclude_characters="{", exclude_categories=["Cs"]), max_size=40)
@@ -52,7 +54,7 @@ def shown_while(written: list[str]) -> list[str | None]:
 # ---- what is read -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.data(), MESSAGES, OTHERS, OTHERS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 1]))
 def test_any_message_grows_from_its_beginning_to_its_end(data, message, before, after, prose, end, ascii, indent):
     answer = json.dumps(
@@ -91,7 +93,7 @@ def test_no_digit_of_a_number_is_ever_shown(message, whole, broken, place):
         assert not any(letter.isdigit() for letter in text or "")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text('{}[]":,\\u0dm essage1\n', min_size=1, max_size=60))
 @example('{"a": {"message": "x"}, "message": 3}')
 def test_whatever_is_written_the_pieces_it_comes_in_make_no_difference(junk):
@@ -175,7 +177,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
         async def group_send(self, group: str, message: dict[str, Any]) -> None:
             messages.append({**message, "group": group, "at": time.monotonic()})
 
-    monkeypatch.setattr(announce, "get_channel_layer", Layer)
+    monkeypatch.setattr(channels, "get_channel_layer", Layer)
     return messages
 
 
@@ -259,7 +261,7 @@ def test_a_channel_layer_that_fails_is_no_concern_of_the_writers(monkeypatch):
         async def group_send(self, group: str, message: dict[str, Any]) -> None:
             raise ConnectionError
 
-    monkeypatch.setattr(announce, "get_channel_layer", Broken)
+    monkeypatch.setattr(channels, "get_channel_layer", Broken)
     with Draft(7, "bob", 4, people=["alice"]) as draft:
         draft.add('{"message": "hello"}')
         time.sleep(3 * drafts.INTERVAL)

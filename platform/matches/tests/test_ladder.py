@@ -11,8 +11,9 @@ import pytest
 from llm_agents import breaker
 from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
 from matches import agents, announce, services
-from matches.agent_settings import AgentSettings
 from matches.models import Match
+from opponents.agent_settings import AgentSettings
+from opponents.agents import counted
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import lifetime
@@ -136,6 +137,15 @@ def test_a_model_is_reminded_of_its_own_earlier_words(monkeypatch):
     assert match.status == Match.Status.LIVE
     said = [message["content"] for message in twin.requests[-1]["messages"] if message["role"] == "assistant"]
     assert said == [first]
+
+
+@pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])
+def test_where_the_scripts_moves_are_data_those_for_no_answer_at_all_say_that_they_are_none(monkeypatch, answers, by):
+    with OpenAITwin([answers]) as twin:
+        use(monkeypatch, twin)
+        match = think(waiting(script="fair", script_counts=True))
+    assert next(event.data["by"] for event in match.log() if event.data.get("role") == "bob") == by
+    assert (by in counted(match.agents().values())) == (answers == "No move.")
 
 
 def test_the_clock_lets_the_scripted_player_move_where_every_worker_is_gone():

@@ -10,10 +10,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collecting import driver, services
+from collecting.models import Collection
 from collecting.planning import Plan, make_collection
+from exports.dataset import export
+from exports.verify import verify
 from llm_agents.twins import OpenAITwin
-from matches.agent_settings import AgentSettings
 from matches.models import Match
+from opponents.agent_settings import AgentSettings
 from opponents.models import Call
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
@@ -68,3 +71,20 @@ def test_another_answer_is_noticed(played):
     call.save()
     with pytest.raises(CommandError, match="1 differences"):
         call_command("replay_calls")
+
+
+def test_two_calls_marked_as_the_move_of_one_turn_are_noticed(played, tmp_path, capsys):
+    other = Call.objects.filter(outcome=Call.Outcome.MOVE).first()
+    other.pk = None
+    other.save()
+    with pytest.raises(CommandError, match="1 differences"):
+        call_command("replay_calls")
+    assert "2 calls say that they are the move" in capsys.readouterr().out
+    collection = Collection.objects.get()
+    export(collection, tmp_path / "wrong")
+    assert any("2 calls are the move of" in difference for difference in verify(tmp_path / "wrong"))
+    other.outcome = Call.Outcome.UNPLAYED
+    other.save()
+    call_command("replay_calls")
+    export(collection, tmp_path / "right")
+    assert verify(tmp_path / "right") == []

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import games.play
+from conftest import examples
 from games import registry
 from matches import forms
 from matches.screens import render_screen
@@ -44,7 +45,7 @@ def moves_of(seed: int, config: dict) -> list[tuple[str, dict]]:
     return moves
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10_000), first=FACTORS, second=FACTORS, role=st.sampled_from(["alice", "bob"]))
 def test_the_others_discount_factor_changes_nothing_under_incomplete_information(seed, first, second, role):
     hidden = "delta_bob" if role == "alice" else "delta_alice"
@@ -53,7 +54,7 @@ def test_the_others_discount_factor_changes_nothing_under_incomplete_information
     assert_same_screens(role, moves, seed, {**common, hidden: first}, {**common, hidden: second})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 10_000), cap=st.integers(5, 200), role=st.sampled_from(["alice", "bob"]))
 def test_an_unknown_horizon_changes_nothing(seed, cap, role):
     moves = moves_of(seed, {"rounds": None})

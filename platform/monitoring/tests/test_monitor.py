@@ -19,6 +19,7 @@ from monitoring.models import HandEnding, SpendTally
 from monitoring.people import WINDOWS
 from monitoring.standing import Standing, standing_of
 from monitoring.tallies import tally_everything
+from opponents.agents import named
 from opponents.models import Call, Circuit
 from participants.models import Enrolment
 from participants.states import ENDED, State
@@ -168,7 +169,7 @@ def test_models_are_judged_by_this_studys_calls():
 @pytest.mark.parametrize("tallied", [False, True])
 def test_spend_is_what_all_calls_cost_against_the_caps(settings, tallied):
     settings.SPEND_CAP_PER_DAY = "5.00"
-    study = building.new_study(agent="openai:m", asking={"cap_study": 0.10, "cap_match": 0.05})
+    study = building.new_study(agents=named("openai:m", settings={"cap_study": 0.10, "cap_match": 0.05}))
     match = playing(study, "A1")
     for days in (0, 0, 2):
         call(match, ago=timedelta(days=days))
@@ -257,6 +258,8 @@ def test_a_stuck_match_is_ended_with_pay_and_a_reason_that_stays(client, boss):
     person = match.seats.get(role="alice").enrolment
     assert (match.status, match.ending, person.state) == ("abandoned", "opponent_failed", "opponent_failed")
     assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
+    page = client.get(person.get_absolute_url()).content.decode()
+    assert "The people who run this study ended the game" in page and "stopped answering" not in page
     told = Record.objects.get(deed="match_ended")
     assert (told.by, told.of_key) == ("boss", str(study.pk))
     assert told.details == {"match": str(match.uid), "reason": "the endpoint is down"}

@@ -52,13 +52,12 @@ def test_every_page_says_how_far_the_person_has_come_and_offers_help_and_the_way
 
 class TestConsent:
     def test_it_is_needed(self, visitor):
-        page = visitor.send()
-        assert page.status_code == 422
+        page = visitor.refused()
         assert "tick the box" in text_of(page)
         assert standing(visitor) == (State.ARRIVED, 0)
 
     def test_it_is_given_by_the_box_alone(self, visitor):
-        assert visitor.send(agree="no").status_code == 422
+        assert visitor.send(agree="no").status_code == 303
         assert visitor.send(agree="yes").status_code == 302
         assert standing(visitor) == (State.CONSENTED, 1)
 
@@ -84,9 +83,8 @@ class TestName:
         ],
     )
     def test_a_bad_one_is_refused_with_the_reason_at_the_field(self, visitor, name, reason):
-        page = visitor.walk_to("name").send(name=name)
+        page = visitor.walk_to("name").refused(name=name)
         html = page.content.decode()
-        assert page.status_code == 422
         assert 'id="name-error"' in html and reason in html.split('id="name-error"')[1].split("</p>")[0]
         assert 'aria-invalid="true"' in html
         assert "<b>Robin" not in html
@@ -112,15 +110,16 @@ class TestInstructions:
         assert Verdict.objects.get().passed
 
     def test_no_word_is_asked_for_again_and_costs_nothing(self, visitor):
-        page = visitor.walk_to("instructions").send(code_word=" ")
-        assert page.status_code == 422
+        page = visitor.walk_to("instructions").refused(code_word=" ")
         assert "type the word" in text_of(page)
         assert standing(visitor) == (State.CONSENTED, 2)
         assert not Verdict.objects.exists()
 
     @pytest.mark.parametrize("typed", ["wrong", "x" * 5000, "no\x00"])
     def test_a_wrong_word_ends_the_way_before_a_match_was_opened(self, visitor, typed):
-        assert visitor.walk_to("instructions").send(code_word=typed).status_code == 302
+        assert "one more try" in text_of(visitor.walk_to("instructions").refused(code_word=typed))
+        assert not Verdict.objects.exists()
+        assert visitor.send(code_word=typed).status_code == 302
         assert heading_of(visitor.see()) == ENDINGS[State.FAILED_CODE_WORD].title
         assert visitor.now().state == State.FAILED_CODE_WORD
         verdict = Verdict.objects.get()
@@ -129,22 +128,40 @@ class TestInstructions:
         assert "\x00" not in verdict.answered
         assert not Match.objects.exists()
 
-    def test_a_second_try_is_no_try(self, visitor):
-        visitor.walk_to("instructions").send(code_word="wrong")
+    def test_a_second_try_is_enough_and_a_third_is_none(self, visitor):
+        visitor.walk_to("instructions").refused(code_word="wrong")
+        assert visitor.send(code_word=visitor.enrolment.code_word).status_code == 302
+        assert standing(visitor) == (State.INSTRUCTED, 3)
+
+    def test_a_third_try_is_no_try(self, visitor):
+        visitor.walk_to("instructions").refused(code_word="wrong")
+        visitor.send(code_word="wrong")
         visitor.send(position=2, code_word=visitor.enrolment.code_word)
         assert visitor.now().state == State.FAILED_CODE_WORD
         assert Verdict.objects.count() == 1
 
+    def test_the_last_page_says_which_word_it_was(self, visitor):
+        visitor.walk_to("instructions").refused(code_word="wrong")
+        visitor.send(code_word="wrung")
+        page = text_of(visitor.see())
+        assert visitor.enrolment.code_word in page and "wrung" in page
+
+
+def test_an_error_is_said_once_and_a_reload_asks_nothing_again(visitor):
+    visitor.walk_to("name").refused(name="R")
+    assert "at least two letters" not in text_of(visitor.see())
+    page = visitor.send(name="")
+    assert page.status_code == 303 and page.headers["Location"] == visitor.url
+
 
 class TestQuiz:
     def test_no_answer_is_asked_for_again(self, visitor):
-        page = visitor.walk_to("quiz").send()
-        assert page.status_code == 422
+        page = visitor.walk_to("quiz").refused()
         assert "choose one answer" in text_of(page)
         assert standing(visitor) == (State.QUIZ, 4)
 
     def test_an_answer_that_was_not_offered_is_none(self, visitor):
-        assert visitor.walk_to("quiz").send(loss_rate="55%").status_code == 422
+        assert visitor.walk_to("quiz").send(loss_rate="55%").status_code == 303
         assert not Verdict.objects.filter(check_name="quiz").exists()
 
     def test_a_wrong_answer_ends_the_way_paid_by_the_base_alone(self, visitor):
@@ -203,8 +220,7 @@ class TestGoingBack:
         assert standing(visitor) == (State.CONSENTED, 1)
 
     def test_the_game_cannot_be_skipped(self, visitor):
-        page = visitor.walk_to("match").send()
-        assert page.status_code == 422
+        page = visitor.walk_to("match").refused()
         assert "still going on" in text_of(page)
         assert standing(visitor) == (State.PLAYING, 3)
 
@@ -331,6 +347,8 @@ PAYS = {
     State.COMPLETED: ["$1.00", "$2.00"],
     State.FAILED_QUIZ: ["$1.00"],
     State.OPPONENT_FAILED: ["$1.00", "$2.00"],
+    State.PARTNER_LEFT: ["$1.00", "$2.00"],
+    State.NO_PARTNER: ["$1.00", "For waiting"],
 }
 """What the last page names, by default, where it names anything: base, and everything together."""
 
@@ -359,8 +377,9 @@ def test_every_last_page_says_what_happened_what_is_paid_and_what_to_do(visitor,
     ending, text = ENDINGS[state], text_of(page)
     assert page.status_code == 200
     assert heading_of(page) == ending.title
-    assert str(ending.what_happened) in text
+    assert str(ending.what_happened).rstrip(".") in text
     paid = text.split("What you are paid")[1].split("What to do now")[0]
+    assert "Bonus" in paid or state == State.NO_PARTNER
     for amount in PAYS.get(state, []):
         assert amount in paid
     assert ("pays nothing" in paid) == (state not in PAYS)

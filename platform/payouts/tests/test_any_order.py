@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from payouts import books, deciding, payers, paying
 from payouts.models import LedgerRow
 from payouts.payers import Answer, Order, Outcome, Standing, Unreachable
@@ -100,7 +101,7 @@ STEP = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(may_repeat=st.booleans(), steps=st.lists(STEP, min_size=4, max_size=25))
 def test_everybody_who_is_approved_is_paid_once_and_nobody_else(may_repeat: bool, steps: list[tuple[str, Any]]):
     recruiter = Recruiter(may_repeat=may_repeat)

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from config.children import ROOT
+from conftest import KIND
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow
 from payouts.tests.people import STUDY, finished
@@ -81,7 +82,11 @@ def finish(teller: Teller) -> None:
 
 @pytest.mark.parametrize(
     ("lost", "least"),
-    [pytest.param("", 8, id="answered"), ("drop_before", 8), ("drop_after", 6)],
+    [
+        pytest.param("", 8, id="answered", marks=[pytest.mark.slow] if KIND == "sqlite" else []),
+        pytest.param("drop_before", 8, marks=pytest.mark.slow),  # test_any_order.py has all orders, without kills
+        ("drop_after", 6),
+    ],
 )
 def test_killed_at_every_step(twin: Twin, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
     """With an answer lost before or after it took effect, the steps are those of finding out what became of it."""

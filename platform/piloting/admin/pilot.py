@@ -22,6 +22,7 @@ from piloting.admin.standing import COLOURS, page_of
 from piloting.errors import CannotPilot
 from piloting.models import Pilot
 from piloting.tasks import queue
+from rights.admin import trail
 from rights.roles import Role
 from studies.admin.records import OfStudy
 from studies.models import Study
@@ -52,6 +53,7 @@ class PilotAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             **page_of(pilot),
             "opts": self.opts,
+            **trail(pilot.study, here=_("Pilot")),
             "title": str(pilot),
             "colour": COLOURS[pilot.status],
             "may_change": self._allowed(request, pilot, Role.EDITOR),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from participants.states import State
 from piloting.models import Pilot, Walker
 from piloting.report import Bonuses, Report, StepTimes, report
-from piloting.ways import cells_of
+from piloting.ways import cells_of, role_of
 from studies.texts import in_currency
 
 COLOURS = {"running": "primary", "done": "success", "stopped": "warning"}
@@ -229,7 +229,7 @@ def _walkers(pilot: Pilot) -> list[dict[str, Any]]:
         {
             "number": walker.number,
             "cell": cells[walker.cell].number,
-            "role": cells[walker.cell].role,
+            "role": role_of(walker, cells[walker.cell]),
             "plan": walker.get_plan_display(),
             "stuck": walker.status == Walker.Status.STUCK,
             "ending": _ending(walker),

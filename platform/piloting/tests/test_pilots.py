@@ -13,6 +13,7 @@ from checks.models import Verdict
 from exports.dataset import export
 from llm_agents.twins import OpenAITwin
 from matches.models import Match
+from opponents.agents import named
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
@@ -32,7 +33,7 @@ Plan, Status = Walker.Plan, Walker.Status
 
 
 def draft(**fields) -> Study:
-    given = {"title": "S", "slug": "s", "game": "bargaining", "roles": ["alice", "bob"], "agent": "script:fair"}
+    given = {"title": "S", "slug": "s", "game": "bargaining", "roles": ["alice", "bob"], "agents": named("script:fair")}
     study = Study(**{**given, **fields})
     study.full_clean()
     study.save()
@@ -86,7 +87,7 @@ class TestTheWay:
         ],
     )
     def test_who_shall_go_wrong_ends_as_a_person_would(self, plan, ending):
-        pilot = piloted(draft(agent="script:haggler", config={"rounds": 12}), plans=[plan])
+        pilot = piloted(draft(agents=named("script:haggler"), config={"rounds": 12}), plans=[plan])
         (walker,) = walkers(pilot)
         assert walker.enrolment.state == ending
         found = report(pilot)
@@ -100,7 +101,7 @@ class TestTheWay:
 
     def test_the_other_games_are_gone_through_too(self):
         for game, roles in (("negotiation", ["alice", "bob"]), ("persuasion", ["alice", "bob"])):
-            pilot = piloted(draft(slug=game, game=game, roles=roles, agent="script:random"), people=2)
+            pilot = piloted(draft(slug=game, game=game, roles=roles, agents=named("script:random")), people=2)
             assert [walker.problem for walker in walkers(pilot)] == ["", ""]
 
     def test_behind_tls_too(self, settings):
@@ -115,7 +116,7 @@ class TestTheWay:
 
     def test_waits_that_a_study_makes_on_purpose_are_counted_and_not_waited_for(self):
         began = timezone.now()
-        pilot = piloted(draft(roles=["alice"], agent_delay=500, config={"rounds": 1}), people=1)
+        pilot = piloted(draft(roles=["alice"], agents=named("script:fair", delay=500), config={"rounds": 1}), people=1)
         assert timezone.now() - began < timedelta(seconds=400)
         step = next(step for step in report(pilot).steps if step.kind == "match")
         assert step.parts["waiting"] * 60 >= 500
@@ -155,7 +156,7 @@ class TestAnyStep:
         register(Survey)
         usual = enrolling.steps_of
         monkeypatch.setattr(
-            "piloting.ways.steps_of", lambda version, cell: [{"kind": "test_survey"}, *usual(version, cell)]
+            "piloting.ways.steps_of", lambda *given, **how: [{"kind": "test_survey"}, *usual(*given, **how)]
         )
         return Survey
 
@@ -172,6 +173,44 @@ class TestAnyStep:
         ((problem, count),) = report(pilot).stuck
         assert count == 2
         assert "“Survey” did not take the answers" in problem and "Nobody can answer this." in problem
+
+
+class TestGroups:
+    """People who play with each other meet in the lobby's real pages."""
+
+    def contest(self, **fields) -> Study:
+        lineups = [{"name": "pairs", "seats": {"p1": "person", "p2": "person", "*": "level 1"}}]
+        agents = {"level 1": {"spec": "script:level_1"}}
+        config = {"players": 3, "runs": 1}
+        return draft(game="beauty_contest", roles=[], config=config, agents=agents, lineups=lineups, **fields)
+
+    def test_they_meet_sit_down_together_and_come_to_the_end(self):
+        pilot = piloted(self.contest(), people=4)
+        assert [walker.status for walker in walkers(pilot)] == [Status.ARRIVED] * 4, report(pilot).stuck
+        assert [walker.enrolment.state for walker in walkers(pilot)] == ["completed"] * 4
+        matches = Match.objects.filter(purpose="pilot")
+        assert sorted(matches.values_list("status", flat=True)) == ["finished"] * 2
+        for match in matches:
+            seats = {seat.role: seat for seat in match.seats.all()}
+            assert seats["p1"].enrolment and seats["p2"].enrolment and seats["p3"].label == "level 1"
+        assert not match.events.filter(kind="move", data__by__isnull=False).exists()
+        for walker in walkers(pilot):
+            kinds = [step["kind"] for step in walker.enrolment.steps]
+            assert kinds.index("lobby") == kinds.index("match") - 1
+
+    def test_they_go_on_to_the_other_games_of_a_session(self):
+        other = draft(game="bargaining", slug="divide", roles=["alice"], config={"rounds": 2})
+        session = {"session_matches": 2, "session_order": "fixed", "session_games": [other.pk]}
+        pilot = piloted(self.contest(**session), people=2)
+        assert [walker.enrolment.state for walker in walkers(pilot)] == ["completed"] * 2, report(pilot).stuck
+        played = Match.objects.filter(purpose="pilot").values_list("game", flat=True)
+        assert sorted(played) == ["bargaining", "bargaining", "beauty_contest"]
+
+    def test_whoever_finds_nobody_is_let_go_and_not_stuck(self, monkeypatch):
+        monkeypatch.setattr("piloting.ways.LOBBY_SECONDS", 2)
+        pilot = piloted(self.contest(), people=1)
+        (walker,) = walkers(pilot)
+        assert (walker.status, walker.enrolment.state) == (Status.ARRIVED, "no_partner")
 
 
 class TestNothingCounts:
@@ -336,7 +375,7 @@ class TestModels:
             yield serving
 
     def test_a_model_as_the_opponent_is_asked_and_paid_for_on_the_pilots_account(self, twin):
-        study = draft(roles=["alice"], agent="openai:gpt-4o-mini", config={"rounds": 1})
+        study = draft(roles=["alice"], agents=named("openai:gpt-4o-mini"), config={"rounds": 1})
         pilot = piloted(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
         found = report(pilot)
@@ -361,7 +400,7 @@ class TestModels:
         with OpenAITwin(["Well…"]) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
-            pilot = piloted(draft(roles=["alice"], agent="openai:gpt-4o-mini"), people=1)
+            pilot = piloted(draft(roles=["alice"], agents=named("openai:gpt-4o-mini")), people=1)
         found = report(pilot)
         assert [state for state, _label, _count in found.endings] == [State.OPPONENT_FAILED]
         assert found.models.rule_breaks == found.models.calls > 0

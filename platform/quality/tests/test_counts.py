@@ -186,7 +186,7 @@ def test_the_worst_signals_change_neither_state_nor_pay_nor_the_dataset(tmp_path
     assert outcome(calm) == outcome(wild) == expected
     export(study, tmp_path / "data")
     rows = list(csv.DictReader((tmp_path / "data" / "participants.csv").open()))
-    assert [row["in_dataset"] for row in rows] == ["true", "true"]
+    assert [row["in_dataset"] for row in rows] == ["TRUE", "TRUE"]
     assert [row["reasons"] for row in rows] == ["", ""]
 
 

@@ -95,16 +95,16 @@ class TestMechanicalTurk:
         return launched(entry=Study.Entry.MTURK)
 
     def test_a_complete_link_opens_the_way_and_keeps_who_came(self):
-        answer = join(**COMPLETE, turkSubmitTo="https://workersandbox.mturk.com")
+        answer = join(**{**COMPLETE, "workerId": "AWORKER1"}, turkSubmitTo="https://workersandbox.mturk.com")
         enrolment = Enrolment.objects.get()
         assert answer["Location"] == enrolment.get_absolute_url()
-        assert enrolment.identity.worker == "W1"
+        assert enrolment.identity.worker == "AWORKER1"
         assert enrolment.identity.details == {
             "hitId": "H1",
             "assignmentId": "A1",
             "turkSubmitTo": "https://workersandbox.mturk.com",
         }
-        assert "W1" not in enrolment.pseudonym + enrolment.token
+        assert "AWORKER1" not in enrolment.pseudonym + enrolment.token
 
     def test_following_it_again_leads_back(self):
         assert join(**COMPLETE)["Location"] == join(**COMPLETE)["Location"]

@@ -1,7 +1,9 @@
 """The admin for people with parts: every page shows and does what the part of whoever looks allows."""
 
+from rights.admin.lookups import ByKey, DeclaredLookups
 from rights.admin.members import MembersPage
 from rights.admin.pages import PartAdmin
 from rights.admin.records import RecordAdmin
+from rights.admin.trails import trail
 
-__all__ = ["MembersPage", "PartAdmin", "RecordAdmin"]
+__all__ = ["ByKey", "DeclaredLookups", "MembersPage", "PartAdmin", "RecordAdmin", "trail"]

@@ -6,15 +6,21 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from rights import members
 from rights.admin.pages import PartAdmin
+from rights.admin.trails import trail
 from rights.roles import Role
+
+INVITED = "invited"
+"""In the session: the link for whoever was invited last, until it is shown."""
 
 
 class MembersPage(PartAdmin):
@@ -25,6 +31,7 @@ class MembersPage(PartAdmin):
         views = {
             "members": ("<path:object_id>/members/", self.members),
             "set_member": ("<path:object_id>/members/set/", require_POST(self.set_member)),
+            "invite": ("<path:object_id>/members/invite/", require_POST(self.invite)),
         }
         own = [
             path(route, self.admin_site.admin_view(view), name=f"{of}_{name}") for name, (route, view) in views.items()
@@ -39,8 +46,10 @@ class MembersPage(PartAdmin):
             **self.admin_site.each_context(request),
             "opts": self.opts,
             "original": thing,
+            **trail(thing, here=_("Members")),
             "title": _("Members of {title}").format(title=thing),
-            "page": reverse(f"{of}_change", args=[thing.pk]),
+            "invite_url": reverse(f"{of}_invite", args=[thing.pk]),
+            "link": request.session.pop(INVITED, None) if self._allowed(request, thing, Role.OWNER) else None,
             "set_url": reverse(f"{of}_set_member", args=[thing.pk]),
             "members": members.members_of(thing),
             "records": f"{reverse('admin:audit_record_changelist')}?of={thing._meta.label_lower}:{thing.pk}",
@@ -63,6 +72,28 @@ class MembersPage(PartAdmin):
             self._set(request, thing, user, role)
         except members.NotPossible as reason:
             self.message_user(request, str(reason), messages.ERROR)
+        return self._back(request, thing)
+
+    def invite(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Give a part to whoever has this e-mail address; without an account they get one, and a link to begin."""
+        thing = self.seen(request, object_id, role=Role.OWNER)
+        role = request.POST.get("role", "")
+        if role not in Role.values:
+            self.message_user(request, _("Please choose a person and a role."), messages.ERROR)
+            return self._back(request, thing)
+        try:
+            user, new = members.invite(
+                thing, email=request.POST.get("email", "")[:254], role=Role(role), by=request.user
+            )
+        except members.NotPossible as reason:
+            self.message_user(request, str(reason), messages.ERROR)
+            return self._back(request, thing)
+        says = _("{person} is {role} now.").format(person=user, role=Role(role).label)
+        self.message_user(request, says, messages.SUCCESS)
+        if new:
+            key = urlsafe_base64_encode(str(user.pk).encode())
+            path = reverse("signin:choose_password", args=[key, default_token_generator.make_token(user)])
+            request.session[INVITED] = {"person": str(user), "address": request.build_absolute_uri(path)}
         return self._back(request, thing)
 
     def _set(self, request: HttpRequest, thing: Any, user: User, role: str) -> None:

@@ -11,10 +11,11 @@ from unfold.admin import ModelAdmin
 
 from audit.admin import AuditedAdmin
 from rights import parts
+from rights.admin.lookups import DeclaredLookups
 from rights.roles import Role
 
 
-class PartAdmin(AuditedAdmin, ModelAdmin):
+class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     """Rows of studies and collections that one has no part in do not exist; deeds need the part they name.
 
     Attributes:

@@ -12,7 +12,7 @@ from exports.tests import building
 from opponents.models import Endpoint
 from studies.models import Study
 from tests.forms import filled_in
-from tests.test_admin import add, page_of
+from tests.test_admin import add, agents, page_of
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -31,7 +31,7 @@ def deeds(of: Study) -> list[str]:
 
 
 def test_a_studys_whole_life_is_written_down(client, boss):
-    add(client, opponent="script:fair", entry="codes")
+    add(client, agents=agents("script:fair"), entry="codes")
     study = Study.objects.get()
     client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed"))
     for deed in ("launch", "pause", "launch", "codes", "close"):

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client, RequestFactory, override_settings
 from django.urls import reverse
@@ -17,13 +18,18 @@ from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.models import Record
-from signin.throttling import address_of
+from recruiters.addresses import address_of
 
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "long enough 123"
 SET_UP, VERIFY, LOGIN, INDEX = "/admin/second-factor/", "/admin/second-factor/verify/", "/admin/login/", "/admin/"
 SIX_DIGITS = "000000"
+
+
+@pytest.fixture(autouse=True)
+def nobody_failed_yet() -> None:
+    cache.clear()
 
 
 @pytest.fixture
@@ -78,6 +84,20 @@ def test_others_are_not_barred_with_one_who_guesses(client, ada):
     for _i in range(6):
         sign_in(client, "wrong", REMOTE_ADDR="203.0.113.9")
     assert sign_in(client, REMOTE_ADDR="203.0.113.10")["Location"] == INDEX
+
+
+def test_one_address_that_tries_many_names_is_barred(client, ada):
+    for number in range(20):
+        client.post(LOGIN, {"username": f"name-{number}", "password": "wrong"}, REMOTE_ADDR="203.0.113.9")
+    assert sign_in(client, REMOTE_ADDR="203.0.113.9").status_code == 429
+    assert sign_in(client, REMOTE_ADDR="203.0.113.10")["Location"] == INDEX
+
+
+def test_one_name_that_is_tried_from_many_addresses_is_barred(client, ada):
+    for number in range(20):
+        sign_in(client, "wrong", REMOTE_ADDR=f"203.0.113.{number}")
+    answer = sign_in(client, REMOTE_ADDR="203.0.113.200")
+    assert answer.status_code == 429 and int(answer["Retry-After"]) > 0
 
 
 @pytest.mark.parametrize(

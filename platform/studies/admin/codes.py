@@ -21,7 +21,7 @@ from audit.deeds import Deed
 from recruiters import lab_codes
 from recruiters.lab_codes import BadFile
 from recruiters.models import LabCode
-from rights.admin import MembersPage
+from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies.models import Study
 
@@ -120,6 +120,7 @@ class LabCodes(MembersPage):
             "opts": self.opts,
             "original": study,
             "study": study,
+            **trail(study, here=_("Personal codes")),
             "title": _("Personal codes of {title}").format(title=study.title),
             "join_link": request.build_absolute_uri(study.get_absolute_url()),
             "codes": list(lab_codes.with_states(page.object_list)),

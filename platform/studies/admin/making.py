@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from audit.deeds import Deed
 from games.errors import GameError
 from rights import parts
-from rights.admin import MembersPage
+from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies import presets
 from studies.comparing import compare
@@ -124,6 +124,7 @@ class Making(MembersPage):
             "opts": self.opts,
             "original": study,
             "study": study,
+            **trail(study, here=_("What changed")),
             "title": _("What changed"),
             "choices": [(name, _("Draft, as saved now") if name == DRAFT else f"{name}") for name in names],
             "before": before,

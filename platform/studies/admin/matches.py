@@ -24,6 +24,7 @@ from rights.roles import Role
 from studies.admin.records import OfStudy
 from studies.admin.steps import AFTER, BEFORE, NoScreen, answer_to, screen_of, step_of
 from studies.admin.transcript import Transcript, page_of, transcript_of
+from studies.admin.watching import watched
 
 ONLY_LOOKED_AT = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'self'; "
@@ -68,6 +69,13 @@ class MatchAdmin(ReadOnlyAdmin):
         live_first = Case(When(status=Match.Status.LIVE, then=Value(0)), default=Value(1), output_field=IntegerField())
         return [live_first.asc(), "-started_at"]
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Match], search_term: str
+    ) -> tuple[QuerySet[Match], bool]:
+        """Each match once: PostgreSQL knows no DISTINCT of rows that are ordered by a condition."""
+        found, _twice = super().get_search_results(request, queryset, search_term)
+        return queryset.filter(pk__in=found.order_by().values("pk")), False
+
     @display(description=_("match"))
     def short(self, match: Match) -> str:
         return str(match.uid)[:8]
@@ -107,6 +115,8 @@ class MatchAdmin(ReadOnlyAdmin):
         own = {
             "step": ("<path:object_id>/step/<int:number>/", self.step),
             "screen": ("<path:object_id>/screen/<int:number>/<str:side>/<str:role>/", self.screen),
+            "watch": ("<path:object_id>/watch/", self.watch),
+            "watch_now": ("<path:object_id>/watch/now/", self.watch_now),
         }
         return [
             *(
@@ -156,6 +166,35 @@ class MatchAdmin(ReadOnlyAdmin):
         response["Content-Security-Policy"] = ONLY_LOOKED_AT
         response["X-Frame-Options"] = "SAMEORIGIN"
         return response
+
+    # ---- watching ------------------------------------------------------------------------------------
+
+    def watch(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The match as it goes on, to look at only: what is public of it, and what each seat sees."""
+        match = self.seen(request, object_id)
+        context = {
+            "watched": watched(match),
+            "game": registry.get(match.game).title if match.game in registry.keys() else match.game,
+            "sheets": SHEET.findall(assets(match.game)),
+            "back": _whole_of(match),
+        }
+        return TemplateResponse(
+            request, "admin/matches/match/watch.html", context, headers={"Cache-Control": "no-store"}
+        )
+
+    def watch_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """The part of it that changes, for the page's script; 204 while it is as in `seen`."""
+        found = watched(self.seen(request, object_id))
+        if request.GET.get("seen") == found.version:
+            return HttpResponse(status=204)
+        return TemplateResponse(
+            request, "admin/matches/match/watched.html", {"watched": found}, headers={"Cache-Control": "no-store"}
+        )
+
+
+def _whole_of(match: Any) -> tuple[str, str] | None:
+    """Where one comes from who watches: the study's monitor; a collection's page stands in the list of its matches."""
+    return (match.study_title, reverse("monitoring:page", args=[match.study_pk])) if match.study_pk else None
 
 
 def _endable(match: Any) -> bool:

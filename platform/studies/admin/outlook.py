@@ -15,14 +15,16 @@ from games.errors import GameError
 from llm_agents.errors import AgentError
 from rights.admin import MembersPage
 from studies import forecast as forecasting
+from studies.admin.entry_fields import entries_shown
 from studies.admin.parameters import PREFIX
+from studies.admin.table_fields import seats_of
 from studies.admin.varying import SEVERAL
 from studies.forecast import Forecast, forecast
 from studies.models import Study
 from studies.text_preview import preview
 from studies.texts import endings_of, endings_promise, in_currency
 
-DECISIVE = ("way", "design", "roles", "quota", "opponent")
+DECISIVE = ("way", "design", "roles", "quota", "agents", "lineups")
 """Fields without which it is not known, beside the parameters, what would be played."""
 
 
@@ -38,18 +40,28 @@ class Outlook(MembersPage):
         ]
 
     def outlook(self, request: HttpRequest, object_id: str | None = None) -> HttpResponse:
-        """{size, forecast, preview, errors}: HTML of what the form would make, and reasons by field."""
+        """{forecast, preview, entries, errors}: HTML of what the form would make, and reasons by field."""
         study = None if object_id is None else self.seen(request, object_id)
         allowed = self.has_change_permission(request, study) if study else self.has_add_permission(request)
         if not allowed:
             raise PermissionDenied
         form = self.get_form(request, study, change=study is not None)(request.POST, instance=study)
         form.is_valid()
-        return JsonResponse({**shown(form), "errors": {name: list(why) for name, why in form.errors.items()}})
+        place = request.POST.get("preview_place", "")
+        told: dict[str, Any] = {
+            **shown(form, int(place[:6]) if place.isascii() and place.isdigit() else 1),
+            "seats": seats_of(form.instance),
+        }
+        told["entries"] = entries_shown(form)
+        return JsonResponse({**told, "errors": {name: list(why) for name, why in form.errors.items()}})
 
 
-def shown(form: Any) -> dict[str, str]:
-    """The parts of a form's page that follow from what is typed, as HTML; empty where it cannot be played."""
+def shown(form: Any, place: int = 1) -> dict[str, str]:
+    """The parts of a form's page that follow from what is typed, as HTML; empty where it cannot be played.
+
+    Args:
+        place: the number of the configuration whose texts are shown.
+    """
     if any(name.startswith((PREFIX, SEVERAL)) or name in DECISIVE for name in form.errors):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     try:
@@ -60,7 +72,7 @@ def shown(form: Any) -> dict[str, str]:
             **_amounts(expected),
             **_assumptions(),
         }
-        seen = preview(form.instance)
+        seen = preview(form.instance, place)
     except (GameError, AgentError, ValueError):
         return {"forecast": render_to_string("admin/studies/study/unknown.html"), "preview": ""}
     return {

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from games.interface import Game
 from llm_agents.strategies.prompts import PLAIN, REASONED, VARIABLES, PersonaVariables
-from matches.agent_settings import PROMPT
+from opponents.agent_settings import PROMPT
 
 CODE = {"class": "font-mono", "spellcheck": "false", "autocapitalize": "off"}
 ROWS = {"system": 8, "question": 8, "correction": 4}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from django import forms
@@ -21,12 +21,30 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
+from games.entries import BadEntry, Entry
 from matches.forms import Field, fields_of
+from studies.admin.entry_fields import EntryField
 
 PREFIX = "parameter_"
 NONE = "_none"
 LONG = 300
 """Characters from which on a text gets several lines."""
+MOST_PROBLEMS = 3
+"""So many problems of one entry are said at once."""
+
+
+class LinesField(forms.CharField):
+    """A list of words, one per line."""
+
+    def to_python(self, value: Any) -> list[str]:
+        lines = value if isinstance(value, list | tuple) else str(value or "").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return self.to_python(initial) != self.to_python(data)
 
 
 @dataclass(frozen=True)
@@ -35,11 +53,13 @@ class Parameters:
 
     Attributes:
         without: fields of the model that the form does not ask for.
+        entries: fields with controls of the game's own.
     """
 
     model: type[BaseModel]
     prefix: str = PREFIX
     without: frozenset[str] = frozenset()
+    entries: Mapping[str, Entry] = field(default_factory=dict)
 
     def fields(self) -> list[Field]:
         """What the form asks for, in order."""
@@ -48,13 +68,17 @@ class Parameters:
     def blanks(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Form fields for every parameter, showing `config` or the model's defaults.
 
-        A parameter that may have no value gets a second field, a box to tick for "none".
+        A parameter that may have no value gets a second field, a box to tick for "none"; what is entered in lines
+        or controls of its own has none where they are empty.
         """
         made: dict[str, forms.Field] = {}
         for blank in self.fields():
             value = config.get(blank.name, blank.default)
+            if blank.name in self.entries:
+                made[self.prefix + blank.name] = self._entry(blank, config)
+                continue
             made[self.prefix + blank.name] = _form_field(self.model, blank, value)
-            if blank.nullable:
+            if self._has_box(blank):
                 made[self.prefix + blank.name + NONE] = forms.BooleanField(
                     label=_("{parameter}: none").format(parameter=_label(blank)),
                     required=False,
@@ -64,9 +88,21 @@ class Parameters:
                 )
         return made
 
+    def own_controls(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
+        """The form fields of the entries alone, showing `config`."""
+        return {self.prefix + one.name: self._entry(one, config) for one in self.fields() if one.name in self.entries}
+
+    def _entry(self, blank: Field, config: Mapping[str, Any]) -> EntryField:
+        shared: dict[str, Any] = {"label": _label(blank), "help_text": _help(self.model, blank), "required": False}
+        return EntryField(self.entries[blank.name], self.prefix, blank.name, config, **shared)
+
+    def _has_box(self, blank: Field) -> bool:
+        """Whether "none" has a box of its own."""
+        return blank.nullable and blank.name not in self.entries and not _in_lines(blank)
+
     def rows(self) -> list[str | tuple[str, ...]]:
         """The names of those fields as an admin's fieldset shows them: one line per parameter."""
-        names = [(self.prefix + blank.name, blank.nullable) for blank in self.fields()]
+        names = [(self.prefix + blank.name, self._has_box(blank)) for blank in self.fields()]
         return [(name, name + NONE) if nullable else name for name, nullable in names]
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -76,7 +112,9 @@ class Parameters:
         for blank in self.fields():
             name = self.prefix + blank.name
             value = cleaned.get(name)
-            if blank.nullable and cleaned.get(name + NONE):
+            if blank.name in self.entries:
+                continue
+            if blank.nullable and (cleaned.get(name + NONE) or (_in_lines(blank) and not value)):
                 config[blank.name] = None
             elif value not in (None, ""):
                 config[blank.name] = _typed(blank, value)
@@ -86,7 +124,28 @@ class Parameters:
                 errors[name] = _("Please fill this in, or tick “none”.")
             elif blank.required or blank.kind in ("number", "integer", "choice"):
                 errors[name] = _("Please fill this in.")
-        return config, {**self.problems(config), **errors}
+        entered, wrong = self.entered(config, cleaned)
+        config |= entered
+        problems = {name: says for name, says in self.problems(config).items() if name or not wrong}
+        return config, {**problems, **errors, **wrong}
+
+    def entered(self, config: Mapping[str, Any], cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+        """The values of the entries that the other parameters ask for, and what is wrong with them by form field."""
+        values: dict[str, Any] = {}
+        errors: dict[str, str] = {}
+        for key, entry in self.entries.items():
+            usual = {name: known.default for name, known in self.model.model_fields.items()}
+            if not entry.wanted({**usual, **config}):
+                continue
+            try:
+                values[key] = entry.read(cleaned.get(self.prefix + key) or {})
+                if values[key] is None and entry.when:
+                    errors[self.prefix + key] = _("Please fill this in.")
+            except BadEntry as error:
+                said = list(error.problems.values())
+                more = _("And {number} more.").format(number=len(said) - MOST_PROBLEMS)
+                errors[self.prefix + key] = " ".join([*said[:MOST_PROBLEMS], *([more] if said[MOST_PROBLEMS:] else [])])
+        return {key: value for key, value in values.items() if value is not None}, errors
 
     def problems(self, config: Mapping[str, Any]) -> dict[str, str]:
         """What the model's own description finds wrong with values, by form field; "" is about them all."""
@@ -100,6 +159,11 @@ class Parameters:
                 found.setdefault(name, sentence if sentence.endswith(".") else f"{sentence}.")
             return found
         return {}
+
+
+def _in_lines(blank: Field) -> bool:
+    """Whether it is a list of words."""
+    return blank.shape in ("lines", "slots") and all(part.kind == "text" for part in blank.parts)
 
 
 def _label(blank: Field) -> str:
@@ -162,5 +226,8 @@ def _form_field(model: type[BaseModel], blank: Field, value: Any) -> forms.Field
         long = (blank.max_length or 0) > LONG
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if long else UnfoldAdminTextInputWidget()
         return forms.CharField(widget=widget, max_length=blank.max_length, **shared)
+    if _in_lines(blank):
+        shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()
+        return LinesField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"}), **shared)
     shared["help_text"] = f"{shared['help_text']} {_('A list or object in JSON.')}".strip()
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib.admin import AdminSite
+from django.db.models import Model
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
@@ -19,6 +20,7 @@ from games.errors import GameError
 from games.play import configure
 from llm_agents.errors import AgentError
 from matches.forms import fields_of
+from rights.admin import trail
 from studies.previewing import Subject, Wish, first_wish, preview
 
 CHOICE = "preview_"
@@ -33,20 +35,20 @@ def page(
     opts: Any,
     title: str,
     subject: Callable[[], Subject],
-    back: str = "",
+    of: Model | None = None,
 ) -> HttpResponse:
     """The preview that the request wishes for; what is wrong is said instead. Changes nothing.
 
     Args:
         subject: makes what is looked at; may raise what `preview` raises, or ValueError.
-        back: the address of the page that this one belongs to; empty where that stays open beside it.
+        of: the study or collection whose page leads here; None where that stays open beside it.
     """
     typed = request.POST if request.method == "POST" else request.GET
     context: dict[str, Any] = {
         **site.each_context(request),
         "opts": opts,
         "title": _("What a model is sent: {title}").format(title=title),
-        "back": back,
+        **(trail(of, here=_("What models are sent")) if of else {}),
         "method": request.method,
         "carried": _carried(request),
     }
@@ -118,7 +120,7 @@ def _wish(typed: Mapping[str, Any], subject: Subject) -> Wish:
     first = first_wish(subject)
     place = _number(typed.get(f"{CHOICE}place"), first.place, len(subject.places))
     agent, role = typed.get(f"{CHOICE}agent"), typed.get(f"{CHOICE}role")
-    roles = subject.places[place - 1][1]
+    roles = subject.places[place - 1][1] or (first.role,)
     return Wish(
         agent=agent if agent in subject.agents else first.agent,
         place=place,

@@ -15,6 +15,7 @@ from unfold.decorators import display
 from participants.admin import ReadOnlyAdmin
 from participants.models import Enrolment
 from participants.states import ENDED, State
+from rights.admin import ByKey
 from rights.parts import visible
 from rights.roles import Role
 from studies.comparing import TITLES
@@ -22,20 +23,14 @@ from studies.freezing import parts_of, sha256_of
 from studies.models import Placement, Study, Version
 
 
-class OfStudy(admin.SimpleListFilter):
+class OfStudy(ByKey):
     """A filter by study; `lookup` leads from a row to it."""
 
     title = _("study")
     parameter_name = "study"
-    lookup: str
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[int, str]]:
         return list(visible(request.user, Study.objects.order_by("title")).values_list("pk", "title"))
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        if self.value() is None or not str(self.value()).isdigit():
-            return queryset
-        return queryset.filter(**{self.lookup: self.value()})
 
 
 class EnrolmentOfStudy(OfStudy):
@@ -97,7 +92,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
     @display(description=_("role"))
     def role(self, enrolment: Enrolment) -> str:
         placement = getattr(enrolment, "placement", None)
-        return placement.cell.role if placement else "–"
+        return placement.role if placement else "–"
 
     @display(description=_("matches"))
     def matches(self, enrolment: Enrolment) -> str:
@@ -159,6 +154,6 @@ class PlacementAdmin(ReadOnlyAdmin):
     def version(self, placement: Placement) -> int:
         return placement.cell.version.number
 
-    @display(description=_("role"), ordering="cell__role")
+    @display(description=_("role"), ordering="role")
     def role(self, placement: Placement) -> str:
-        return placement.cell.role
+        return placement.role

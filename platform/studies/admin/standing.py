@@ -10,7 +10,6 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from games.errors import GameError
-from matches.agent_settings import settings_of
 from opponents.spending import cap_of_study, cap_of_today
 from participants.markdown import to_html
 from participants.models import ProblemReport
@@ -35,7 +34,7 @@ class CellFill:
 
     @property
     def percent(self) -> int:
-        return min(100, round(100 * self.held / self.cell.quota))
+        return min(100, round(100 * self.held / self.cell.places))
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,9 @@ def _cells(study: Study, latest: Version | None) -> list[CellFill]:
         return []
     cells = Cell.objects.filter(version=latest).annotate(
         held=Count("placements", filter=Q(placements__released_at=None)),
-        completed=Count("placements", filter=Q(placements__enrolment__state=State.COMPLETED)),
+        completed=Count(
+            "placements", filter=Q(placements__enrolment__state=State.COMPLETED, placements__released_at=None)
+        ),
     )
     titles = cell_titles(latest.pk, latest.sha256)
     return [
@@ -127,11 +128,10 @@ def _cells(study: Study, latest: Version | None) -> list[CellFill]:
 def _spent_up(study: Study, latest: Version | None) -> str:
     if latest is None:
         return ""
-    seated = [agent for cell in latest.content["cells"] for agent in cell["agents"].values()]
-    for agent in seated[:1]:
-        settings = settings_of(agent.get("settings", {}))
-        if all(spec.startswith("script:") for spec in (agent["agent"], *settings.fallbacks)):
-            return ""
+    for agent in latest.agents().values():
+        settings = agent.settings
+        if all(spec.startswith("script:") for spec in agent.specs):
+            continue
         if reached := cap_of_study(settings.caps(), f"study:{study.slug}") or cap_of_today():
             follows = (
                 _("No model is asked any more: the scripted player “{name}” moves instead, flagged in the data.")

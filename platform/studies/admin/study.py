@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
@@ -20,7 +20,9 @@ from unfold.decorators import display
 from audit.deeds import Deed
 from games import registry
 from games.interface import Game
+from opponents.listing import models_at, offered, priced
 from participants.states import State
+from rights.parts import visible
 from rights.roles import Role
 from studies import pausing
 from studies.admin import preview
@@ -44,7 +46,6 @@ class StudyAdmin(Making, LabCodes, Outlook):
     search_fields = ["title", "slug"]
     prepopulated_fields = {"slug": ["title"]}
     conditional_fields = {
-        "model_name": "opponent == 'openai' || opponent == 'anthropic'",
         "announced_average": "pay_rule != 'linear'",
         "rate": "pay_rule == 'linear'",
         **{name: where for key in registry.keys() for name, where in shown_where(registry.get(key)).items()},
@@ -87,7 +88,13 @@ class StudyAdmin(Making, LabCodes, Outlook):
     # ---- the form ------------------------------------------------------------------------------------
 
     def get_form(self, request: HttpRequest, obj: Study | None = None, change: bool = False, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, change=change, form=study_form(_game(request, obj)), **kwargs)
+        return super().get_form(
+            request,
+            obj,
+            change=change,
+            form=study_form(_game(request, obj), visible(request.user, Study.objects.all())),
+            **kwargs,
+        )
 
     def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
         return fieldsets(_game(request, obj))
@@ -188,7 +195,24 @@ class StudyAdmin(Making, LabCodes, Outlook):
             path("add/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_add_prompts"),
             path("<path:object_id>/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_prompts"),
         ]
-        return [*own, *self.codes_urls(), *prompts, *self.making_urls(), *self.outlook_urls(), *super().get_urls()]
+        models = path("models/", self.admin_site.admin_view(self.listed_models), name="studies_study_models")
+        return [
+            models,
+            *own,
+            *self.codes_urls(),
+            *prompts,
+            *self.making_urls(),
+            *self.outlook_urls(),
+            *super().get_urls(),
+        ]
+
+    def listed_models(self, request: HttpRequest) -> HttpResponse:
+        """{models}: what the endpoint called `endpoint` lists, for whoever may set up a study."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        name = request.GET.get("endpoint", "")
+        known = name in dict(offered())
+        return JsonResponse({"models": sorted({*priced(name), *models_at(name)}) if known else []})
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
         """What models are sent: in the study as it is saved, or (POST) in one as it is typed; nothing is saved."""
@@ -202,7 +226,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
             opts=self.opts,
             title=study.title if study else _("a new study"),
             subject=lambda: subject_of(self._typed(request, study) if typed or study is None else study),
-            back=reverse("admin:studies_study_change", args=[object_id]) if study and not typed else "",
+            of=study if study and not typed else None,
         )
 
     def _typed(self, request: HttpRequest, study: Study | None) -> Study:

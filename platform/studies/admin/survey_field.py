@@ -42,6 +42,13 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
             "up": _("Move up"),
             "down": _("Move down"),
             "remove": _("Remove"),
+            "missing": _("“{label}” is missing."),
+            "two_options": _("A choice needs at least two options."),
+            "twice": _("An option is there twice."),
+            "limits": _("The least number is larger than the largest."),
+            "scale_points": _("A scale has 2 to 11 points."),
+            "column": _("A column's name begins with a small letter: small letters, digits, underscores."),
+            "column_twice": _("Two questions have this column's name."),
         }
         attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MOST_QUESTIONS}
         if self.may_end:

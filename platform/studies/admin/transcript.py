@@ -11,9 +11,9 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from games.errors import GameError
-from matches.agent_settings import settings_of
 from matches.forms import fields_of
 from matches.models import Event, Match
+from opponents.agent_settings import settings_of
 from opponents.spending import cap_of_match
 
 AT_ONCE = 40

@@ -40,7 +40,7 @@ class Varied:
                 max_length=LONGEST,
                 initial=written(blank, grid[blank.name]) if blank.name in grid else "",
                 widget=UnfoldAdminTextInputWidget(
-                    attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": _example(blank)}
+                    attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": _example(blank)} | _all(blank)
                 ),
                 help_text=_("Parted by commas. Every combination with the other parameters becomes a cell."),
             )
@@ -136,6 +136,12 @@ def _example(blank: Field) -> str:
         return ", ".join(str(choice) for choice in blank.choices[:2])
     end = _("none") if blank.nullable else "…"
     return f"{_written(blank, blank.default)}, {end}" if blank.default is not None else end
+
+
+def _all(blank: Field) -> dict[str, str]:
+    """All the values that there are, where they are few: what the field is filled with when it is opened."""
+    values = [True, False] if blank.kind == "boolean" else list(blank.choices) if blank.kind == "choice" else []
+    return {"data-all": written(blank, values)} if values else {}
 
 
 def _title(blank: Field) -> str:

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='asking',
-            field=models.JSONField(blank=True, default=dict, help_text='see matches.agent_settings', verbose_name='how the opponent is asked'),
+            field=models.JSONField(blank=True, default=dict, help_text='see opponents.agent_settings', verbose_name='how the opponent is asked'),
         ),
     ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.contrib.auth.models import User
 
 from games import registry
+from games.play import configure
 from opponents.models import Endpoint
 from studies.demo import create_demo
 from studies.models import Study
@@ -15,16 +19,49 @@ pytestmark = pytest.mark.django_db
 def test_there_is_a_launched_study_of_every_game_and_making_them_again_changes_nothing(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     made = create_demo()
-    assert [study.game for study in Study.objects.order_by("game")] == list(registry.keys())
+    alone = Study.objects.filter(lineups=[])
+    assert sorted({study.game for study in alone}) == list(registry.keys())
+    assert {study.config["mechanism"] for study in alone.filter(game="social_dilemma")} == {
+        "repetition",
+        "contract",
+        "reputation_first_order",
+    }
     assert {study.status for study in Study.objects.all()} == {"launched"}
     assert create_demo() == made
     assert len(made.links) == Study.objects.count()
 
 
+def test_a_negotiation_begins_with_something_to_gain_and_says_who_sells(settings, tmp_path, client):
+    """In the demonstrations, and in the form of a new study."""
+    settings.DATA_DIR = tmp_path
+    create_demo()
+    worth = [study.configured().config for study in Study.objects.filter(game="negotiation")]
+    client.force_login(User.objects.create_superuser("root"))
+    form = client.get("/admin/studies/study/add/?game=negotiation").content.decode()
+    shown = dict(re.findall(r'name="parameter_(seller_factor|buyer_factor)" value="([\d.]+)"', form))
+    assert len(worth) == 2 and all(one.buyer_factor > one.seller_factor for one in worth)
+    assert float(shown["buyer_factor"]) > float(shown["seller_factor"])
+    page = client.get("/join/demo-negotiation").content.decode()
+    assert re.search(r"Play as [^<]*seller", page) and re.search(r"Play as [^<]*buyer", page)
+
+
+def test_two_people_can_play_every_game_that_has_seats_for_them(settings, tmp_path, client):
+    settings.DATA_DIR = tmp_path
+    create_demo()
+    together = Study.objects.exclude(lineups=[])
+    seated = [key for key in registry.keys() if len(configure(registry.get(key), {}).people()) > 1]
+    assert sorted({study.game for study in together}) == seated
+    mechanisms = {study.config["mechanism"] for study in together.filter(game="social_dilemma")}
+    assert mechanisms == {"repetition", "contract", "reputation_first_order"}
+    assert all(cell.group_size == 2 for study in together for cell in study.latest_version().cells.all())
+    page = client.get("/join/demo-bargaining").content.decode()
+    assert 'href="/join/demo-bargaining-together/"' in page
+
+
 def test_with_a_model_on_this_machine_it_plays_every_game_too(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     made = create_demo("http://127.0.0.1:9/v1")
-    against_it = Study.objects.filter(agent="local:smollm2-135m-instruct", status="launched")
+    against_it = Study.objects.filter(agents__has_key="local:smollm2-135m-instruct", status="launched")
     assert [study.game for study in against_it.order_by("game")] == list(registry.keys())
-    assert len(made.links) == 2 * len(registry.keys())
+    assert len(made.links) == Study.objects.count()
     assert Endpoint.objects.get().base_url == "http://127.0.0.1:9/v1"

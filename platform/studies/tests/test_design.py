@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 
 from games.errors import BadConfig
 from matches.models import Match, Seat
+from opponents.agents import named
 from participants import services as people
 from recruiters.arrivals import Arrival
 from studies.design import cells_wanted
@@ -20,7 +21,14 @@ pytestmark = pytest.mark.django_db
 
 
 def study(**fields) -> Study:
-    given = {"title": "A study", "slug": "a-study", "game": "bargaining", "quota": 4, "agent": "script:fair", **fields}
+    given = {
+        "title": "A study",
+        "slug": "a-study",
+        "game": "bargaining",
+        "quota": 4,
+        "agents": named("script:fair"),
+        **fields,
+    }
     return Study(**given)
 
 

@@ -13,7 +13,7 @@ from participants.models import Enrolment
 from recruiters import otree
 from recruiters.models import LabCode, OtreeServer
 from studies.models import Study
-from tests.visitors import arriving, heading_of, launched, text_of
+from tests.visitors import consenting, heading_of, launched, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +68,7 @@ def test_a_draft_that_was_never_launched_has_the_same_page():
 
 def test_a_full_study_says_that_a_place_may_become_free():
     study = launched(quota=1)
-    arriving(study)
+    consenting(study)
     answer = at_the_door(Study.Entry.CODES)
     assert answer.status_code == 403
     assert "places are taken" in heading_of(answer)

@@ -8,6 +8,7 @@ import pytest
 
 from games.errors import GameError
 from llm_agents.pricing import PRICES
+from opponents.agents import named
 from studies import forecast as forecasting
 from studies.forecast import forecast
 from studies.models import Study
@@ -21,7 +22,7 @@ def study(**fields) -> Study:
         "slug": "s",
         "game": "negotiation",
         "roles": ["alice"],
-        "agent": "script:haggler",
+        "agents": named("script:haggler"),
         "quota": 3,
     }
     return Study(**{**given, **fields})
@@ -56,25 +57,25 @@ def test_pay_follows_the_average_of_the_cell():
 
 def test_scripted_opponents_cost_nothing_and_models_what_their_price_says():
     assert (forecast(study()).model_calls, forecast(study()).model_cost) == (0, 0)
-    asked = forecast(study(agent="openai:gpt-4o-mini"))
+    asked = forecast(study(agents=named("openai:gpt-4o-mini")))
     answers = PRICES["openai:gpt-4o-mini"].output * forecasting.ANSWER_TOKENS / 1_000_000
     assert asked.model_cost > answers * Decimal(asked.model_calls) > 0
-    assert forecast(study(agent="openai:gpt-4o")).model_cost > asked.model_cost
-    reasoned = forecast(study(agent="openai:gpt-4o-mini", asking={"strategy": "chain_of_thought"}))
+    assert forecast(study(agents=named("openai:gpt-4o"))).model_cost > asked.model_cost
+    reasoned = forecast(study(agents=named("openai:gpt-4o-mini", settings={"strategy": "chain_of_thought"})))
     assert reasoned.model_cost > asked.model_cost
     assert asked.models_in_all == asked.model_cost * 3
 
 
 def test_a_price_that_is_not_known_is_not_guessed():
-    assert forecast(study(agent="openai:nobody-knows")).model_cost is None
+    assert forecast(study(agents=named("openai:nobody-knows"))).model_cost is None
 
 
 def test_slower_opponents_and_longer_texts_take_longer():
     quick = forecast(study())
-    assert forecast(study(agent_delay=30)).minutes > quick.minutes
+    assert forecast(study(agents=named("script:haggler", delay=30))).minutes > quick.minutes
     asked = [{"kind": "text", "prompt": "Why?"}] * 6
     assert forecast(study(survey_after=asked)).minutes > quick.minutes + 0.9
-    assert forecast(study(consent="word " * 1000)).minutes > quick.minutes + 4
+    assert forecast(study(consent="word " * 2000)).minutes > quick.minutes + 4
 
 
 def test_what_cannot_be_played_is_not_forecast():

@@ -69,5 +69,5 @@ def test_a_version_is_hashed_whole_and_part_by_part():
     second = launch(study)
     before, after = parts_of(first.content), parts_of(second.content)
     assert set(before) == set(first.content)
-    assert {name for name in before if before[name] != after[name]} == {"texts", "pay"}
+    assert {name for name in before if before[name] != after[name]} == {"texts", "pay", "about_minutes"}
     assert all(len(digest) == 64 for digest in before.values())

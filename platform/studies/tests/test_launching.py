@@ -7,6 +7,7 @@ import re
 import pytest
 from django.core.exceptions import ValidationError
 
+from opponents.agents import named
 from studies.freezing import launch, sha256_of
 from studies.models import Study, Version
 from tests.visitors import arriving, launched
@@ -21,7 +22,10 @@ def test_a_launched_study_is_a_hashed_version_with_a_cell_per_role():
     assert version.sha256 == sha256_of(version.content)
     assert re.fullmatch(r"[0-9a-f]{64}", version.sha256)
     assert [(cell.number, cell.role, cell.quota) for cell in version.cells.all()] == [(1, "alice", 7), (2, "bob", 7)]
-    assert [set(cell.agents) for cell in version.cells.all()] == [{"bob"}, {"alice"}]
+    assert [cell.seats for cell in version.cells.all()] == [
+        {"alice": "person", "bob": "script:fair"},
+        {"alice": "script:fair", "bob": "person"},
+    ]
 
 
 def test_the_content_names_everything_that_a_way_depends_on():
@@ -48,8 +52,8 @@ def test_launching_the_same_content_again_is_the_same_version():
     [
         {"config": {"money": 20_000}},
         {"quota": 3},
-        {"agent": "script:random"},
-        {"agent_delay": 2},
+        {"agents": named("script:random")},
+        {"agents": named("script:fair", delay=2)},
         {"consent": "Please?"},
         {"instructions": "Divide the money."},
         {"asks_quiz": False},
@@ -101,23 +105,23 @@ def test_people_who_began_keep_their_steps_and_newcomers_get_the_new_ones():
 
 
 @pytest.mark.parametrize(
-    ("fields", "named"),
+    ("fields", "field"),
     [
         ({"config": {"money": -1}}, "config"),
         ({"config": {"no_such": 1}}, "config"),
-        ({"agent": "script:nobody"}, "agent"),
-        ({"agent": "what"}, "agent"),
+        ({"agents": named("script:nobody")}, "agents"),
+        ({"agents": named("what")}, "agents"),
         ({"roles": ["carol"]}, "roles"),
         ({"currency": "usd"}, "currency"),
         ({"instructions": "{% if %}"}, "instructions"),
         ({"quota": 0}, "quota"),
     ],
 )
-def test_a_study_that_cannot_be_played_is_not_launched(fields, named):
+def test_a_study_that_cannot_be_played_is_not_launched(fields, field):
     study = Study.objects.create(**{"title": "S", "slug": "s", "game": "bargaining", **fields})
     with pytest.raises(ValidationError) as refused:
         launch(study)
-    assert named in refused.value.message_dict
+    assert field in refused.value.message_dict
     study.refresh_from_db()
     assert study.status == Study.Status.DRAFT
     assert not Version.objects.exists()

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from audit.models import Record
 from collecting.models import Collection
+from opponents.agents import named
 from rights.members import give
 from rights.roles import Role
 from studies.comparing import compare, difference
@@ -34,7 +35,12 @@ def page(name: str, *args) -> str:
 
 
 def test_a_copy_is_a_draft_that_would_launch_as_the_same(boss):
-    study = launched(design={"grid": {"rounds": [2, 6]}}, base="2.50", consent="Please?", asking={"retries": 1})
+    study = launched(
+        design={"grid": {"rounds": [2, 6]}},
+        base="2.50",
+        consent="Please?",
+        agents=named("openai:m", settings={"retries": 1}),
+    )
     made = copy(study, by=boss)
     assert (made.slug, made.status, made.created_by) == ("splitting-copy", "draft", boss)
     assert content_of(made) == content_of(study)
@@ -92,7 +98,7 @@ def test_the_comparison_names_what_changed_and_nothing_else(client, boss):
     )
     second = launch(study)
     parts = compare(study.versions.get(number=1).content, second.content)
-    assert {part.name for part in parts} == {"configurations", "cells", "texts", "checks", "pay"}
+    assert {part.name for part in parts} == {"about_minutes", "configurations", "cells", "texts", "checks", "pay"}
     changes = {part.name: {change.name: (change.before, change.after) for change in part.changes} for part in parts}
     assert changes["pay"] == {"base": ("1.00", "2.50")}
     assert changes["configurations"] == {"number": ("1", "2"), "rounds": ("12", "2, 6")}

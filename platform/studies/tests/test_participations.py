@@ -13,6 +13,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from opponents.agents import named
 from participants import services
 from participants.models import Enrolment
 from participants.states import State
@@ -22,7 +23,7 @@ from recruiters.models import Identity, LabCode
 from studies.enrolling import enrol
 from studies.models import Placement, Study
 from studies.participations import in_words
-from tests.visitors import arriving, heading_of, launched, text_of
+from tests.visitors import arriving, consenting, heading_of, launched, text_of
 
 GLEE = {"most_participations": None, "rest_hours": 12}
 
@@ -53,7 +54,8 @@ class TestHowOften:
         ended(hours_ago=1000)
         answer = comes(study, assignment="A2")
         assert answer.status_code == 403
-        assert "each person takes part once" in text_of(answer)
+        assert "You took part already" in text_of(answer)
+        assert "please return this task" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
     def test_a_study_may_let_people_come_a_number_of_times(self):
@@ -186,7 +188,7 @@ class TestResting:
 
     def test_another_family_is_another_matter(self):
         comes(family("small"))
-        other = family("prices", game="negotiation", roles=["alice"], agent="script:random")
+        other = family("prices", game="negotiation", roles=["alice"], agents=named("script:random"))
         assert comes(other, assignment="A2").status_code == 302
 
     def test_so_is_another_person_and_the_same_name_at_another_recruiter(self):
@@ -279,7 +281,7 @@ def test_the_glee_preset_lets_people_come_any_number_of_times_with_twelve_hours_
 @pytest.mark.django_db
 def test_the_place_of_somebody_who_is_gone_is_given_to_the_next_who_would_find_none():
     study = launched(quota=1)
-    arriving(study)
+    consenting(study)
     Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     arriving(study, "next")
     assert list(Enrolment.objects.order_by("pk").values_list("state", flat=True)) == ["dropped_out", "arrived"]

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from games import grids, registry
-from games.play import configure, script_move
+from games import registry
+from games.examples import cases
+from games.play import script_move
 from llm_agents import breaker
 from llm_agents.twins.server import BothTwin
 from matches import agents, announce, services
-from matches.agent_settings import AgentSettings, settings_of
 from matches.models import Match
+from opponents.agent_settings import AgentSettings
+from opponents.agents import Agent, agents_of, named
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.services import lifetime
@@ -47,7 +49,7 @@ def fresh(monkeypatch) -> Iterator[None]:
 
 def new_study(agent: str = "openai:m", instructions: str = "", **asking) -> Study:
     study = Study(
-        title="Prompts", slug="prompts", game="bargaining", roles=["bob"], agent=agent, asking=asking,
+        title="Prompts", slug="prompts", game="bargaining", roles=["bob"], agents=named(agent, settings=asking),
         instructions=instructions,
     )  # fmt: skip
     study.full_clean()
@@ -58,14 +60,13 @@ def new_study(agent: str = "openai:m", instructions: str = "", **asking) -> Stud
 def begun(study: Study) -> Match:
     """A person's match in the study as it was launched."""
     version = launch(study)
-    (step,) = [step for step in steps_of(version, version.cells.get()) if step["kind"] == "match"]
+    (step,) = [step for step in steps_of(version, version.cells.get(), "bob") if step["kind"] == "match"]
     person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=SEED)
-    ((role, agent),) = step["agents"].items()
-    model = services.Player(agent=agent["agent"], delay=agent["delay"], settings=settings_of(agent["settings"]))
+    seated = services.Player.agents(agents_of(step["agents"]), step["seats"], seed=SEED)
     return services.open_match(
         game=step["game"],
         config=step["config"],
-        players={role: model, step["role"]: services.Player(enrolment=person, step=0)},
+        players={**seated, step["role"]: services.Player(enrolment=person, step=0)},
         seed=SEED,
         texts=step["texts"],
         timers=step["timers"],
@@ -117,17 +118,17 @@ def test_an_answer_that_is_typed_is_asked_for_as_a_stream(monkeypatch):
     shown = preview(subject_of(study), first_wish(subject_of(study)))
     assert exactly(shown.sent.body) == exactly(body)
     assert body["stream"] is True and "response_format" not in body
-    assert "You are Alice. Split $10,000." in shown.sent.messages[0][1]
-    assert "You are Alice. Split $10,000." in shown.instructions
+    assert "You are Alice. Split 10,000\xa0points." in shown.sent.messages[0][1]
+    assert "You are Alice. Split 10,000\xa0points." in shown.instructions
 
 
 def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     study = new_study(**OWN)
     version = launch(study)
-    kept = version.content["cells"][0]["agents"]["alice"]["settings"]
+    kept = version.content["agents"]["openai:m"]["settings"]
     assert kept["prompt_system"] == OWN["prompt_system"]
     assert kept["prompt_question"] == OWN["prompt_question"].replace("\r\n", "\n")
-    study.asking = {**OWN, "prompt_correction": "Once more: {{ reason }}"}
+    study.agents = named("openai:m", settings={**OWN, "prompt_correction": "Once more: {{ reason }}"})
     study.save()
     assert launch(study).sha256 != version.sha256
     with BothTwin(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as twin:
@@ -149,15 +150,15 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
 @pytest.mark.parametrize(
     ("asking", "says"),
     [
-        ({"persona": "{{ rules }}"}, "persona: Persona: Line 1: there is no variable “rules”"),
-        ({"prompt_system": "{{ secret }}"}, "prompt_system: System text: Line 1: there is no variable “secret”"),
-        ({"prompt_question": "{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}, "prompt_question"),
+        ({"persona": "{{ rules }}"}, "Persona: Line 1: there is no variable “rules”"),
+        ({"prompt_system": "{{ secret }}"}, "System text: Line 1: there is no variable “secret”"),
+        ({"prompt_question": "{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}, "Question at each turn"),
         ({"prompt_correction": "{{ news|upper }}"}, "can only be written out as it stands"),
     ],
 )
 def test_a_text_that_cannot_be_filled_in_is_never_launched(asking, says):
     study = new_study()
-    study.asking = asking
+    study.agents = {"m": {"spec": "openai:m", "settings": asking}}
     study.save()
     with pytest.raises(ValidationError) as refused:
         launch(study)
@@ -167,18 +168,19 @@ def test_a_text_that_cannot_be_filled_in_is_never_launched(asking, says):
 
 def test_a_person_in_that_role_is_shown_beside_it():
     study = new_study()
-    shown = preview(subject_of(study), Wish(study.agent, 1, "alice", 2, SEED))
+    shown = preview(subject_of(study), Wish("openai:m", 1, "alice", 2, SEED))
     assert "Bob has made you an offer" in shown.screen
     assert shown.questions >= 2
-    beyond = preview(subject_of(study), Wish(study.agent, 1, "alice", 999, SEED))
+    beyond = preview(subject_of(study), Wish("openai:m", 1, "alice", 999, SEED))
     assert beyond.wish.question == beyond.questions
 
 
 @pytest.mark.parametrize("key", registry.keys())
 def test_every_role_of_every_game_can_be_looked_at(key):
-    for config in grids.table(key, "glee")[::97]:
-        for role in configure(registry.get(key), config).roles():
-            subject = Subject(key, AgentSettings(**OWN), ("openai:m",), ((config, (role,)),))
+    agent = Agent(spec="openai:m", settings=AgentSettings(**OWN))
+    for case in cases(key):
+        for role in case.game.roles():
+            subject = Subject(key, {"openai:m": agent}, ((case.config, (role,)),))
             first = preview(subject, first_wish(subject))
             last = preview(subject, Wish("openai:m", 1, role, first.questions, SEED))
             assert first.sent.messages != last.sent.messages or first.questions == 1

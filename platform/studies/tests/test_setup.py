@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from opponents.agents import named
 from rights.members import give
 from rights.roles import Role
 from studies.admin.setup_form import STEPS, fieldsets
@@ -64,7 +65,7 @@ def test_several_values_make_a_grid_of_cells(client, boss):
     }
     content = content_of(study)
     assert len(content["cells"]) == 12
-    assert {cell["role"] for cell in content["cells"]} == {"bob"}
+    assert {cell["seats"]["bob"] for cell in content["cells"]} == {"person"}
     assert {config["rounds"] for config in content["configurations"]} == {1, 10, None}
 
 
@@ -184,15 +185,15 @@ def test_the_forecast_pays_what_the_rule_pays(client, boss):
 
 
 def test_the_forecast_of_a_model_says_its_price_or_that_it_is_not_known(client, boss):
-    known = outlook(client, opponent="openai", model_name="gpt-4o-mini")["forecast"]
+    known = outlook(client, agents=json.dumps(named("openai:gpt-4o-mini")))["forecast"]
     assert "models in all" in known and "price not known" not in known
-    assert "price not known" in outlook(client, opponent="openai", model_name="nobody-knows")["forecast"]
+    assert "price not known" in outlook(client, agents=json.dumps(named("openai:nobody-knows")))["forecast"]
 
 
 def test_the_preview_is_what_people_read_and_models_are_sent(client, boss):
     told = outlook(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")["preview"]
-    assert "<h1>Welcome Alice</h1>" in told and "<h1>Welcome Bob</h1>" in told
-    assert "# Welcome Alice" in told and "It is your turn. Name a price." in told
+    assert "<h2>Welcome Alice</h2>" in told and "<h2>Welcome Bob</h2>" in told
+    assert "# Welcome Alice" in told and "You begin: name a price." in told
     assert "<ins>" in told and "<del>" in told
     assert "your_value" in told and "777" in told
 
@@ -240,7 +241,7 @@ QUESTIONS = [
 def test_surveys_are_kept_with_a_key_for_each_question_and_frozen(client, boss):
     add(client, survey_before=json.dumps(QUESTIONS), debriefing="It was about prices.")
     study = Study.objects.get()
-    assert [question["key"] for question in study.survey_before] == ["age", "q2"]
+    assert [question["key"] for question in study.survey_before] == ["age", "have_you_bargained_before"]
     content = launch(study).content
     assert content["surveys"] == {"before": study.survey_before}
     assert content["texts"]["debriefing"] == "It was about prices."
@@ -250,7 +251,7 @@ def test_surveys_are_kept_with_a_key_for_each_question_and_frozen(client, boss):
     ("questions", "says"),
     [
         ([{"kind": "choice", "prompt": "Which?", "options": ["one"]}], "Question 1: A choice needs at least two"),
-        ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: prompt"),
+        ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: please write what is asked"),
         ([{"kind": "number", "prompt": "?", "least": 3, "most": 1}], "larger than the largest"),
         ([QUESTIONS[0], QUESTIONS[0]], "Two questions are called “age”"),
         ([{"kind": "riddle", "prompt": "?"}], "Question 1: kind"),

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -66,11 +67,24 @@ def wait_for_the_opponent(visitor: Visitor) -> None:
     visitor.see()
 
 
+def end_as(state: State) -> Callable[[Visitor], object]:
+    """What only people who play with each other come to, and how: test_together.py, matches/tests/test_groups.py."""
+
+    def ended(visitor: Visitor) -> None:
+        visitor.walk_to("match")
+        with transaction.atomic():
+            people.end(people.locked(visitor.enrolment.pk), state)
+
+    return ended
+
+
 WAYS: dict[State, Callable[[Visitor], object]] = {
     State.ARRIVED: lambda visitor: visitor.see(),
     State.CONSENTED: lambda visitor: visitor.walk_to("name"),
     State.INSTRUCTED: lambda visitor: visitor.walk_to("instructions").send(code_word=visitor.enrolment.code_word),
-    State.FAILED_CODE_WORD: lambda visitor: visitor.walk_to("instructions").send(code_word="wrong"),
+    State.FAILED_CODE_WORD: lambda visitor: (
+        [visitor.walk_to("instructions")] + [visitor.send(code_word="wrong") for _try in "12"]
+    ),
     State.PLAYING: lambda visitor: visitor.walk_to("match"),
     State.WAITING: wait_for_the_opponent,
     State.QUIZ: lambda visitor: visitor.walk_to("quiz"),
@@ -82,6 +96,9 @@ WAYS: dict[State, Callable[[Visitor], object]] = {
     State.SCREENED_OUT: screen_out,
     State.RETURNED: lambda visitor: people.returned(enrolment_id=visitor.enrolment.pk),
     State.WITHDREW: lambda visitor: visitor.client.post(f"{visitor.url}leave/"),
+    State.PARTNER_LEFT: end_as(State.PARTNER_LEFT),
+    State.NO_PARTNER: end_as(State.NO_PARTNER),
+    State.REPLACED: end_as(State.REPLACED),
 }
 """What brings somebody into each state."""
 
@@ -107,7 +124,7 @@ def test_every_state_is_reached_and_has_a_page(state):
     assert "Report a problem" in text
     if state in ENDINGS:
         assert heading_of(page) == ENDINGS[state].title
-        assert str(ENDINGS[state].what_happened) in text
+        assert str(ENDINGS[state].what_happened).rstrip(".") in text
         assert "What you are paid" in text and "What to do now" in text
     else:
         assert "Step" in text and "Leave the study" in text
@@ -150,10 +167,10 @@ def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
     consent = text_of(visitor.see())
     visitor.walk_to("instructions")
     for text in (consent, text_of(visitor.see())):
-        assert "$2.00 if the game stops through no fault of yours" in text
-        assert "$1.00 and the bonus if the question after the game is answered wrongly" in text
-        assert "$1.00 if you leave before the end" in text
-        assert "nothing if the code word is wrong, your time runs out or you are away for too long." in text
+        assert "The game stops through no fault of yours $2.00" in text
+        assert "The question after the game is answered wrongly $1.00 and the bonus" in text
+        assert "You leave before the end $1.00" in text
+        assert "The code word is wrong nothing Your time runs out nothing You are away for too long nothing" in text
         assert "study is not for you" not in text
 
 
@@ -164,7 +181,8 @@ def test_nothing_is_said_of_checks_that_a_study_does_not_make():
 
 def test_consent_says_what_being_screened_out_pays():
     page = text_of(Visitor(arriving(launched(survey_before=ADULTS, endings={"screened_out": "base"}))).see())
-    assert "$1.00 if the question after the game is answered wrongly or your answers show that the study is" in page
+    assert "The question after the game is answered wrongly $1.00" in page
+    assert "Your answers show that the study is not for you $1.00" in page
 
 
 def test_what_endings_pay_is_frozen():

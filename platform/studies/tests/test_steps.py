@@ -19,6 +19,7 @@ from exports.tests import building
 from matches import services
 from matches.models import Event, Match
 from matches.screens import render_screen
+from opponents.agents import named
 from opponents.endpoints import MEMORY
 from opponents.models import Call
 from rights.members import give
@@ -198,7 +199,7 @@ def test_beside_a_move_stand_all_calls_that_led_to_it_and_no_others(client, matc
 
 
 def test_calls_that_led_to_no_move_stand_at_the_end(client, boss):
-    study = building.new_study(agent="openai:m")
+    study = building.new_study(agents=named("openai:m"))
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
     kept_call(live, 2, error="down")

@@ -1,6 +1,7 @@
 """`manage.py collect NAME …`: make a collection and play it, look at it, pause it, go on with it.
 
-collect NAME --game GAME (--table glee | --grid JSON | --config JSON…) --agents A,B,… [--repetitions N]
+collect NAME --game GAME (--table glee | --grid JSON | --config JSON…) --agents A,B,… [--lineups RULE] [--repetitions N]
+collect NAME --preset PRESET [--environment E] --agents A,B,…
     makes the collection, starts it and shows its progress until it stops (Ctrl-C leaves it running).
 collect NAME                 shows where it stands and follows it while it runs
 collect NAME --pause | --resume [--budget X] | --retry-failed
@@ -13,6 +14,7 @@ import json
 import threading
 import time
 from argparse import RawDescriptionHelpFormatter
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -23,13 +25,16 @@ from pydantic import ValidationError
 
 from audit import services as audit
 from audit.deeds import Deed
-from collecting import driver, planning, services
+from collecting import driver, planning, presets, services
 from collecting.errors import CollectingError
+from collecting.lineup_rules import RULES
 from collecting.models import Collection
+from collecting.presets import of_games
 from collecting.progress import failures, progress
 from games import grids, registry
 from games.errors import GameError
-from matches.agent_settings import AgentSettings, settings_of
+from games.lineups import Lineups
+from opponents.agent_settings import AgentSettings, settings_of
 
 WRONG = 2
 NOT_HERE = frozenset({"appears", "cap_study"})
@@ -57,7 +62,26 @@ class Command(BaseCommand):
             "--config", metavar="JSON", action="append", default=[], help="one configuration; may be said several times"
         )
         plan.add_argument("--agents", metavar="A,B,…", help="script:NAME, openai:MODEL, anthropic:MODEL")
-        plan.add_argument("--repetitions", type=int, default=1, metavar="N", help="matches per configuration and pair")
+        plan.add_argument("--preset", metavar="PRESET", help=f"a game's published collection: {', '.join(of_games())}")
+        plan.add_argument(
+            "--environment", metavar="E", help="which of the preset's collections, or what to call this one"
+        )
+        plan.add_argument(
+            "--lineups",
+            metavar="RULE|JSON",
+            default="product",
+            help=f"who sits where, of {', '.join(RULES)}; as JSON with fixed seats, rotation, samples, lists",
+        )
+        plan.add_argument(
+            "--repetitions", type=int, default=1, metavar="N", help="matches per configuration and line-up"
+        )
+        plan.add_argument(
+            "--seeds",
+            choices=("instance", "match"),
+            default="instance",
+            help="luck by configuration and repetition, or by match",
+        )
+        plan.add_argument("--stages", type=int, default=1, metavar="N", help="later ones are made from earlier results")
         plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
         plan.add_argument("--seed", type=int, metavar="N")
         plan.add_argument("--concurrency", type=int, default=50, metavar="N", help="matches at once")
@@ -100,7 +124,7 @@ class Command(BaseCommand):
     def _done(self, options: dict[str, Any]) -> Collection:
         """The collection, after what was asked to be done with it."""
         collection = Collection.objects.filter(slug=options["name"]).first()
-        planned = any(options[key] for key in ("game", "table", "grid", "config", "agents"))
+        planned = any(options[key] for key in ("game", "preset", "table", "grid", "config", "agents"))
         if collection is None:
             if not planned:
                 known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
@@ -125,6 +149,8 @@ class Command(BaseCommand):
         return services.start(collection)
 
     def _plan(self, options: dict[str, Any]) -> planning.Plan:
+        if options["preset"]:
+            return self._published(options)
         if not options["game"] or not options["agents"]:
             raise CollectingError("A new collection needs --game and --agents.")
         ways = [bool(options[key]) for key in ("table", "grid", "config")]
@@ -142,9 +168,11 @@ class Command(BaseCommand):
             slug=options["name"],
             game=game.key,
             configurations=configurations,
-            agents=[agent for agent in options["agents"].split(",") if agent],
+            lineups=_lineups(options),
+            seeds=options["seeds"],
+            stages=options["stages"],
+            environment=options["environment"] or "",
             repetitions=options["repetitions"],
-            same=not options["no_same"],
             delay=options["delay"],
             settings=_settings(options["asking"]) if options["asking"] else planning.PATIENT,
             prices=_json(options["prices"], "--prices", dict),
@@ -153,10 +181,31 @@ class Command(BaseCommand):
             seed=options["seed"],
         )
 
+    def _published(self, options: dict[str, Any]) -> planning.Plan:
+        """A collection of a preset, with what was said otherwise about pace and money."""
+        if not options["agents"]:
+            raise CollectingError("A preset needs --agents.")
+        seed = 1 if options["seed"] is None else options["seed"]
+        plans = {
+            plan.environment: plan for plan in presets.plans(options["preset"], agents=_agents(options), seed=seed)
+        }
+        wanted = options["environment"] or (next(iter(plans)) if len(plans) == 1 else "")
+        if wanted not in plans:
+            raise CollectingError(f"--environment must be one of {', '.join(plans)}.")
+        plan = plans[wanted]
+        return replace(
+            plan,
+            slug=options["name"],
+            title=options["title"] or plan.title,
+            prices=_json(options["prices"], "--prices", dict),
+            concurrency=options["concurrency"],
+            budget=None if options["budget"] is None else _dollars(options["budget"]),
+        )
+
     def _follow(self, collection: Collection, options: dict[str, Any], alive: Any) -> None:
         """Show progress until the collection stops."""
         while True:
-            collection.refresh_from_db()
+            collection.refresh_from_db(fields=["status", "planned", "budget", "started_at", "ended_at"])
             now = progress(collection)
             self.stdout.write(json.dumps(now.as_dict()) if options["json"] else now.in_words())
             if collection.status != Collection.Status.RUNNING:
@@ -166,6 +215,21 @@ class Command(BaseCommand):
             if options["no_wait"] or (alive is not None and not alive()):
                 return
             time.sleep(EVERY_SECONDS)
+
+
+def _agents(options: dict[str, Any]) -> list[str]:
+    return [agent for agent in options["agents"].split(",") if agent]
+
+
+def _lineups(options: dict[str, Any]) -> Lineups:
+    """The rule that --lineups names, or its JSON, over the agents."""
+    said = options["lineups"]
+    written = _json(said, "--lineups", dict) if said.lstrip().startswith("{") else {"rule": said}
+    try:
+        return Lineups.model_validate({"agents": _agents(options), "same": not options["no_same"], **written})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise CollectingError(f"--lineups: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
 
 
 def _play(collection: Collection) -> None:

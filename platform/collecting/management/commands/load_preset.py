@@ -11,7 +11,7 @@ from audit import services as audit
 from audit.deeds import Deed
 from collecting.errors import CollectingError
 from collecting.models import Collection
-from collecting.presets import MODELS, PRESETS, load
+from collecting.presets import MODELS, load, names
 
 WRONG = 2
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = "Makes the studies or collections of a preset, ready to launch or start."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help=f"of {', '.join(PRESETS)}")
+        parser.add_argument("name", metavar="NAME", help=f"of {', '.join(names())}")
         parser.add_argument(
             "--agents",
             default="",

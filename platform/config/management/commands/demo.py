@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from argparse import ArgumentParser
@@ -29,7 +30,9 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         self.stdout.write("Starting Parley …")
         try:
-            with Stack(settings.DATA_DIR, web_port=port, local_model=llm, say=self.stderr.write) as stack:
+            # A web process fills a core; a hundred megabytes each.
+            web = {"web_port": port, "web_processes": min(4, os.cpu_count() or 1)}
+            with Stack(settings.DATA_DIR, local_model=llm, say=self.stderr.write, **web) as stack:
                 demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
                 stack.hang_up()
                 if stack.port != port:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import examples
 from exports import csvsafe
 from exports.glee import persuasion, reading, writing
 from exports.glee.playing import outcome
@@ -79,7 +80,7 @@ def played(family, config, seed, script, words):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_writing_and_reading_give_the_same_game(family, data):
     config = data.draw(CONFIGS[family])
     script = data.draw(st.sampled_from(sorted(registry.get(family).scripts)))

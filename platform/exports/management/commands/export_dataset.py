@@ -1,4 +1,4 @@
-"""`manage.py export_dataset STUDY --to DIR [--formats csv,jsonl] [--overwrite]`"""
+"""`manage.py export_dataset STUDY --to DIR [--formats csv,jsonl] [--include excluded] [--overwrite]`"""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("study", metavar="STUDY", help="the short name of a study or collection")
         parser.add_argument("--to", required=True, metavar="DIR", type=Path, help="an empty or new folder")
         parser.add_argument("--formats", default=",".join(USUAL), help=f"of {', '.join(FORMATS)}, parted by commas")
+        parser.add_argument(
+            "--include", choices=["excluded"], help="write what the gate keeps out too, flagged with reason and stage"
+        )
         parser.add_argument("--overwrite", action="store_true", help="replace the dataset that is in DIR")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,7 +37,9 @@ class Command(BaseCommand):
         try:
             processes.settle()
             source = sources.called(options["study"])
-            made = export(source, options["to"], formats, overwrite=options["overwrite"], helping=True)
+            excluded = options["include"] == "excluded"
+            overwrite = options["overwrite"]
+            made = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, helping=True)
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
         audit.record(deed=Deed.EXPORTED, who=None, target=source.made)

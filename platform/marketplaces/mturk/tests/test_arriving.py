@@ -182,3 +182,27 @@ class TestGoingBack:
             details={"assignmentId": "3A", "hitId": "3H", "turkSubmitTo": "https://www.mturk.com"},
         )
         assert 'action="https://www.mturk.com/mturk/externalSubmit"' in self.last_page(house, person).content.decode()
+
+
+class TestInventedIdentifiers:
+    def test_before_anything_is_published_there_is_only_the_preview(self, house):
+        made_up = {"workerId": "AMADEUP", "assignmentId": "3MADEUP", "hitId": "3MADEUP"}
+        answer = house.follow(made_up)
+        assert answer.status_code == 403 and "not published" in heading_of(answer)
+        assert house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": "3X"}).status_code == 200
+        assert nobody_came()
+
+    def test_no_more_ways_than_the_task_has_assignments(self, house):
+        hit = house.published()
+        Hit.objects.filter(pk=hit.pk).update(assignments=2)
+        link = house.link(house.accept(hit, "AWORKERONE"))
+        links = [{**link, "workerId": f"AMADEUP{n}", "assignmentId": f"3MADEUP{n}"} for n in range(3)]
+        assert [house.follow(link).status_code for link in links] == [302, 302, 403]
+        end(Enrolment.objects.order_by("pk")[0], State.RETURNED)
+        assert house.follow(links[2]).status_code == 302, "a place that was given back is free"
+
+    def test_a_broken_submission_site_is_no_error(self, house):
+        assignment = house.accept(house.published(), "AWORKERONE")
+        came = house.follow(house.link(assignment, turkSubmitTo="http://["))
+        end(Enrolment.objects.get(), State.COMPLETED)
+        assert Client().get(came["Location"]).status_code == 200

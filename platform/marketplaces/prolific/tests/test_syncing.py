@@ -198,6 +198,7 @@ def test_every_ending_has_a_page_that_leads_back_with_its_own_code(desk, state):
     page = Client().get(person.get_absolute_url()).content.decode()
     codes = desk.publication.codes
     right = {"completed": "completed", "failed_quiz": "completed", "opponent_failed": "completed",
+             "partner_left": "completed", "no_partner": "completed",
              "screened_out": "screened_out", "returned": ""}.get(state, "returned")  # fmt: skip
     for which, code in codes.items():
         address = f"{desk.twin.address}/submissions/complete?cc={code}"

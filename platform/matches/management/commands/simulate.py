@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from games.interface import Game, Role
-from llm_agents.agent import AgentSpec, parse_spec
+from llm_agents.agent import BY_RULES, AgentSpec, parse_spec
 from llm_agents.match import MatchRecord, play_match
 from matches.management.arguments import PureCommand, configured, explained, read_json, wrong
 
@@ -24,7 +24,8 @@ class Command(PureCommand):
             action="append",
             default=[],
             metavar="ROLE=AGENT",
-            help="script:NAME, openai:MODEL or anthropic:MODEL; script:random where nothing is said",
+            help="script:NAME, openai:MODEL or anthropic:MODEL; script:random where nothing is said. ROLE may be a "
+            "range of the game's seats, p2..p5, or several, comma-separated",
         )
         parser.add_argument("--seed", type=int, default=0, help="of the first match; each next one has one more")
         parser.add_argument("--matches", type=int, default=1, metavar="N")
@@ -49,22 +50,41 @@ def seated(game: Game[Any, Any], seats: list[str]) -> dict[Role, AgentSpec]:
     """Who plays which role, in the game's order."""
     named: dict[Role, str] = {}
     for seat in seats:
-        role, equals, agent = seat.partition("=")
+        roles, equals, agent = seat.partition("=")
         if not equals:
             raise wrong(f"--seat {seat}: must be ROLE=AGENT.")
-        if role not in game.roles():
-            raise wrong(f"{game.key} has no role “{role}”; there are {', '.join(game.roles())}.")
-        if role in named:
-            raise wrong(f"--seat names {role} twice.")
-        named[role] = agent
+        for role in _roles(game, roles):
+            if role in named:
+                raise wrong(f"--seat names {role} twice.")
+            named[role] = agent
     with explained():
         return {role: parse_spec(named.get(role, "script:random"), game) for role in game.roles()}
+
+
+def _roles(game: Game[Any, Any], said: str) -> list[Role]:
+    """The roles that "p1", "p2..p5" or "p1,p3..p5" names."""
+    known, roles = game.roles(), list[Role]()
+    for part in said.split(","):
+        first, dots, last = part.partition("..")
+        for role in (first, last) if dots else (first,):
+            if role not in known:
+                raise wrong(f"{game.key} has no role “{role}”; there are {', '.join(known)}.")
+        begin, end = known.index(first), known.index(last or first)
+        if end < begin:
+            raise wrong(f"--seat {part}: the range ends before it begins.")
+        roles += known[begin : end + 1]
+    return roles
 
 
 def in_words(match: MatchRecord) -> str:
     """A match for a person to read."""
     moves = sum(event.kind == "move" for event in match.events)
-    lines = [f"seed {match.play.seed}: {moves} moves" + (f", failed: {match.failed}" if match.failed else "")]
+    forfeits = sum(event.kind == "move" and event.data.get("by") == BY_RULES for event in match.events)
+    lines = [
+        f"seed {match.play.seed}: {moves} moves"
+        + (f", {forfeits} of them made by the rules of unusable answers" if forfeits else "")
+        + (f", failed: {match.failed}" if match.failed else "")
+    ]
     payoffs = match.play.payoffs()
     lines += [f"  {role} ({agent}): {_shown(payoffs[role])}" for role, agent in match.agents.items()]
     lines += [f"  {name} = {_shown(value)}" for name, value in match.play.metrics().items()]

@@ -1,0 +1,60 @@
+"""A collection's frozen content: what its keys are, and how those made before are read.
+
+Format 2: {format, game, rules_version, environment, configurations, cycle, roles, agents: {label: agent},
+lineups: rule, repetitions, seeds, stages, texts, edited, prices}. Before, content listed its line-ups as
+`assignments` of specifications, which were all asked in one way (`settings`, `delay`), and every match had
+a seed by its number. Imported collections have neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collecting.schedule import seats_of
+from llm_agents.agent import parse_spec
+from opponents.agent_settings import AgentSettings, settings_of
+from opponents.agents import Agent
+
+FORMAT = 2
+PATIENT = AgentSettings(limit_seconds=1800)
+"""How models are asked for whose answers nobody waits."""
+
+
+def current(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Content in the present format."""
+    if content.get("format") == FORMAT or "assignments" not in content:
+        return content
+    settings, delay = _settings(content), content["delay"]
+    specs = dict.fromkeys(spec for seats in content["assignments"] for spec in seats.values())
+    asked = {
+        spec: Agent(spec=spec, delay=delay if parse_spec(spec).scripted else 0, settings=settings) for spec in specs
+    }
+    return {
+        **content,
+        "format": FORMAT,
+        "environment": "",
+        "cycle": 1,
+        "roles": seats_of(content["game"], content["configurations"], 1),
+        "agents": {spec: agent.frozen() for spec, agent in asked.items()},
+        "lineups": {"rule": "listed", "listed": content["assignments"]},
+        "seeds": "match",
+        "stages": 1,
+    }
+
+
+def _settings(content: Mapping[str, Any]) -> AgentSettings:
+    if "settings" in content:
+        return settings_of(content["settings"])
+    return AgentSettings(
+        structured=False,
+        tries_after_first=content["tries_after_first"],
+        call_seconds=min(content["call_seconds"], 600),
+        limit_seconds=PATIENT.limit_seconds,
+    )
+
+
+def agents_in(content: Mapping[str, Any]) -> dict[str, Agent]:
+    """The agents by label; none in an imported collection."""
+    kept = current(content).get("agents", {})
+    return {label: Agent.model_validate(agent) for label, agent in kept.items()}

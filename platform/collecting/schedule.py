@@ -1,0 +1,110 @@
+"""Which match each number of a plan stands for: computed from the number, never stored.
+
+Repetitions change slowest, then the seats (configurations of one collection may differ in them), then
+line-ups; configurations change fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from games import registry
+from games.interface import Role
+from games.lineups import Lineup, Lineups
+from games.play import configure
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One match of a plan.
+
+    Attributes:
+        configuration: its place in the plan's list, from 0.
+        lineup: number of the line-up among those of its seats, from 0.
+        repetition: from 0.
+        seats: an agent's label for every seat.
+    """
+
+    configuration: int
+    lineup: int
+    repetition: int
+    seats: Lineup
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Treatments with the same seats, by the place of each one's first configuration."""
+
+    roles: tuple[Role, ...]
+    treatments: tuple[int, ...]
+    lineups: int
+
+    @property
+    def matches(self) -> int:
+        return len(self.treatments) * self.lineups
+
+
+class Schedule:
+    """All matches of some configurations × line-ups × repetitions.
+
+    Args:
+        roles: the seats of each treatment; one entry where all have the same.
+        treatments: how many there are.
+        cycle: configurations of a treatment, which its repetitions take in turn.
+
+    Raises:
+        BadLineup: the line-ups do not fit some of the seats.
+    """
+
+    def __init__(
+        self, lineups: Lineups, roles: Sequence[Sequence[Role]], *, treatments: int, repetitions: int, cycle: int = 1
+    ):
+        self._lineups, self._repetitions, self._cycle = lineups, repetitions, cycle
+        of: dict[tuple[Role, ...], list[int]] = {}
+        for treatment in range(treatments):
+            of.setdefault(tuple(roles[treatment if len(roles) > 1 else 0]), []).append(treatment * cycle)
+        self._blocks = [_Block(seats, tuple(treatments), lineups.count(seats)) for seats, treatments in of.items()]
+        self.lineups = max((block.lineups for block in self._blocks), default=0)
+        """Line-ups of one configuration; of the one with most, where seats differ."""
+        self._of_repetition = sum(block.matches for block in self._blocks)
+        self.total = self._of_repetition * repetitions
+
+    def at(self, index: int) -> Slot:
+        """The match number `index`, from 0."""
+        if not 0 <= index < self.total:
+            raise IndexError(index)
+        repetition, rest = divmod(index, self._of_repetition)
+        for block in self._blocks:
+            if rest < block.matches:
+                break
+            rest -= block.matches
+        lineup, treatment = divmod(rest, len(block.treatments))
+        return Slot(
+            configuration=block.treatments[treatment] + repetition % self._cycle,
+            lineup=lineup,
+            repetition=repetition,
+            seats=self._lineups.place(lineup, block.roles, repetition=repetition),
+        )
+
+    def matches_of(self, configuration: int) -> int:
+        """How many matches a configuration has; by its place in the plan's list, from 0."""
+        at = configuration % self._cycle
+        (block,) = [block for block in self._blocks if configuration - at in block.treatments]
+        return block.lineups * len(range(at, self._repetitions, self._cycle))
+
+
+def seats_of(game: str, configurations: Sequence[Mapping[str, Any]], cycle: int) -> list[list[Role]]:
+    """The seats of each treatment, as a plan keeps them: one entry where all have the same.
+
+    Raises:
+        BadConfig, ValueError: a treatment's configurations differ in their seats.
+    """
+    kind = registry.get(game)
+    seats = [configure(kind, configuration).roles() for configuration in configurations]
+    for treatment in range(0, len(seats), cycle):
+        if len(set(seats[treatment : treatment + cycle])) > 1:
+            raise ValueError("Configurations that repetitions take in turn need the same seats.")
+    firsts = seats[::cycle]
+    return [list(roles) for roles in (firsts if len(set(firsts)) > 1 else firsts[:1])]

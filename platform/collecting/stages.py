@@ -1,0 +1,62 @@
+"""Later stages of a collection: configurations that a game makes from the results before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F
+
+from collecting import planning
+from collecting.models import Collection, Item, Stage
+from games import grids, registry
+from matches.models import Match
+from studies.freezing import sha256_of
+
+
+def make_next(collection: Collection) -> bool:
+    """Make the next stage once everything before it has been played; False where there is none.
+
+    Call it under the collection's lock.
+    """
+    wanted = collection.content.get("stages", 1)
+    number = Stage.objects.filter(collection=collection).count() + 1
+    if number >= wanted:
+        return False
+    results, sources = results_of(collection)
+    game = registry.get(collection.game)
+    configurations = grids.listed(game, game.carry(number, results))
+    if not configurations:
+        return False
+    first = Item.objects.filter(collection=collection).count() + 1
+    planned = planning.schedule_of_stage(collection, configurations).total
+    Stage.objects.create(
+        collection=collection,
+        number=number,
+        first=first,
+        planned=planned,
+        configurations=configurations,
+        sources=sources,
+        sha256=sha256_of({"configurations": configurations, "sources": sources}),
+    )
+    Collection.objects.filter(pk=collection.pk).update(planned=F("planned") + planned)
+    return True
+
+
+def results_of(collection: Collection, most: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What finished matches came to, in the plan's order and `most` of them, and where that is written."""
+    results, sources = [], []
+    finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
+    for item in finished.select_related("match").prefetch_related("match__seats")[:most]:
+        match = item.match
+        play = match.play()
+        results.append(
+            {
+                "config": match.config,
+                "agents": {seat.role: seat.label for seat in match.seats.all()},
+                "payoffs": match.payoffs,
+                "metrics": match.metrics,
+                "records": [dict(record) for record in play.game.records(play.state)],
+            }
+        )
+        sources.append({"number": item.number, "match": str(match.uid), "events": play.last})
+    return results, sources

@@ -1,0 +1,129 @@
+"""EconEvals as published: the benchmarks' collections whole, and every environment at its full length by a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import time
+from pathlib import Path
+
+import pytest
+
+from collecting import driver, services
+from collecting.models import Collection
+from collecting.planning import Plan, make_collection
+from collecting.presets import load
+from exports.dataset import export
+from exports.verify import verify
+from games import registry
+from games.econevals import LEVELS
+from games.play import configure, script_move, start, submit
+from games.procurement import optimum
+from llm_agents import breaker
+from llm_agents.twins import OpenAITwin
+from llm_agents.twins.player import answer
+from matches.models import Event, Match
+from opponents.models import Call
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+AGENTS = {
+    "procurement": ["script:greedy", "script:random", "script:optimum"],
+    "scheduling": ["script:repair", "script:random", "script:optimum"],
+    "pricing": ["script:climb", "script:random", "script:optimum"],
+}
+LENGTHS = {"procurement": 100, "scheduling": 100, "pricing": 100, "task_allocation": 30, "duopoly": 300, "patience": 40}
+"""Periods (patience: questions) of the published defaults."""
+
+
+@pytest.fixture(autouse=True)
+def closed_circuits():
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+class Cost:
+    """Seconds and memory of what is done within it, kept where BENCH_FIGURES names a file."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __enter__(self) -> Cost:
+        self.began, self.used = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_nothing: object) -> None:
+        figures = {
+            "what": self.name,
+            "seconds": round(time.perf_counter() - self.began, 1),
+            "cpu_seconds": round(time.process_time() - self.used, 1),
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            "load": os.getloadavg()[0],
+        }
+        if kept := os.environ.get("BENCH_FIGURES"):
+            with Path(kept).open("a") as file:
+                file.write(json.dumps(figures) + "\n")
+
+
+def drive(collection: Collection) -> Collection:
+    services.start(collection)
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    return collection
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("key", AGENTS)
+def test_twelve_instances_are_collected_exported_and_verified(tmp_path, key: str, level: str):
+    (collection,) = load(f"econevals-{key}-{level}", agents=AGENTS[key], seed=1)
+    with Cost(f"{key} {level}: collect {collection.planned}"):
+        assert drive(collection).status == "done"
+    matches = Match.objects.filter(status="finished")
+    assert matches.count() == collection.planned == 12 * len(AGENTS[key])
+    scores = {label: [match.metrics["score"] for match in matches.filter(seats__label=label)] for label in AGENTS[key]}
+    assert scores["script:optimum"] == pytest.approx([1] * 12)
+    with Cost(f"{key} {level}: export"):
+        export(collection, tmp_path / "d")
+    optimum._solve.cache_clear()  # whoever verifies a dataset computes optima again
+    with Cost(f"{key} {level}: verify"):
+        assert verify(tmp_path / "d") == []
+
+
+@pytest.mark.parametrize("key", LENGTHS)
+def test_a_model_plays_the_full_length_with_tools(monkeypatch, tmp_path, key: str):
+    settings = {"strategy": "plain" if key == "patience" else "tools", "cap_study": 100.0}
+    plan = Plan(
+        title="Whole", slug="whole", game=key, configurations=[{"level": "basic"} if key in AGENTS else {}],
+        agents=["openai:m"], settings=settings, seed=1,
+    )  # fmt: skip
+    with OpenAITwin(lambda request: answer(request, seed=2)) as twin:
+        for name, value in twin.environment.items():
+            monkeypatch.setenv(name, value)
+        with Cost(f"{key}: {LENGTHS[key]} periods by a model"):
+            collection = drive(make_collection(plan))
+    match = Match.objects.get()
+    problem = collection.items.get().problem
+    assert (match.status, problem) == ("finished", "")
+    played = match.metrics["questions" if key == "patience" else "periods_played"]
+    assert played == LENGTHS[key] or (key == "scheduling" and match.metrics["solved"])
+    seats = len(match.configured().roles())
+    moves = [event.data["move"] for event in Event.objects.filter(match=match, kind="move")]
+    assert sum("note" not in move for move in moves) == played * seats
+    if key != "patience":
+        assert any("note" in move for move in moves)
+        assert all(call.record["tools"] for call in Call.objects.all()[:50])
+    export(collection, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+
+
+def test_every_script_plays_the_full_length():
+    for key, length in LENGTHS.items():
+        game = configure(registry.get(key), {})
+        for script in sorted(game.scripts):
+            play, _events = start(game, 3)
+            while not play.over:
+                role = play.waiting_for()[0]
+                play, _events = submit(play, role, script_move(play, role, script))
+            played = play.metrics().get("periods_played", play.metrics().get("questions"))
+            assert played == length or (key == "scheduling" and play.metrics()["solved"]), (key, script)

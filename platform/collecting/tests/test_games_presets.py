@@ -1,0 +1,51 @@
+"""The presets that games declare: found by themselves, loaded with scripts, and played."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from collecting import driver, planning, services
+from collecting.models import Collection
+from collecting.planning import make_collection
+from collecting.presets import load, of_games, plans
+from games import registry
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SCRIPTS = 5
+"""Agents named; presets that take fewer get as many as they take."""
+
+
+@pytest.mark.parametrize("name", of_games())
+def test_every_preset_makes_collections_whose_matches_can_be_computed(name):
+    game, preset = of_games()[name]
+    scripts = [f"script:{script}" for script in sorted(registry.get(game).scripts)]
+    agents = scripts[: max(preset.agents, min(SCRIPTS, preset.most_agents or SCRIPTS, len(scripts)))]
+    made = load(name, agents=agents, seed=2)
+    assert made and all(collection.slug.startswith(name) and collection.planned for collection in made)
+    for collection in made:
+        first, last = planning.wanted(collection, 1), planning.wanted(collection, collection.planned)
+        assert first.repetition == 1 and last.repetition == collection.content["repetitions"]
+        assert len(str(collection.content)) < 200_000
+
+
+def test_a_collection_of_six_seats_is_played_to_its_end():
+    scripts = [f"script:{s}" for s in ("random", "rational", "level_1", "level_2", "level_3", "level_4")]
+    plan = next(p for p in plans("econarena-contest", agents=scripts, seed=3) if p.environment == "melee-history")
+    collection = services.start(make_collection(plan))
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    assert (collection.status, collection.planned) == ("done", 30)
+    matches = [item.match for item in collection.items.select_related("match")]
+    assert {match.status for match in matches} == {"finished"}
+    seats = {seat.label for match in matches for seat in match.seats.filter(role="p1")}
+    assert seats == set(scripts), "seats move on with the sessions"
+
+
+def test_the_command_plays_one_environment_of_a_preset(capsys):
+    told = ["--preset", "econarena-sealed", "--agents", "script:truthful,script:random"]
+    with pytest.raises(CommandError, match="--environment must be one of melee"):
+        call_command("collect", "sealed", *told)
+    call_command("collect", "sealed", *told, "--environment", "self", "--no-wait")
+    assert Collection.objects.get(slug="sealed").content["environment"] == "self"
+    assert "running" in capsys.readouterr().out

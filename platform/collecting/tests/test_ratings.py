@@ -1,0 +1,104 @@
+"""Ratings of a collection's agents: from finished matches in the order of the plan; on its page and in its dataset."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from collecting import driver, services
+from collecting.models import Collection, Item
+from collecting.planning import Plan, make_collection
+from collecting.ratings import ratings_of
+from exports.dataset import export
+from games.lineups import Lineups
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+LOTS = [{"name": "Lot 1", "start_price": 100}, {"name": "Lot 2", "start_price": 300}]
+BIDDERS = ("script:estimate", "script:greedy", "script:withdraw")
+REPETITIONS = 4
+
+
+def played(**changes) -> Collection:
+    """Auctions of three scripts, seats changing; who bids to the end of its budget pays more than items are worth."""
+    plan = {
+        "title": "Auctions",
+        "slug": "auctions",
+        "game": "item_auction",
+        "configurations": [{"items": LOTS, "budget": 1000}],
+        "agents": list(BIDDERS),
+        "lineups": Lineups(rule="together", agents=BIDDERS, rotate=True),
+        "repetitions": REPETITIONS,
+        "seed": 5,
+    }
+    collection = services.start(make_collection(Plan(**{**plan, **changes})))
+    driver.drive(collection, slot=0)
+    collection.refresh_from_db()
+    assert collection.status == Collection.Status.DONE
+    return collection
+
+
+def page_of(client: Client, collection: Collection) -> str:
+    client.force_login(User.objects.get_or_create(username="boss", is_staff=True, is_superuser=True)[0])
+    return client.get(reverse("admin:collecting_collection_change", args=[collection.pk])).content.decode()
+
+
+def test_every_finished_match_of_every_agent_counts():
+    ratings = {rating.label: rating for rating in ratings_of(played())}
+    assert {label: rating.matches for label, rating in ratings.items()} == dict.fromkeys(BIDDERS, REPETITIONS)
+    assert all(0 < rating.deviation < 25 / 3 for rating in ratings.values()), "each match makes it surer"
+    assert min(ratings.values(), key=lambda rating: rating.mean).label == "script:greedy"
+
+
+def test_ratings_follow_from_the_plan_and_not_from_which_match_ended_first():
+    collection = played()
+    before = ratings_of(collection)
+    ends = list(collection.items.order_by("number").values_list("pk", "ended_at"))
+    for (key, _end), (_key, end) in zip(ends, reversed(ends), strict=True):
+        Item.objects.filter(pk=key).update(ended_at=end)
+    assert ratings_of(collection) == before
+
+
+def test_matches_that_failed_do_not_count():
+    collection = played()
+    collection.items.filter(number=1).update(status=Item.Status.FAILED)
+    assert {rating.matches for rating in ratings_of(collection)} == {REPETITIONS - 1}
+
+
+def test_the_page_shows_them_with_uncertainty_and_number_of_auctions_once_nothing_is_played(client: Client):
+    collection = played()
+    shown = re.findall(
+        r'<tr><td>(script:\w+)</td><td class="number">([\d.-]+)</td><td class="number">± ([\d.]+)</td>'
+        r'<td class="number">(\d+)</td></tr>',
+        page_of(client, collection),
+    )
+    rated = [(one.label, f"{one.mean:.2f}", f"{one.deviation:.2f}", str(one.matches)) for one in ratings_of(collection)]
+    assert shown == rated and len(rated) == 3
+    Collection.objects.update(status=Collection.Status.RUNNING)
+    assert "± " not in page_of(client, collection), "not asked for every second while matches are played"
+
+
+def test_a_game_that_rates_nobody_has_none(client: Client):
+    contest = {"game": "beauty_contest", "configurations": [{"players": 2}], "lineups": None}
+    collection = played(**contest, agents=["script:rational", "script:level_1"])
+    assert ratings_of(collection) == []
+    assert "Ratings" not in page_of(client, collection)
+
+
+def test_the_dataset_has_them_as_they_are_on_the_page(tmp_path: Path):
+    collection = played()
+    folder = tmp_path / "dataset"
+    export(collection, folder)
+    with (folder / "ratings.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    kept = [tuple(row.values()) for row in rows]
+    rated = ratings_of(collection)
+    assert [(label, int(matches)) for label, *_rest, matches in kept] == [(one.label, one.matches) for one in rated]
+    assert [float(row[1]) for row in kept] == pytest.approx([one.mean for one in rated])
+    call_command("verify_dataset", str(folder))

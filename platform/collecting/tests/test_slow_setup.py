@@ -1,0 +1,72 @@
+"""What rules take long over when a match is opened is done before anything is locked, and verified with the log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+
+from collecting import driver, services
+from collecting.planning import Plan, make_collection
+from games.errors import LogMismatch
+from games.play import replay_events
+from games.procurement import optimum
+from matches.models import Match
+from tests.visitors import Visitor, arriving, launched
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def solved(monkeypatch) -> list[bool]:
+    """Per optimum that is computed: whether a transaction was open meanwhile."""
+    found: list[bool] = []
+    solve = optimum._Model.best
+
+    def watched(model):
+        found.append(connection.in_atomic_block)
+        return solve(model)
+
+    monkeypatch.setattr(optimum._Model, "best", watched)
+    optimum._solve.cache_clear()
+    return found
+
+
+def test_a_persons_optimum_is_computed_once_and_while_nothing_is_locked(solved):
+    config = {"level": "small", "periods": 2}
+    study = launched(game="procurement", roles=["agent"], agents={}, config=config)
+    optimum._solve.cache_clear()
+    solved.clear()  # of launching, which tries the texts
+    person = Visitor(arriving(study)).walk_to("match")
+    assert solved == [False]
+    person.see()
+    match = Match.objects.get()
+    assert match.play().state.optimum > 0
+    assert solved == [False], "it is kept with the match and not computed again"
+
+
+def test_a_collections_optima_are_computed_once_each_and_while_nothing_is_locked(solved):
+    plan = Plan(
+        title="Two", slug="two", game="procurement", agents=["script:greedy", "script:random"], seed=1, repetitions=1,
+        configurations=[{"periods": 2, "instance_seed": number} for number in range(2)],
+    )  # fmt: skip
+    driver.drive(services.start(make_collection(plan)), slot=0)
+    assert Match.objects.filter(status="finished").count() == 4
+    assert solved == [False, False]
+
+
+def test_a_replay_finds_an_optimum_that_is_not_the_instances():
+    plan = Plan(
+        title="One", slug="one", game="procurement", agents=["script:greedy"], seed=1, repetitions=1,
+        configurations=[{"periods": 1, "instance_seed": 1}],
+    )  # fmt: skip
+    driver.drive(services.start(make_collection(plan)), slot=0)
+    match = Match.objects.get()
+    log = match.log()
+    replay_events(match.configured(), log)
+    at = next(place for place, event in enumerate(log) if event.data.get("name") == "optimum")
+    workers = log[at].data["value"]["workers"]
+    log[at] = replace(log[at], data={**log[at].data, "value": {**log[at].data["value"], "workers": workers + 1}})
+    with pytest.raises(LogMismatch):
+        replay_events(match.configured(), log)

@@ -1,0 +1,38 @@
+"""Stages: later configurations made from earlier results, frozen with where they come from."""
+
+from __future__ import annotations
+
+import pytest
+
+from collecting import driver, services
+from collecting.models import Stage
+from collecting.planning import Plan, make_collection, wanted
+from games.registry import get
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_later_stage_is_made_from_the_results_before_it(monkeypatch):
+    told = []
+
+    def carry(cls, stage, results):
+        told.append((stage, list(results)))
+        return [{"money": 100 * stage + len(results)}]
+
+    monkeypatch.setattr(get("bargaining"), "carry", classmethod(carry))
+    plan = Plan(
+        title="In stages", slug="stages", game="bargaining", configurations=[{"rounds": 1}, {"rounds": 2}],
+        agents=["script:fair"], repetitions=2, stages=3, seed=1,
+    )  # fmt: skip
+    collection = services.start(make_collection(plan))
+    while collection.status == "running":
+        driver.drive(collection, slot=0)
+        collection.refresh_from_db()
+    assert (collection.status, collection.planned) == ("done", 4 + 2 + 2)
+    assert [(stage, len(results)) for stage, results in told] == [(1, 4), (2, 6)]
+    assert {"config", "agents", "payoffs", "metrics", "records"} == told[0][1][0].keys()
+    first, second = Stage.objects.order_by("number")
+    assert [source["number"] for source in second.sources] == [1, 2, 3, 4, 5, 6] and len(first.sources) == 4
+    monies = [wanted(collection, number).config["money"] for number in range(1, 9)]
+    assert monies == [10_000] * 4 + [104] * 2 + [206] * 2
+    assert [wanted(collection, number).stage for number in (4, 5, 8)] == [0, 1, 2]

@@ -1,0 +1,38 @@
+"""`manage.py await_migrations`: what workers do before they start, so that none meets tables of before."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import InterfaceError, OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+EVERY = 1.0
+
+
+class Command(BaseCommand):
+    help = "Wait until the database is there and has every migration of this version."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--patience", type=float, default=3600, help="seconds (3600)")
+
+    def handle(self, *, patience: float, **options: Any) -> None:
+        until = time.monotonic() + patience
+        while why := _missing():
+            if time.monotonic() > until:
+                raise CommandError(why)
+            time.sleep(EVERY)
+
+
+def _missing() -> str:
+    try:
+        executor = MigrationExecutor(connection)
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except (OperationalError, InterfaceError) as away:
+        connection.close()
+        return f"The database is away: {type(away).__name__}."
+    return f"{len(plan)} migrations are missing: `manage.py migrate` makes them." if plan else ""

@@ -1,0 +1,40 @@
+"""`manage.py migrate`, one at a time: web servers that start together wait for the first."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.core.management.commands import migrate
+from django.db import connections
+
+LOCK = 0x5061726C6579
+"""The advisory lock's number in PostgreSQL."""
+
+
+class Command(migrate.Command):
+    def handle(self, *positional: Any, **options: Any) -> None:
+        with alone(options["database"]):
+            super().handle(*positional, **options)
+
+
+@contextmanager
+def alone(database: str) -> Iterator[None]:
+    """Hold the lock of migrations; whoever else wants it waits."""
+    connection = connections[database]
+    if connection.vendor != "postgresql":
+        settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (settings.DATA_DIR / "migrating.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])

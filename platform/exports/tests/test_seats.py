@@ -1,0 +1,145 @@
+"""Matches of many seats in a dataset: a row per seat and per record of the game, and what was kept out, flagged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from exports.dataset import export
+from exports.tests import building
+from exports.tests.test_dataset import rows
+from exports.tests.test_verify import edit_csv, reseal
+from exports.verify import examine, verify
+from matches import services
+from matches.models import Match, Seat
+from opponents.agents import named
+from studies.models import Study
+
+FORMAT_4 = Path(__file__).parent / "format_4"
+
+
+def test_a_dataset_of_an_earlier_format_still_verifies():
+    found = examine(FORMAT_4)
+    assert found.differences == [] and found.matches == 2
+
+
+@pytest.mark.django_db
+class TestManySeats:
+    @pytest.fixture
+    def contest(self) -> Study:
+        """Somebody plays three runs of a contest against four scripts."""
+        study = building.new_study(
+            slug="contest", game="beauty_contest", roles=["p1"], agents=named("script:random"), config={"runs": 3}
+        )
+        person = building.arrive(study, worker="A1WORKER")
+        building.consent(person)
+        building.read_instructions(person)
+        match = building.match_of(person)
+        for answer in (10, 20, 30):
+            for role in ("p2", "p3", "p4", "p5"):
+                if role in match.play().waiting_for():
+                    building.move(match, role, {"answer": 40})
+                    match.refresh_from_db()
+            building.move(match, "p1", {"answer": answer})
+            match.refresh_from_db()
+        person.refresh_from_db()
+        building.answer(person)
+        return study
+
+    def test_every_seat_and_record_is_a_row_and_verifies(self, contest, tmp_path):
+        export(contest, tmp_path / "d", excluded=True)
+        assert verify(tmp_path / "d") == []
+        (match,) = rows(tmp_path / "d", "matches")
+        seats = rows(tmp_path / "d", "seats")
+        assert [seat["role"] for seat in seats] == ["p1", "p2", "p3", "p4", "p5"]
+        assert [seat["player"] for seat in seats] == ["human"] + ["script:random"] * 4
+        assert {len(seat["agent_hash"]) for seat in seats[1:]} == {12} and seats[0]["agent"] == ""
+        assert [seat["payoff"] for seat in seats] == [match[f"payoffs_p{n}"] for n in range(1, 6)]
+        assert all(seat["decisions"] == "3" and seat["wins"] != "" for seat in seats)
+        assert not [name for name in match if name.startswith("p1_")]
+        records = rows(tmp_path / "d", "rounds")
+        assert len(records) == 15 and {row["run"] for row in records} == {"1", "2", "3"}
+
+    @pytest.mark.parametrize(("table", "column"), [("seats", "payoff"), ("seats", "wins"), ("rounds", "run")])
+    def test_a_changed_row_is_found(self, contest, tmp_path, table, column):
+        export(contest, tmp_path / "d", ["csv", "jsonl"], excluded=True)
+        edit_csv(tmp_path / "d" / f"{table}.csv", column, lambda value: f"{float(value) + 1}")
+        reseal(tmp_path / "d")
+        assert any(table in difference for difference in verify(tmp_path / "d"))
+
+
+@pytest.mark.django_db
+class TestExcluded:
+    @pytest.fixture
+    def study(self) -> Study:
+        """One who did everything rightly, one who failed the quiz, one whose match was ended."""
+        study = building.new_study()
+        building.complete(study, worker="A1", name="Maria")
+        failed = building.arrive(study, worker="A2")
+        building.consent(failed, name="Lee")
+        building.read_instructions(failed)
+        building.play(failed)
+        building.answer_quiz(failed, rightly=False)
+        left = building.arrive(study, worker="A3")
+        building.consent(left, name="Kim")
+        building.read_instructions(left)
+        services.abandon_match(match_id=building.match_of(left).pk, reason="timed_out", role="alice")
+        return study
+
+    def test_they_are_in_it_only_when_asked_for_and_flagged(self, study, tmp_path):
+        export(study, tmp_path / "usual")
+        export(study, tmp_path / "all", excluded=True)
+        assert verify(tmp_path / "usual") == verify(tmp_path / "all") == []
+        assert {row["in_dataset"] for row in rows(tmp_path / "usual", "matches")} == {"TRUE"}
+        told = [(row["in_dataset"], row["reason"], row["ended_how"]) for row in rows(tmp_path / "all", "matches")]
+        assert told == [
+            ("TRUE", "", "accepted"),
+            ("FALSE", "failed_quiz", "accepted"),
+            ("FALSE", "timed_out", "timed_out"),
+        ]
+        seats = rows(tmp_path / "all", "seats")
+        assert len(seats) == 6
+        ended_by = {(row["match"], row["role"]) for row in seats if row["left_open_seconds"]}
+        assert [role for _match, role in ended_by] == ["alice"]
+        assert len(rows(tmp_path / "all", "excluded")) == len(rows(tmp_path / "usual", "excluded")) == 2
+
+    def test_cells_are_counted(self, study, tmp_path):
+        export(study, tmp_path / "d")
+        (cell,) = rows(tmp_path / "d", "cells")
+        counted = (cell["participants"], cell["matches"], cell["matches_in_dataset"])
+        assert counted == ("3", "3", "1") and cell["config_money"] != ""
+
+    def test_rounds_and_refused_attempts_stand_beside_each_decision(self, tmp_path):
+        study = building.new_study()
+        person = building.arrive(study, worker="A1")
+        building.consent(person)
+        building.read_instructions(person)
+        match = building.match_of(person)
+        from matches import intake
+
+        seat = Seat.objects.get(match=match, role="alice")
+        refused = intake.take(seat, {"answering": "1", "alice_gain": "1", "bob_gain": "1"})
+        assert refused["type"] == "refused"
+        building.play(person, messages=["Half?"])
+        building.answer_quiz(person)
+        export(study, tmp_path / "d")
+        assert verify(tmp_path / "d") == []
+        told = [(row["round"], row["phase"], row["refused"]) for row in rows(tmp_path / "d", "decisions")]
+        assert told[:2] == [("1", "offer", "1"), ("1", "answer", "0")] and told[2][0] == "2"
+
+    def test_a_person_has_one_pseudonym_over_participations(self, tmp_path):
+        first, second = building.new_study(), building.new_study(slug="later")
+        met = building.complete(first, worker="A1")
+        building.complete(second, worker="A1", proof="again")
+        export(second, tmp_path / "d")
+        (row,) = rows(tmp_path / "d", "participants")
+        assert (row["person"], row["participations_before"]) == (met.pseudonym, "1")
+        assert row["participant"] != met.pseudonym
+
+    def test_calls_of_excluded_matches_are_counted(self, study, tmp_path):
+        kept_out = Match.objects.get(ending="timed_out")
+        building.keep_call(kept_out, error="Failure: 500")
+        export(study, tmp_path / "d")
+        (row,) = rows(tmp_path / "d", "excluded_calls")
+        assert (row["match"], row["reason"], row["calls"]) == (str(kept_out.uid), "timed_out", "1")

@@ -1,0 +1,56 @@
+"""Telling the pages of a lobby who is here. Only hints: pages ask again every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from channels.layers import get_channel_layer
+
+from lobby.models import Place
+from lobby.tables import Table
+from matches.channels import background_loop
+
+log = logging.getLogger(__name__)
+
+
+def channel_of(hall_id: int, pool: str) -> str:
+    """The channel group of everybody who waits in a pool."""
+    return f"lobby.{hall_id}.{hashlib.sha256(pool.encode()).hexdigest()[:16]}"
+
+
+def tell(hall_id: int, pool: str, places: Sequence[Place], *, begun: Sequence[int] = ()) -> None:
+    """Send every page of the pool who is here (`places`), and to those of the places `begun` that it begins."""
+    message = {"type": "lobby.changed", "here": who_is_here(places), "begun": list(begun)}
+    sending = get_channel_layer().group_send(channel_of(hall_id, pool), message)
+    asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)
+
+
+def who_is_here(places: Sequence[Place]) -> dict[str, Any]:
+    """The seats of the group that is being made, {"title", "number", "place" (null while free)}, and how many miss."""
+    if not places:
+        return {"seats": [], "missing": 0}
+    return seats_of(Table.of(places[0].enrolment, places[0].step), places)
+
+
+def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
+    """`who_is_here` for a table and those who wait for it."""
+    waiting: dict[str, list[int]] = {}
+    for place in places:
+        waiting.setdefault(place.kind, []).append(place.pk)
+    numbers = {role: number for number, role in enumerate(table.game.roles(), start=1)}
+    seats = []
+    for role, kind in table.seats.items():
+        queue = waiting.get(kind, [])
+        place = queue.pop(0) if queue else None
+        seats.append({"title": table.game.role_title(role), "number": numbers[role], "place": place})
+    return {"seats": seats, "missing": sum(seat["place"] is None for seat in seats)}
+
+
+def _log_failure(sending: Future[None]) -> None:
+    if error := sending.exception():
+        log.warning("a lobby was not told: %s", type(error).__name__)

@@ -1,0 +1,60 @@
+"""The socket of a page that waits for others.
+
+The page sends {"type": "sync"} every few seconds, which says that it is here. It is sent {"type": "lobby"} with
+who is here (`step.standing`), and {"type": "begin"} when it must be loaded again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from channels.consumer import get_handler_name
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from lobby import services
+from lobby.announce import channel_of
+from lobby.step import asked, place_of, remaining
+from matches.consumers import in_thread
+
+
+class LobbyConsumer(AsyncWebsocketConsumer):
+    """One page that waits at one place."""
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """As the library does, without its thread hop per message to look after database connections."""
+        await getattr(self, get_handler_name(message))(message)
+
+    async def connect(self) -> None:
+        self.token = self.scope["url_route"]["kwargs"]["token"]
+        self.place = await in_thread(place_of, self.token)
+        await self.accept()
+        if self.place is None:
+            await self._send({"type": "begin"})
+            await self.close(4404)
+            return
+        await self.channel_layer.group_add(self._channel(), self.channel_name)
+        await self._send(await in_thread(asked, self.token))
+
+    async def disconnect(self, code: int) -> None:
+        if getattr(self, "place", None) is not None:
+            await self.channel_layer.group_discard(self._channel(), self.channel_name)
+            await in_thread(services.miss, self.place)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        await self._send(await in_thread(asked, self.token))
+
+    async def lobby_changed(self, event: dict[str, Any]) -> None:
+        """Somebody came, left, or a group was made (sent by `announce`)."""
+        if self.place.pk in event["begun"]:
+            await self._send({"type": "begin"})
+        elif any(seat["place"] == self.place.pk for seat in event["here"]["seats"]):
+            await self._send(
+                {"type": "lobby", "place": self.place.pk, **event["here"], "remaining": remaining(self.place)}
+            )
+
+    def _channel(self) -> str:
+        return channel_of(self.place.hall_id, self.place.pool)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(message))

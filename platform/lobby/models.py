@@ -1,0 +1,70 @@
+"""Who waits for others, and which groups have come of it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from matches.models import Match
+from participants.models import Enrolment
+
+
+class Hall(models.Model):
+    """Where the people of one version of a study wait: its row is the lock under which groups are made."""
+
+    key = models.CharField(max_length=60, unique=True)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Group(models.Model):
+    """The people of one match; `number` counts the groups of a pool."""
+
+    hall = models.ForeignKey(Hall, models.CASCADE, related_name="groups")
+    pool = models.CharField(_("pool"), max_length=60)
+    number = models.PositiveIntegerField(_("number"))
+    match = models.OneToOneField(Match, models.CASCADE, related_name="lobby_group")
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("group")
+        verbose_name_plural = _("groups")
+        constraints = [models.UniqueConstraint(fields=["hall", "pool", "number"], name="one_group_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.hall}/{self.pool}/{self.number}"
+
+
+class Place(models.Model):
+    """Somebody's place in a lobby: those of one pool can play with each other.
+
+    Attributes:
+        kind: of the seats that this person may take; kept here so that looking who waits reads nobody's way.
+        until: how long they wait at most.
+        heard_at: when their page was last heard from; None: it has been closed.
+        group: None until there is one. A place without a group whose `left_at` is set found nobody.
+    """
+
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="lobby_places")
+    step = models.PositiveSmallIntegerField(help_text=_("which step of the enrolment's way this lobby is"))
+    hall = models.ForeignKey(Hall, models.CASCADE, related_name="places")
+    pool = models.CharField(_("pool"), max_length=60)
+    kind = models.CharField(_("kind of seat"), max_length=40)
+    since = models.DateTimeField(_("since"), default=timezone.now)
+    until = models.DateTimeField(_("until"))
+    heard_at = models.DateTimeField(_("last heard from"), null=True, default=timezone.now)
+    left_at = models.DateTimeField(_("left"), null=True, blank=True)
+    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="places")
+
+    class Meta:
+        verbose_name = _("place in a lobby")
+        verbose_name_plural = _("places in lobbies")
+        constraints = [models.UniqueConstraint(fields=["enrolment", "step"], name="one_place_per_step")]
+        indexes = [
+            models.Index(fields=["hall", "pool"], condition=models.Q(group=None, left_at=None), name="place_waiting")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.enrolment} in {self.hall}/{self.pool}"

@@ -1,0 +1,74 @@
+"""The table at which a group will sit: the match step that follows a lobby step on everybody's way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import games.play
+from games import registry
+from games.errors import GameError
+from games.interface import Game, Role
+from opponents.agents import PERSON, Seats, people_in
+from participants.models import Enrolment
+
+
+@dataclass(frozen=True)
+class Table:
+    """One match to come, as the steps of those who wait for it describe it.
+
+    Attributes:
+        lobby: the lobby step {kind, hall, pool, limit, after, fill, strangers, seed}.
+        match: the match step (`matches.step.MatchStep`).
+    """
+
+    lobby: Mapping[str, Any]
+    match: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, enrolment: Enrolment, step: int) -> Table:
+        """The table for which somebody waits at the lobby step number `step`."""
+        return cls(enrolment.steps[step], enrolment.steps[step + 1])
+
+    @cached_property
+    def game(self) -> Game[Any, Any]:
+        return games.play.configure(registry.get(self.match["game"]), self.match["config"])
+
+    @property
+    def seats(self) -> dict[Role, str]:
+        """The kind of each seat for a person, in order."""
+        people = people_in(self.match["seats"])
+        return {role: self.game.kind(role) for role in self.game.roles() if role in people}
+
+    @property
+    def kept_kind(self) -> str:
+        """The kind of the seat that is kept for the person whose steps these are."""
+        return self.game.kind(self.match["role"])
+
+    @property
+    def needed(self) -> Mapping[str, int]:
+        """How many people are needed, by kind of seat."""
+        return Counter(self.seats.values())
+
+    def filled(self, taken: Mapping[Role, Any]) -> Seats:
+        """The line-up in which the study's agent takes the seats for which nobody has come."""
+        seats = self.match["seats"]
+        return {role: who if who != PERSON or role in taken else self.lobby["fill"] for role, who in seats.items()}
+
+    def smaller(self, people: int) -> Table | None:
+        """The same game with fewer seats, where the rules know such a one; None where they do not."""
+        seats = self.match["seats"]
+        agents = [who for who in seats.values() if who != PERSON]
+        config = self.game.with_seats(people + len(agents))
+        if config is None:
+            return None
+        try:
+            smaller = games.play.configure(type(self.game), config)
+        except GameError:
+            return None
+        lineup = [*([PERSON] * people), *agents]
+        fitted = dict(zip(smaller.roles(), lineup, strict=True))
+        return Table(self.lobby, {**self.match, "config": smaller.config.model_dump(mode="json"), "seats": fitted})

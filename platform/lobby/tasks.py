@@ -1,0 +1,15 @@
+from celery import shared_task
+from celery.signals import worker_ready
+
+from lobby import services
+
+
+@shared_task(name="lobby.sweep")
+def sweep() -> None:
+    """Groups that can be made and people whose time is up, wherever nobody has noticed."""
+    services.sweep()
+
+
+@worker_ready.connect
+def sweep_at_start(**_signal) -> None:
+    sweep.delay()

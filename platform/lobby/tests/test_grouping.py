@@ -1,0 +1,73 @@
+"""Who makes up a group: properties that hold whoever comes in whatever order."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lobby.grouping import Waiting, group_of, part_of, seats_for
+
+KINDS = st.sampled_from("ab")
+NEEDED = st.dictionaries(KINDS, st.integers(1, 4), min_size=1)
+
+
+@st.composite
+def people(draw: st.DrawFn) -> list[Waiting]:
+    number = draw(st.integers(0, 12))
+    keys = range(number)
+    met = st.frozensets(st.sampled_from(list(keys)), max_size=3) if number else st.just(frozenset())
+    return [Waiting(key, draw(KINDS), draw(met) - {key}) for key in keys]
+
+
+@given(people(), NEEDED)
+def test_a_group_has_exactly_who_is_needed_and_nobody_twice(waiting: list[Waiting], needed: dict[str, int]):
+    group = group_of(waiting, needed)
+    if group is not None:
+        assert Counter(one.kind for one in group) == needed
+        assert len({one.key for one in group}) == len(group)
+
+
+@given(people(), NEEDED)
+def test_nobody_of_a_group_has_met_another_of_it(waiting: list[Waiting], needed: dict[str, int]):
+    group = group_of(waiting, needed) or []
+    assert not any(other.key in one.met for one in group for other in group)
+
+
+@given(people(), NEEDED)
+def test_strangers_in_sufficient_number_are_always_grouped_in_the_order_of_their_coming(
+    waiting: list[Waiting], needed: dict[str, int]
+):
+    strangers = [Waiting(one.key, one.kind) for one in waiting]
+    here = Counter(one.kind for one in strangers)
+    group = group_of(strangers, needed)
+    if all(here[kind] >= count for kind, count in needed.items()):
+        first = {kind: [one.key for one in strangers if one.kind == kind][:count] for kind, count in needed.items()}
+        assert group is not None
+        assert sorted(one.key for one in group) == sorted(key for keys in first.values() for key in keys)
+    else:
+        assert group is None
+
+
+@given(people(), NEEDED)
+def test_whoever_has_waited_longest_is_in_the_part_that_begins_without_the_others(
+    waiting: list[Waiting], needed: dict[str, int]
+):
+    for first in waiting:
+        if first.kind in needed:
+            part = part_of(waiting, needed, first)
+            assert part[0] == first
+            assert not Counter(one.kind for one in part) - Counter(needed)
+
+
+@given(st.lists(st.integers(1, 6), unique=True, min_size=1), st.data())
+def test_everybody_gets_one_seat_and_the_kept_one_where_it_is_free(keys: list[int], data: st.DataObject):
+    seats = {f"p{number}": "p" for number in range(1, 7)}
+    group = [Waiting(key, "p") for key in keys]
+    kept = {key: data.draw(st.sampled_from(sorted(seats))) for key in keys}
+    taken = seats_for(group, seats, kept)
+    assert sorted(taken.values()) == sorted(keys)
+    for seat, key in taken.items():
+        if list(kept.values()).count(kept[key]) == 1:
+            assert seat == kept[key]

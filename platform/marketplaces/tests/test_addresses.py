@@ -1,0 +1,69 @@
+"""Every address of an outside service that a person can type in: where no request of ours may go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.test import override_settings
+
+from marketplaces.models import Account
+from opponents.models import Endpoint
+from recruiters.models import OtreeServer
+
+METADATA = [
+    "http://169.254.169.254", "http://[fd00:ec2::254]", "http://100.100.100.200", "http://[::ffff:169.254.169.254]",
+    "http://0xa9fea9fe", "http://2852039166", "http://metadata.google.internal", "http://0.0.0.0",
+]  # fmt: skip
+WRITTEN_WRONG = [
+    "http://shop.example/?next=x", "http://shop.example/#x", "http://shop.example/?", "http://me:word@shop.example",
+    "ftp://shop.example", "http://[", "http:///x", "http://shop.example\\@evil.example", "shop.example",
+]  # fmt: skip
+PRIVATE = [
+    "http://10.0.0.7", "http://192.168.1.5:8000", "http://127.0.0.1:6379", "http://127.1", "http://2130706433",
+    "http://localhost:5432", "http://[::1]:8000", "http://redis:6379", "http://printer.local", "http://[fc00::1]",
+]  # fmt: skip
+
+
+def _stand_in(address: str) -> None:
+    Account(title="Rehearsal", kind="mturk", address=address).clean_fields()
+
+
+def _otree(address: str) -> None:
+    OtreeServer(study="study", addresses=address).clean_fields()
+
+
+def _endpoint(address: str) -> None:
+    Endpoint(name="mine", title="Mine", protocol="openai", base_url=address).clean_fields()
+
+
+@pytest.mark.parametrize("keep", [_stand_in, _otree, _endpoint])
+@pytest.mark.parametrize("address", [*METADATA, *WRITTEN_WRONG])
+def test_no_service_of_anybody_is_there(keep: Callable[[str], None], address: str) -> None:
+    with pytest.raises(ValidationError):
+        keep(address)
+
+
+@pytest.mark.parametrize("keep", [_stand_in, _otree])
+@pytest.mark.parametrize("address", PRIVATE)
+@override_settings(LOCAL_HOSTS=[])
+def test_private_hosts_are_kept_only_where_the_installation_names_them(
+    keep: Callable[[str], None], address: str
+) -> None:
+    with pytest.raises(ValidationError, match="LOCAL_HOSTS"):
+        keep(address)
+    with override_settings(LOCAL_HOSTS=["10.0.0.7"]):
+        keep("http://10.0.0.7")
+
+
+def test_models_may_be_served_on_a_private_network() -> None:
+    _endpoint("http://10.0.0.7:8000/v1")
+    _endpoint("http://localhost:11434/v1")
+
+
+@override_settings(BEHIND_TLS=True, LOCAL_HOSTS=["stand-in.example.org"])
+def test_a_public_installation_rehearses_with_known_hosts_alone() -> None:
+    _stand_in("https://stand-in.example.org/")
+    with pytest.raises(ValidationError, match="LOCAL_HOSTS"):
+        _stand_in("https://elsewhere.example.org/")

@@ -1,0 +1,204 @@
+"""The one way in which an agent answers a turn: read what it is asked, let it decide, keep what that took.
+
+Live matches (`matches.agents`) and collections (`collecting.driver`) differ in who holds the turn and
+what a call's cost is counted with; what an agent is asked, how often, and who stands in for it is the
+same, and is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from django.db import transaction
+
+from games.interface import Event, MoveData, Role
+from games.play import Play
+from games.strategies import Purpose
+from llm_agents import strategies
+from llm_agents.agent import Decision, decide
+from llm_agents.pricing import PriceList
+from llm_agents.record import CallRecord
+from matches import services
+from matches.models import Match
+from matches.writers import Writers
+from opponents.agents import Agent
+from opponents.services import keep_calls, latest_call, mark_played, raw_answers
+from opponents.spending import refuse_over
+
+
+@dataclass(frozen=True)
+class Host:
+    """Whoever runs the match.
+
+    Attributes:
+        writers: the threads that talk to the database.
+        prices: what calls are counted with.
+        paid: told of calls in the transaction that keeps them.
+        reopened: told of the number under which a turn goes on after a note, in the note's transaction.
+        wanted: False: nobody waits any longer for an endpoint that is away.
+    """
+
+    writers: Writers
+    prices: Callable[[], PriceList]
+    paid: Callable[[Sequence[CallRecord]], None] | None = None
+    reopened: Callable[[int], None] | None = None
+    wanted: Callable[[], bool] | None = None
+
+
+@dataclass
+class Question:
+    """What an agent is asked at an open turn, and what came of it; the hooks of its decision (`llm_agents.hooks`).
+
+    Attributes:
+        play: where the match stands; goes on with each note of the agent.
+        events: the match's log so far, where it is asked by it.
+        answers: the role's earlier raw answers, by number of the move that each led to.
+        template: instructions to be used instead of the game's own.
+        calls: every call of a model made for it, in order.
+        played: key of the kept call whose answer is the move; None where no model's is.
+    """
+
+    match: Match
+    play: Play
+    role: Role
+    agent: Agent
+    host: Host
+    template: str | None = None
+    events: list[Event] = field(default_factory=list)
+    answers: dict[int, str] = field(default_factory=dict)
+    calls: list[CallRecord] = field(default_factory=list)
+    played: int | None = None
+    _kept: int = 0
+
+    @property
+    def answering(self) -> int:
+        """Number of the event that opened the turn, or of the note after which it went on."""
+        return self.play.opened[self.role]
+
+    async def decided(
+        self, *, on_text: Callable[[str], None] | None = None, on_retract: Callable[[], None] | None = None
+    ) -> Decision:
+        """What the agent, or whoever stands in for it, decides; its calls are kept whatever comes of them.
+
+        Raises:
+            AgentError, GameError: nobody decided anything.
+        """
+        settings = self.agent.settings
+        try:
+            return await decide(
+                settings.spec(self.agent.spec),
+                self.play,
+                self.role,
+                self.events,
+                calls=self.calls,
+                template=self.template,
+                prompts=settings.prompts,
+                answers=self.answers,
+                ladder=settings.ladder(self.agent.spec),
+                on_text=on_text,
+                on_retract=on_retract,
+                hooks=self,
+                wanted=self.host.wanted,
+            )
+        finally:
+            if self._kept < len(self.calls):
+                await self.keep(self.calls[self._kept :])
+
+    @transaction.atomic
+    def move(self, decision: Decision) -> services.Taken:
+        """Make the move, and say of the call that it is the one that was played: both or neither.
+
+        Raises:
+            Stale, Refused: nothing was changed.
+        """
+        taken = services.submit_move(
+            match_id=self.match.pk, role=self.role, answering=self.answering, move=decision.move, by=decision.by
+        )
+        if self.played is not None:
+            mark_played(self.played)
+        return taken
+
+    # ---- what a decision of many calls asks for while it is made ------------------------------------
+
+    async def allow(self) -> None:
+        """Before each further call.
+
+        Raises:
+            CapReached
+        """
+        await self.host.writers.insist(_refuse_over, self)
+
+    async def keep(self, calls: Sequence[CallRecord]) -> None:
+        """Write calls down. An answer that is to be the move is not the move before `move` has made it."""
+        played = await self.host.writers.insist(self._keep, list(calls))
+        self._kept += len(calls)
+        self.played = played or self.played
+
+    @transaction.atomic
+    def _keep(self, calls: Sequence[CallRecord]) -> int | None:
+        if self.host.paid is not None:
+            self.host.paid(calls)
+        return keep_calls(
+            match_uid=self.match.uid,
+            role=self.role,
+            answering=self.answering,
+            calls=calls,
+            prices=self.host.prices(),
+            budget_of=self.match.budget_of,
+            played=False,
+        )
+
+    async def note(self, move: MoveData) -> Play:
+        """Make a move that leaves the turn open.
+
+        Raises:
+            Stale, Refused: nothing was changed.
+        """
+        self.play = await self.host.writers.insist(self._note, move)
+        return self.play
+
+    @transaction.atomic
+    def _note(self, move: MoveData) -> Play:
+        play = services.submit_move(match_id=self.match.pk, role=self.role, answering=self.answering, move=move).play
+        if self.host.reopened is not None:
+            self.host.reopened(play.opened[self.role])
+        return play
+
+    async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
+        """The role's latest answered call of any of these purposes in this match."""
+        return await self.host.writers.insist(latest_call, self.match.uid, self.role, purposes)
+
+
+def pose(match: Match, play: Play, role: Role, agent: Agent, host: Host, *, template: str | None = None) -> Question:
+    """The question that an agent is asked now; reads the log and the agent's earlier answers where it is asked by them.
+
+    Raises:
+        CapReached: nothing more may be spent.
+        BadAgent: there is no such agent.
+    """
+    question = Question(match, play, role, agent, host, template)
+    spec = agent.settings.spec(agent.spec)
+    if not spec.scripted:
+        _refuse_over(question)
+        by_the_log = strategies.reads_the_log(play.game, role, spec.strategy)
+        if by_the_log or agent.settings.appears == "delayed":
+            question.events = match.log()
+        if by_the_log:
+            question.answers = _earlier_answers(question)
+    return question
+
+
+def _refuse_over(question: Question) -> None:
+    match = question.match
+    refuse_over(question.agent.settings.caps(), match_uid=match.uid, budget_of=match.budget_of)
+
+
+def _earlier_answers(question: Question) -> dict[int, str]:
+    moves = [e.number for e in question.events if e.kind == "move" and e.data["role"] == question.role]
+    answers = {}
+    for answering, raw in raw_answers(question.match.uid, question.role):
+        number = next((move for move in moves if move > answering), None)
+        if number is not None:
+            answers[number] = raw
+    return answers

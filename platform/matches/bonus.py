@@ -1,0 +1,65 @@
+"""What results of a game pay in real money, as its pages say it while people play.
+
+Who pays registers how a pay rule is read; a match carries its rule, as plain data, in `texts["pay"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from games.interface import Game, Role
+from games.play import Play
+
+Rule = Mapping[str, Any]
+Reader = Callable[[Rule, float | None, float | None], str | None]
+Line = Callable[[Rule, tuple[tuple[float, float], ...]], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a choice would pay: `words` ("If you accept") and `amount` ("$0.36"); `key` is the choice, if it is one."""
+
+    words: str
+    amount: str
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class _Payer:
+    amount: Reader
+    line: Line
+
+
+_payers: list[_Payer] = []
+
+
+def register(*, amount: Reader, line: Line) -> None:
+    """Say how pay rules are read.
+
+    Args:
+        amount: (rule, payoff, share) → the bonus as it is written; None where it cannot be told.
+        line: (rule, two points (payoff, share)) → what a script needs to tell the bonus of any payoff.
+    """
+    _payers[:] = [_Payer(amount, line)]
+
+
+def promises(play: Play, role: Role, rule: Rule | None) -> tuple[Promise, ...]:
+    """What the role's present choices, or its game so far, would pay."""
+    if not rule or not _payers or play.over:
+        return ()
+    found = []
+    for prospect in play.game.prospects(play.state, role):
+        amount = _payers[0].amount(rule, prospect.payoff, prospect.share)
+        if amount is not None:
+            found.append(Promise(prospect.words, amount, prospect.key))
+    return tuple(found)
+
+
+def line(game: Game[Any, Any], role: Role, rule: Rule | None) -> Mapping[str, Any] | None:
+    """What a page's script needs to say the bonus of an offer that is being made; None where that would tell more."""
+    if not rule or not _payers:
+        return None
+    known = [(p.payoff, p.share) for p in game.pay_examples(role) if p.payoff is not None and p.share is not None]
+    return _payers[0].line(rule, (known[0], known[1])) if len(known) > 1 else None

@@ -1,0 +1,61 @@
+"""Amounts in every game: read however people write them, and written in one way."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from games import registry
+from games.contract import cases
+from games.interface import Move
+from games.play import configure, start
+from matches import forms
+from matches.screens import render_screen
+
+GAMES = registry.keys()
+
+
+class Price(Move):
+    price: float
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("4860", 4860), ("4,860", 4860), ("$4,860", 4860), ("$ 4,860.00", 4860.0), (" 4860.5 ", 4860.5), (".5", 0.5),
+        ("-$5,000", -5000), ("$-5,000", -5000), ("−5000", -5000), ("-5000", -5000), ("€12", 12),
+        ("4,86", "4,86"), ("--5", "--5"), ("5 apples", "5 apples"), ("$", "$"), ("nan", "nan"), ("1e999", float("inf")),
+    ],
+)  # fmt: skip
+def test_a_number_is_read_however_it_is_written(typed, read):
+    assert forms.read(Price, {"price": typed}) == {"price": read}
+
+
+def test_a_whole_number_may_have_empty_cents():
+    play, _events = start(configure(registry.get("procurement"), {}), 1)
+    model = play.forms("agent")[0].model
+    name = next(name for name, value in forms.filled(model, {"plan": {"Offer_1": 4}}).items() if value == "4")
+    assert forms.read(model, {name: "4.00"}) == {"plan": {"Offer_1": 4}}
+
+
+@pytest.mark.parametrize("key", GAMES)
+def test_every_screen_writes_amounts_in_one_way(key):
+    """Thousands are separated, cents appear only where there are any, a sign stands before the currency."""
+    for case in list(cases(key))[:3]:
+        for moment in case.walk().some()[:4]:
+            html = re.sub(r"<svg.*?</svg>", "", render_screen(moment.before, moment.role), flags=re.DOTALL)
+            words = unescape(re.sub(r"<[^>]+>", " ", html))
+            assert not re.findall(r"\$-|\d,\d{3}\.00(?!\d)|[$][\d,]+\.\d(?!\d)|[$]\d{4,}", words), case
+
+
+@pytest.mark.parametrize("key", GAMES)
+def test_every_field_for_a_text_says_how_much_fits(key):
+    for case in list(cases(key))[:3]:
+        for moment in case.walk().some()[:4]:
+            html = render_screen(moment.before, moment.role)
+            for field in re.findall(r"<textarea[^>]*>", html):
+                if "maxlength" in field:
+                    (place,) = re.findall(r'data-counted="([^"]+)"', field)
+                    assert f'id="{place}"' in html

@@ -1,0 +1,129 @@
+"""An agent's turn under faults: which call was the move, a database that is away, a model that comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from django.db import OperationalError
+
+from llm_agents import breaker
+from llm_agents.twins import Failure, OpenAITwin
+from matches import agents, announce, services
+from matches.models import Event, Match
+from matches.writers import Writers
+from opponents.agent_settings import AgentSettings
+from opponents.models import Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ACCEPT = '{"decision": "accept"}'
+OFFER = {"alice_gain": 6000, "bob_gain": 4000}
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch) -> Iterator[None]:
+    """These tests run the worker themselves. Circuits are closed."""
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+def use(monkeypatch, twin: OpenAITwin) -> None:
+    for name, value in twin.environment.items():
+        monkeypatch.setenv(name, value)
+
+
+def match_with(model: str, **settings) -> Match:
+    """A bargaining match between a script and a model, at the model's turn."""
+    match = services.open_match(
+        game="bargaining",
+        config={},
+        players={
+            "alice": services.Player(agent="script:fair", delay=1000),
+            "bob": services.Player(agent=model, settings=AgentSettings(**{"limit_seconds": 30, **settings})),
+        },
+        seed=1,
+    )
+    services.submit_move(match_id=match.pk, role="alice", move=OFFER, answering=1)
+    return match
+
+
+def test_the_call_that_was_played_says_so_and_any_other_that_it_was_not(monkeypatch):
+    with OpenAITwin([ACCEPT, ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = match_with("openai:fake")
+        agent = match.agents()["bob"]
+        # A worker that is killed after it has kept its call, before it moved.
+        host = agents.Host(agents._writers, agents.prices_now)
+        lost = agents.pose(match, Match.objects.get(pk=match.pk).play(), "bob", agent, host)
+        asyncio.run(lost.decided())
+        agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
+    outcomes = Call.objects.filter(match_uid=match.uid).order_by("pk").values_list("outcome", flat=True)
+    assert list(outcomes) == [Call.Outcome.UNPLAYED, Call.Outcome.MOVE]
+    assert Event.objects.filter(match=match, kind="move", role="bob").count() == 1
+
+
+def test_a_model_that_is_away_for_a_moment_ends_no_match(monkeypatch):
+    busy = [Failure(503)] * 3
+    with OpenAITwin([*busy, ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = match_with("openai:fake", retries=0)
+        agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
+    match.refresh_from_db()
+    assert match.status == Match.Status.FINISHED
+    assert not Event.objects.filter(match=match, kind="move", data__has_key="by").exists()
+
+
+def test_a_decided_move_is_written_when_the_database_returns(monkeypatch):
+    away = threading.Event()
+    away.set()
+    move = services.submit_move
+
+    def refuse(**named):
+        if away.is_set():
+            raise OperationalError("the server closed the connection unexpectedly")
+        return move(**named)
+
+    with OpenAITwin([ACCEPT]) as twin:
+        use(monkeypatch, twin)
+        match = match_with("openai:fake")
+        monkeypatch.setattr(services, "submit_move", refuse)
+        thinking = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)
+        deadline = time.monotonic() + 10
+        while not Call.objects.filter(match_uid=match.uid).exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not thinking.done()
+        away.clear()
+        thinking.result(timeout=20)
+    match.refresh_from_db()
+    assert match.status == Match.Status.FINISHED
+    assert [call.outcome for call in Call.objects.filter(match_uid=match.uid)] == [Call.Outcome.MOVE]
+
+
+def test_writers_try_again_until_the_deed_is_done_and_pass_on_other_errors():
+    tried = SimpleNamespace(times=0)
+
+    def deed() -> str:
+        tried.times += 1
+        if tried.times < 3:
+            raise OperationalError("away")
+        return "done"
+
+    def wrong() -> None:
+        raise ValueError("a fault of the program")
+
+    async def both() -> str:
+        writers = Writers("test", 1)
+        try:
+            with pytest.raises(ValueError):
+                await writers.insist(wrong)
+            return await writers.insist(deed)
+        finally:
+            await asyncio.to_thread(writers.close)
+
+    assert asyncio.run(both()) == "done" and tried.times == 3

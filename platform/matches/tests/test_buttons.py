@@ -1,0 +1,84 @@
+"""Buttons that end a match say so, and no others: their words against what the rules then do, in every game."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from games import registry
+from games.contract import cases
+from games.errors import Refused
+from games.interface import Role
+from games.play import Play, configure, start, submit
+from matches import forms
+from matches.screens import render_screen
+
+ENDS = "this ends the game"
+GOES_ON = re.compile(r"go on|you name a price|next round", re.IGNORECASE)
+
+
+def buttons(html: str) -> dict[str, str]:
+    """The words of each answer that is given with one press, by the value that it sends; none is "null"."""
+    found = re.findall(
+        r'<button type="submit" name="(\w+|\w+!none)" value="([^"]*)"[^>]*>(.*?)</button>', html, re.DOTALL
+    )
+    return {
+        "null" if name.endswith("!none") else value: " ".join(unescape(re.sub(r"<[^>]+>", " ", words)).split())
+        for name, value, words in found
+    }
+
+
+def alone(play: Play, role: Role) -> bool:
+    """Whether this role's answer closes the turn; of sealed answers nobody knows which is the last."""
+    return play.turn is not None and set(play.turn.forms) == {role}
+
+
+def after(play: Play, role: Role, value: str) -> Play | None:
+    """The play after this press; None where it does not stand for a whole move."""
+    for form in play.forms(role):
+        blanks = forms.fields_of(form.model)
+        if len(blanks) != 1 or (blanks[0].choices and value not in map(str, blanks[0].choices)):
+            continue
+        answer = value if blanks[0].choices else json.loads(value)
+        try:
+            return submit(play, role, {blanks[0].name: answer})[0]
+        except Refused:
+            return None
+    return None
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_a_button_says_that_it_ends_the_game_where_it_does(key):
+    looked_at = 0
+    for case in cases(key):
+        hidden = "cap" in {name for role in case.game.roles() for name in case.game.secrets(role)} and (
+            getattr(case.game.config, "rounds", 0) is None
+        )
+        for moment in case.walk().some():
+            play, role = moment.before, moment.role
+            for value, words in buttons(render_screen(play, role)).items():
+                then = after(play, role, value)
+                if then is None or not alone(play, role) or role not in case.game.people():
+                    continue
+                looked_at += 1
+                if not hidden:
+                    assert (ENDS in words) == then.over, (case, words)
+                elif ENDS in words:
+                    assert then.over, (case, words)
+                if then.over or hidden:
+                    assert not GOES_ON.search(words) or not then.over, (case, words)
+    if key in ("bargaining", "negotiation", "persuasion", "english_auction", "item_auction"):
+        assert looked_at > 20
+
+
+@pytest.mark.parametrize("key", ["beauty_contest", "sealed_auction"])
+def test_the_number_of_the_last_run_says_that_it_is_the_last(key):
+    play, _events = start(configure(registry.get(key), {"players": 2, "runs": 2}), 1)
+    name = forms.fields_of(play.forms("p1")[0].model)[0].name
+    assert ENDS not in render_screen(play, "p1")
+    for role in ("p1", "p2"):
+        play, _events = submit(play, role, {name: 10})
+    assert ENDS in render_screen(play, "p1")

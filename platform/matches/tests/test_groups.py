@@ -1,0 +1,313 @@
+"""Matches of several people: small messages while a round is sealed, and each seat's fate of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+import games.play
+from matches import announce, screens, services, sweeps
+from matches.models import Event, Match, Seat
+from matches.turns import dump
+from opponents.agents import Agent
+from participants import services as people
+from participants.models import Enrolment
+from participants.services import lifetime
+from participants.states import State
+
+pytestmark = pytest.mark.django_db
+STANDIN = Agent(spec="script:rational").frozen()
+
+
+def newcomer() -> Enrolment:
+    way = [{"kind": "match", "game": "beauty_contest"}]
+    return Enrolment.objects.create(steps=way, expires_at=lifetime(60), state=State.PLAYING)
+
+
+def opened(*, seats: int = 4, of_people: int = 3, runs: int = 4, **timers: object) -> Match:
+    """A contest in which the first seats are people's and the others a script's."""
+    roles = [f"p{number}" for number in range(1, seats + 1)]
+    players = {
+        role: services.Player(enrolment=newcomer(), step=0)
+        if number < of_people
+        else services.Player(agent="script:rational")
+        for number, role in enumerate(roles)
+    }
+    return services.open_match(
+        game="beauty_contest",
+        config={"players": seats, "runs": runs},
+        players=players,
+        seed=1,
+        timers={"extension_seconds": 0, **timers},
+    )
+
+
+def person_in(match: Match, role: str) -> Enrolment:
+    return Enrolment.objects.get(seats__match=match, seats__role=role)
+
+
+def answer(match: Match, role: str, number: float = 10) -> None:
+    match.refresh_from_db()
+    services.submit_move(
+        match_id=match.pk, role=role, move={"answer": number}, answering=match.open_turns()[role].answering
+    )
+
+
+def run_out(match: Match) -> None:
+    """The time of everybody whose turn is open is up."""
+    match.refresh_from_db()
+    past = timezone.now() - timedelta(seconds=1)
+    turns = {role: turn if turn.by_agent else replace(turn, deadline=past) for role, turn in match.open_turns().items()}
+    Match.objects.filter(pk=match.pk).update(turns=dump(turns), deadline=past)
+    services.let_time_run_out(match_id=match.pk)
+    match.refresh_from_db()
+
+
+def everybody(match: Match, roles: list[str]) -> None:
+    """Play the present round to its end: these people and the script."""
+    for role in roles:
+        answer(match, role)
+    match.refresh_from_db()
+    for role, turn in match.open_turns().items():
+        if turn.by_agent:
+            answer(match, role)
+    match.refresh_from_db()
+
+
+def movers(match: Match, role: str) -> list[str | None]:
+    return [
+        event.data.get("by") for event in Event.objects.filter(match=match, kind="move", role=role).order_by("number")
+    ]
+
+
+class TestWhatPagesAreSent:
+    @pytest.fixture
+    def sent(self, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
+        """What leaves for the pages, in order."""
+        messages: list[dict] = []
+        monkeypatch.setattr(announce, "_send", lambda match, message: messages.append(message))
+        monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+        return messages
+
+    def test_a_sealed_round_sends_one_small_message_per_answer_and_one_frame_each_when_it_closes(
+        self, sent: list[dict], django_capture_on_commit_callbacks: Callable
+    ):
+        with django_capture_on_commit_callbacks(execute=True):
+            match = opened(seats=3)
+        sent.clear()
+        for role in ("p1", "p2", "p3"):
+            with django_capture_on_commit_callbacks(execute=True):
+                answer(match, role)
+        assert [message["type"] for message in sent] == ["match.marked", "match.marked", "match.moved"]
+        assert sorted(sent[-1]["frames"]) == ["p1", "p2", "p3"]
+
+    def test_the_small_message_says_who_has_answered_and_never_what(
+        self, sent: list[dict], django_capture_on_commit_callbacks: Callable
+    ):
+        match = opened(seats=3)
+        with django_capture_on_commit_callbacks(execute=True):
+            answer(match, "p2", 77.25)
+        (message,) = sent
+        assert message["news"]["seats"] == {"p1": "asked", "p2": "answered", "p3": "asked"}
+        assert "77.25" not in str(message)
+        assert message["news"]["awaited"] == "Waiting for Player 1 and Player 3. The page goes on by itself."
+
+    def test_whoever_loads_the_page_sees_the_same_marks(self):
+        match = opened(seats=3)
+        answer(match, "p2", 77.25)
+        match.refresh_from_db()
+        html = screens.frame(match, "p1")["html"]
+        assert 'data-seat="p2" data-mark="answered"' in html
+        assert 'data-seat="p3" data-mark="asked"' in html
+        assert "77.25" not in html
+
+    def test_whoever_has_answered_reads_who_is_awaited(self):
+        match = opened(seats=3)
+        answer(match, "p2")
+        match.refresh_from_db()
+        own, other = (screens.frame(match, role)["html"] for role in ("p2", "p1"))
+        assert "Waiting for Player 1 and Player 3." in own
+        assert "You have answered." in own and "Name a number" not in own
+        assert "Name a number" in other
+
+
+class TestNames:
+    """Names that people chose are for the people they play with."""
+
+    def page(self, match: Match, role: str) -> str:
+        person = person_in(match, role)
+        return Client().get(person.get_absolute_url()).content.decode()
+
+    def test_people_read_each_others_names_as_text(self):
+        match = opened(seats=3, of_people=3)
+        Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
+        Enrolment.objects.filter(seats__match=match).exclude(seats__role="p2").update(display_name="Sam <b>")
+        html = self.page(match, "p1")
+        assert "Player 2: “<bdi>Kim</bdi>”" in html
+        assert "Player 3: “<bdi>Sam &lt;b&gt;</bdi>”" in html
+
+    def test_a_name_never_tells_who_is_a_person(self):
+        match = opened(seats=3, of_people=2)
+        Enrolment.objects.filter(seats__match=match, seats__role="p1").update(display_name="Sam")
+        Enrolment.objects.filter(seats__match=match, seats__role="p2").update(display_name="Kim")
+        html = self.page(match, "p1")
+        assert "Player 1 (you): “<bdi>Sam</bdi>”" in html
+        assert "Kim" not in html
+
+
+class TestEnd:
+    """`on_timeout` is "end"."""
+
+    def test_the_silent_one_has_timed_out_and_the_others_have_lost_a_partner(self):
+        match = opened()
+        answer(match, "p1")
+        answer(match, "p2")
+        run_out(match)
+        assert match.status == Match.Status.ABANDONED
+        assert person_in(match, "p3").state == State.TIMED_OUT
+        assert {person_in(match, role).state for role in ("p1", "p2")} == {State.PARTNER_LEFT}
+
+    def test_whoever_withdraws_ends_the_match_for_the_others_too(self):
+        match = opened()
+        people.withdraw(enrolment_id=person_in(match, "p2").pk)
+        sweeps.abandon_deserted()
+        match.refresh_from_db()
+        assert match.status == Match.Status.ABANDONED
+        assert [person_in(match, role).state for role in ("p1", "p2", "p3")] == [
+            State.PARTNER_LEFT,
+            State.WITHDREW,
+            State.PARTNER_LEFT,
+        ]
+
+
+class TestDefault:
+    """`on_timeout` is "default"."""
+
+    @pytest.fixture
+    def match(self) -> Match:
+        return opened(on_timeout="default")
+
+    def test_the_clock_moves_for_the_silent_and_the_others_go_on(self, match: Match):
+        everybody(match, ["p1", "p2"])
+        run_out(match)
+        assert movers(match, "p3") == ["clock"]
+        assert set(match.open_turns()) == {"p1", "p2", "p3", "p4"}
+
+    def test_after_two_missed_turns_nobody_waits_for_them_any_more(self, match: Match):
+        for _round in range(2):
+            everybody(match, ["p1", "p2"])
+            run_out(match)
+        everybody(match, ["p1", "p2"])
+        assert movers(match, "p3") == ["clock"] * 4
+        assert "p3" not in match.open_turns()
+
+    def test_whoever_returns_is_asked_again(self, match: Match):
+        for _round in range(2):
+            everybody(match, ["p1", "p2"])
+            run_out(match)
+        assert "Are you there?" in screens.frame(match, "p3")["html"]
+        services.come_back(match_id=match.pk, role="p3")
+        everybody(match, ["p1", "p2"])
+        assert "p3" in match.open_turns()
+        assert "Are you there?" not in screens.frame(match, "p3")["html"]
+
+    def test_one_missed_turn_between_answers_is_not_being_away(self, match: Match):
+        everybody(match, ["p1", "p2"])
+        run_out(match)
+        everybody(match, ["p1", "p2", "p3"])
+        everybody(match, ["p1", "p2"])
+        run_out(match)
+        assert match.open_turns() and "p3" in match.open_turns()
+
+    def test_the_clock_plays_on_for_whoever_withdraws_and_the_others_finish(self, match: Match):
+        people.withdraw(enrolment_id=person_in(match, "p3").pk)
+        sweeps.abandon_deserted()
+        sweeps.abandon_deserted()
+        for _round in range(4):
+            everybody(match, ["p1", "p2"])
+        assert match.status == Match.Status.FINISHED
+        assert movers(match, "p3") == ["clock"] * 4
+        assert Seat.objects.get(match=match, role="p3").left_at is not None
+
+    def test_when_the_last_person_leaves_the_match_ends(self, match: Match):
+        for role in ("p1", "p2", "p3"):
+            people.withdraw(enrolment_id=person_in(match, role).pk)
+            sweeps.abandon_deserted()
+        match.refresh_from_db()
+        assert match.status == Match.Status.ABANDONED
+
+
+class TestAgent:
+    """`on_timeout` is "agent"."""
+
+    @pytest.fixture
+    def match(self) -> Match:
+        return opened(on_timeout="agent", standin=STANDIN)
+
+    def test_an_agent_takes_the_seat_of_the_silent_under_its_own_name(self, match: Match):
+        everybody(match, ["p1", "p2"])
+        run_out(match)
+        assert person_in(match, "p3").state == State.REPLACED
+        assert match.open_turns()["p3"].by_agent
+        answer(match, "p3")
+        assert movers(match, "p3") == ["script:rational"]
+
+    def test_the_others_finish_and_only_the_replaced_seat_is_flagged(self, match: Match):
+        everybody(match, ["p1", "p2"])
+        run_out(match)
+        everybody(match, [])
+        for _round in range(3):
+            everybody(match, ["p1", "p2"])
+        assert match.status == Match.Status.FINISHED
+        assert set(movers(match, "p3")) == {"script:rational"}
+        assert set(movers(match, "p1")) == {None}
+
+    def test_whoever_withdraws_keeps_that_state_and_is_replaced(self, match: Match):
+        people.withdraw(enrolment_id=person_in(match, "p3").pk)
+        sweeps.abandon_deserted()
+        match.refresh_from_db()
+        assert person_in(match, "p3").state == State.WITHDREW
+        assert match.people() == {"p1", "p2"}
+
+    def test_the_page_tells_the_others_that_a_program_plays_there(self, match: Match):
+        everybody(match, ["p1", "p2"])
+        run_out(match)
+        assert 'data-note="program"' in screens.frame(match, "p1")["html"]
+
+    def test_alone_with_agents_nobody_is_replaced(self):
+        match = opened(of_people=1, on_timeout="agent", standin=STANDIN)
+        run_out(match)
+        assert match.status == Match.Status.ABANDONED
+
+
+def test_the_log_of_a_match_with_a_replaced_person_replays(django_capture_on_commit_callbacks: Callable):
+    match = opened(on_timeout="agent", standin=STANDIN)
+    everybody(match, ["p1", "p2"])
+    run_out(match)
+    everybody(match, [])
+    assert games.play.replay_events(match.configured(), match.log()).last == match.play().last
+
+
+def test_the_first_turn_of_an_auction_of_many_items_has_three_times_the_usual_time():
+    players = {"p1": services.Player(enrolment=newcomer(), step=0), "p2": services.Player(agent="openai:m")}
+    config = {"players": 2, "items": [{"name": "A", "start_price": 10}], "order": "listed", "tie_break": "first_seat"}
+    match = services.open_match(
+        game="item_auction", config=config, players=players, seed=1, timers={"turn_seconds": 60}
+    )
+
+    def seconds() -> float:
+        turn = match.open_turns()["p1"]
+        return (turn.deadline - turn.opened_at).total_seconds()
+
+    assert seconds() == 180
+    for role, bid in (("p1", 10), ("p2", 12)):
+        services.submit_move(
+            match_id=match.pk, role=role, move={"bid": bid}, answering=match.open_turns()[role].answering
+        )
+        match.refresh_from_db()
+    assert seconds() == 60

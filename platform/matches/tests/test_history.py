@@ -1,0 +1,54 @@
+"""A game's depth of history binds on every page and in every prompt, whichever strategy a study chose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from games import registry, strategies
+from games.play import configure, start, submit
+from llm_agents.strategies import messages
+from matches.screens import render_screen
+
+RUNS = 5
+SECRET = 77.125
+"""A number that only runs beyond the depth have."""
+GAMES = {"beauty_contest": "answer", "sealed_auction": "bid"}
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("key", GAMES)
+class TestDepth:
+    @pytest.fixture
+    def asked(self, key: str, depth: int) -> list[tuple[Any, list[Any], dict[int, str]]]:
+        """The play before each run, its log, and the first seat's raw answers."""
+        game = configure(registry.get(key), {"players": 2, "runs": RUNS, "history_depth": depth})
+        play, events = start(game, 1)
+        answers: dict[int, str] = {}
+        found = []
+        for run in range(RUNS):
+            found.append((play, list(events), dict(answers)))
+            for role in ("p1", "p2"):
+                number = SECRET if run < RUNS - 1 - depth else 10.5 + run
+                play, more = submit(play, role, {GAMES[key]: number})
+                events = [*events, *more]
+                if role == "p1":
+                    answers[more[0].number] = f'{{"{GAMES[key]}": {number}}}'
+        return found
+
+    def test_no_prompt_has_more(self, asked, key: str, depth: int):
+        play, events, answers = asked[-1]
+        for name in strategies.of(play.game):
+            for role in ("p1", "p2"):
+                sent = messages(play, role, events, strategy=name, answers=answers)
+                said = "\n".join(message["content"] for message in sent)
+                assert "77.125" not in said, name
+                assert said.count("13.5") >= min(depth, 1), "the last run is there, unless the depth is 0"
+
+    def test_no_page_has_more(self, asked, key: str, depth: int):
+        play = asked[-1][0]
+        for role in ("p1", "p2"):
+            page = render_screen(play, role)
+            assert "77.125" not in page
+            assert ("13.5" in page) == (depth > 0)

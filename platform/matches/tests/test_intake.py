@@ -1,0 +1,66 @@
+"""What a page sends is taken as a move; a legal but odd one only once the player is sure."""
+
+from __future__ import annotations
+
+import pytest
+
+from matches import forms, intake, screens, services
+from matches.models import Event, Seat
+from participants.models import Enrolment
+from participants.services import lifetime
+from participants.states import State
+
+pytestmark = pytest.mark.django_db
+
+
+def seat(**config) -> Seat:
+    """A person's seat in a contest up to 100, opposite an agent that nobody runs."""
+    person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)
+    match = services.open_match(
+        game="beauty_contest",
+        config={"players": 2, **config},
+        players={
+            "p1": services.Player(enrolment=person, step=0),
+            "p2": services.Player(agent="script:random", delay=9),
+        },
+        seed=1,
+    )
+    return Seat.objects.get(match=match, role="p1")
+
+
+def moves() -> int:
+    return Event.objects.filter(kind="move").count()
+
+
+def sent(**fields: str) -> dict[str, str]:
+    return {"answering": "1", "!form": "answer", **fields}
+
+
+def test_a_doubtful_move_is_asked_about_and_then_taken_as_it_is():
+    asked = seat(people_may_foul=True)
+    outcome = intake.take(asked, sent(answer="150"))
+    assert (outcome["type"], outcome["form"]) == ("doubt", "answer") and outcome["words"]
+    assert moves() == 0
+    assert intake.take(asked, sent(answer="150", **{forms.SURE: "yes"}))["type"] == "taken"
+    assert Event.objects.get(kind="move").data["move"] == {"answer": 150.0}
+
+
+def test_a_page_never_sends_what_the_game_says_it_must_not():
+    asked = seat(people_may_foul=False)
+    outcome = intake.take(asked, sent(answer="150", **{forms.SURE: "yes"}))
+    assert outcome["type"] == "refused" and moves() == 0
+
+
+def test_a_move_without_doubt_is_sent_at_once():
+    assert intake.take(seat(people_may_foul=True), sent(answer="50"))["type"] == "taken"
+
+
+def test_without_a_script_the_page_asks_and_keeps_what_was_typed():
+    asked = seat(people_may_foul=True)
+    posted = sent(answer="150")
+    outcome = intake.take(asked, posted)
+    errors = {forms.SURE + outcome["form"]: outcome["words"]}
+    page = screens.render_screen(asked.match.play(), "p1", posted=posted, errors=errors)
+    assert 'value="150"' in page and outcome["words"] in page
+    assert page.index("data-doubt") < page.index('name="!sure"')
+    assert 'data-doubt role="alert" hidden' not in page

@@ -1,0 +1,65 @@
+"""The published auctions and contests from the command line: simulated, replayed and shown, each configuration."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from games import grids, registry
+from games.play import configure, start
+
+GAMES = ("beauty_contest", "sealed_auction", "english_auction", "item_auction")
+AGENTS = [f"openai:{name}" for name in "abcde"]
+
+
+def published() -> list[Any]:
+    """(game, configuration) of every table, preset and ready study, each once; by day one of each collection."""
+    found: dict[str, Any] = {}
+
+    def add(key: str, config: Mapping[str, Any], *, by_day: bool) -> None:
+        name = f"{key} {json.dumps(config, sort_keys=True)}"
+        marks = [] if by_day else [pytest.mark.slow]
+        found.setdefault(name, pytest.param(key, dict(config), id=f"{key}-{len(found)}", marks=marks))
+
+    for key in GAMES:
+        of_game = grids.published(key)
+        for preset in getattr(of_game, "PRESETS", {}).values():
+            for environment in preset.made(AGENTS[: preset.most_agents or len(AGENTS)], 1):
+                for number, config in enumerate(environment.configurations):
+                    add(key, config, by_day=number == 0)
+        for config in [config for name in of_game.TABLES for config in grids.table(key, name)]:
+            add(key, config, by_day=key == "english_auction")
+        for study in of_game.STUDIES.values():
+            add(key, study.config, by_day=False)
+    return list(found.values())
+
+
+def said(*words: str) -> str:
+    out = io.StringIO()
+    call_command(*words, stdout=out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("key", "config"), published())
+def test_a_published_configuration_is_simulated_replayed_and_shown(tmp_path: Path, key: str, config: dict[str, Any]):
+    given = json.dumps(config)
+    match = json.loads(said("simulate", key, "--config", given, "--seed", "3", "--json"))
+    moves = [{"role": event["role"], "move": event["move"]} for event in match["events"] if event["kind"] == "move"]
+    file = tmp_path / "match.json"
+    file.write_text(json.dumps({"game": key, "config": config, "seed": 3, "moves": moves}))
+    replayed = json.loads(said("replay", os.fspath(file), "--json"))
+    assert (replayed["payoffs"], replayed["metrics"]) == (match["payoffs"], match["metrics"])
+    game = configure(registry.get(key), config)
+    first = start(game, 3)[0].waiting_for()[0]
+    for form in ("html", "prompt"):
+        opening = said("show", key, "--role", first, "--config", given, "--seed", "3", "--as", form)
+        assert opening.strip() and opening != said(
+            "show", key, "--role", first, "--moves", os.fspath(file), "--as", form
+        )

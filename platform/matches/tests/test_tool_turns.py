@@ -1,0 +1,191 @@
+"""A turn that a model plays by calling tools: kept as it goes, paid for as it goes, and played once."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from games import registry
+from games.play import configure
+from games.tests.toys import Well
+from llm_agents import breaker, endpoints
+from llm_agents.endpoints import Price
+from llm_agents.pricing import PriceList
+from llm_agents.replaying import differences
+from llm_agents.twins import AnthropicTwin, Calls, Failure, Hang, OpenAITwin, Slow
+from matches import agents, announce, leases, services
+from matches.models import Lease, Match
+from opponents.agent_settings import AgentSettings
+from opponents.agents import Agent
+from opponents.models import Call
+from opponents.services import records_of
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+LOOK = Calls((("get_yields", "{}"), ("get_period_number", "{}")))
+NOTE = Calls((("note", '{"note": "five is safe"}'),))
+PUMP = Calls((("pump", '{"amount": 1}'),))
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch) -> Iterator[None]:
+    """Nothing is queued: the tests play the worker. Circuits are closed; the toy is a game."""
+    known = registry.get
+    monkeypatch.setattr(registry, "get", lambda key: Well if key == "well" else known(key))
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    breaker.reset()
+    yield
+    breaker.reset()
+
+
+def opened(agent: str = "openai:m", periods: int = 2, **settings) -> Match:
+    """A match of the toy alone with a model."""
+    asked = AgentSettings(**{"strategy": "tools", "retries": 0, "call_seconds": 5.0, **settings})
+    players = {"keeper": services.Player(agent=agent, settings=asked)}
+    return services.open_match(game="well", config={"periods": periods}, players=players, seed=1)
+
+
+def think(match: Match) -> Match:
+    """What the worker does with the open turn."""
+    agents.answer_turn(match_uid=match.uid, role="keeper", answering=match.open_turns()["keeper"].answering)
+    match.refresh_from_db()
+    return match
+
+
+def use(monkeypatch, twin) -> None:
+    for name, value in twin.environment.items():
+        monkeypatch.setenv(name, value)
+
+
+def moves(match: Match) -> list[dict]:
+    return [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
+
+
+@pytest.mark.parametrize(("twin", "agent"), [(OpenAITwin, "openai:m"), (AnthropicTwin, "anthropic:m")])
+def test_a_match_is_played_with_every_call_kept_once(monkeypatch, twin, agent):
+    with twin([LOOK, NOTE, PUMP, LOOK, PUMP]) as service:
+        use(monkeypatch, service)
+        match = think(think(opened(agent)))
+    assert match.status == Match.Status.FINISHED
+    assert moves(match) == [{"note": "five is safe"}, {"amount": 1}, {"amount": 1}]
+    calls = list(Call.objects.order_by("pk"))
+    assert [call.purpose for call in calls] == ["look", "note", "move", "look", "move"]
+    assert {call.outcome for call in calls} == {Call.Outcome.MOVE}
+    assert [len(call.record["messages"]) for call in calls] == [2, 0, 0, 2, 0]
+    (look, number) = calls[0].record["tools"]
+    assert (look["name"], look["result"], look["size"]) == ("get_yields", "[]", 2)
+    assert (number["arguments"], number["result"]) == ("{}", "1")
+    assert len({call.record["conversation"] for call in calls}) == 2
+    assert not differences(match.configured(), match.log(), records_of(match.uid))
+
+
+def test_replaying_notices_a_tool_that_answers_otherwise(monkeypatch):
+    with OpenAITwin([LOOK, PUMP]) as service:
+        use(monkeypatch, service)
+        match = think(opened(periods=1))
+    call = Call.objects.order_by("pk").first()
+    call.record["tools"][0]["result"] = "[7]"
+    call.save()
+    (difference,) = differences(match.configured(), match.log(), records_of(match.uid))
+    assert "get_yields: it answers otherwise now" in difference
+
+
+def test_a_cap_holds_between_two_calls_of_a_turn(monkeypatch):
+    prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
+    monkeypatch.setattr(agents, "prices_now", lambda: prices)
+    with OpenAITwin([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
+        use(monkeypatch, service)
+        match = think(opened(cap_match=2.0, script="cautious"))
+    assert Call.objects.count() == 2
+    assert match.events.get(kind="move").data["by"] == "script:cautious"
+
+
+def test_who_never_submits_hands_over_to_what_the_rules_or_the_ladder_have(monkeypatch):
+    with OpenAITwin([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
+        use(monkeypatch, service)
+        match = think(opened(calls=3, restarts=1, script="cautious"))
+    assert Call.objects.count() == 6
+    note, move = match.events.filter(kind="move").order_by("number")
+    assert note.data["move"] == {"note": "five is safe"}
+    assert move.data["by"] == "rules"
+    offered = [call.record["offered"] for call in Call.objects.order_by("pk")]
+    assert offered[2] == offered[5] == ["pump"]
+
+
+def test_a_worker_that_dies_inside_a_turn_leaves_its_notes_and_calls(monkeypatch):
+    """The next worker starts the turn afresh: the note stands once, and the move is made once."""
+    with OpenAITwin([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
+        use(monkeypatch, service)
+        match = opened(periods=1)
+        first = match.open_turns()["keeper"].answering
+        dying = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
+        wait_for(lambda: len(service.requests) == 3)
+        dying.cancel()
+        Lease.objects.update(until=match.started_at)
+        match.refresh_from_db()
+        assert match.open_turns()["keeper"].answering > first
+        match = think(match)
+    assert match.status == Match.Status.FINISHED
+    assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]
+    assert [call.purpose for call in Call.objects.order_by("pk")] == ["look", "note", "look", "move"]
+
+
+def test_nobody_else_takes_a_turn_that_a_note_gave_a_new_number(monkeypatch):
+    with OpenAITwin([NOTE, Slow(2.0, PUMP)]) as service:
+        use(monkeypatch, service)
+        match = opened(periods=1)
+        first = match.open_turns()["keeper"].answering
+        thinking = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
+        wait_for(lambda: moves(match))
+        match.refresh_from_db()
+        now = match.open_turns()["keeper"].answering
+        assert leases.held_turns(match.pk) == {("keeper", now)}
+        assert agents.begin_turn(match_uid=match.uid, role="keeper", answering=now) is None
+        thinking.result(20)
+    assert moves(match) == [{"note": "five is safe"}, {"amount": 1}]
+
+
+def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
+    plain = [
+        json.dumps({"tool": "get_yields", "arguments": {}}),
+        json.dumps({"tool": "pump", "arguments": {"amount": 1}}),
+    ]
+    refusal = Failure(400, "Unrecognized request argument supplied: tools", None)
+    with OpenAITwin([refusal, *plain]) as service:
+        use(monkeypatch, service)
+        match = think(opened(agent="openai:no-tools", periods=1))
+    assert match.status == Match.Status.FINISHED
+    assert "NoTools" in Call.objects.order_by("pk").first().record["error"]
+
+
+def test_setting_up_says_that_an_endpoint_takes_no_tools_and_offers_plain_json(monkeypatch):
+    monkeypatch.setattr(endpoints, "PRESETS", {"openai": replace(endpoints.PRESETS["openai"], tools=False)})
+    game = configure(Well, {})
+    asked = Agent(spec="openai:m", settings=AgentSettings(strategy="tools"))
+    assert "Tools in plain JSON" in asked.check(game)["plain_tools"]
+    assert not Agent(spec="openai:m", settings=AgentSettings(strategy="tools", plain_tools=True)).check(game)
+    unknown = Agent(spec="openai:m", settings=AgentSettings(strategy="telepathy"))
+    assert "has no strategy" in unknown.check(game)["strategy"]
+
+
+def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
+    """Neither the log nor earlier answers are read: a record of the last turn is as small as the first's."""
+    with OpenAITwin(lambda request: PUMP) as service:
+        use(monkeypatch, service)
+        match = opened(periods=12)
+        for _period in range(11):
+            match = think(match)
+        monkeypatch.setattr(Match, "log", lambda self: pytest.fail("the log was read"))
+        think(match)
+    sizes = [len(json.dumps(call.record)) for call in Call.objects.order_by("pk")]
+    assert max(sizes) < 1.1 * min(sizes)
+
+
+def wait_for(happens) -> None:
+    until = time.monotonic() + 20
+    while not happens():
+        assert time.monotonic() < until
+        time.sleep(0.05)

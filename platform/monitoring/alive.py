@@ -1,0 +1,57 @@
+"""Which workers and clocks live: each says so in Redis every few seconds, and is forgotten when it stops."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from functools import lru_cache
+
+import redis
+from django.conf import settings
+
+EVERY = 5.0
+FORGOTTEN = 20.0
+"""Seconds after the last sign of life from which a process counts as dead."""
+KEY = "parley:alive"
+log = logging.getLogger(__name__)
+
+
+@lru_cache(maxsize=1)
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2)
+
+
+def say(kind: str) -> None:
+    """This process, a "worker", "collector" or "beat", lives."""
+    _redis().zadd(KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
+
+
+def keep_saying(kind: str) -> None:
+    """Say it from a thread for as long as the process lives."""
+
+    def go_on() -> None:
+        while True:
+            try:
+                say(kind)
+            except redis.RedisError as away:
+                log.warning("Redis is away: %s", type(away).__name__)
+            time.sleep(EVERY)
+
+    threading.Thread(target=go_on, name="alive", daemon=True).start()
+
+
+def living() -> dict[str, int]:
+    """How many processes of each kind live.
+
+    Raises:
+        redis.RedisError: Redis cannot be asked.
+    """
+    now = time.time()
+    _redis().zremrangebyscore(KEY, "-inf", now - FORGOTTEN)
+    found = {"worker": 0, "collector": 0, "beat": 0}
+    for name in _redis().zrange(KEY, 0, -1):
+        found[name.decode().partition("@")[0]] += 1
+    return found

@@ -1,0 +1,97 @@
+"""Whether the whole installation does its work, for whoever watches it: /health/ready and /metrics."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, field
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+
+from matches import turns
+from matches.models import Lease, Match
+from monitoring import alive
+
+LONG = 60.0
+"""Seconds that an agent's turn may wait for a worker before the installation counts as not ready."""
+
+
+@dataclass
+class Readiness:
+    """What was found. `waiting` is the age in seconds of the oldest agent's turn that no worker thinks about."""
+
+    problems: list[str] = field(default_factory=list)
+    living: dict[str, int] | None = None
+    waiting: float | None = None
+    live: int | None = None
+
+
+def look() -> Readiness:
+    """Ask the database and Redis; never raises for either being away."""
+    found = Readiness()
+    try:
+        found.live = Match.objects.filter(status=Match.Status.LIVE).count()
+        found.waiting = oldest_waiting()
+        if found.waiting > LONG:
+            found.problems.append("an agent's turn has waited too long for a worker")
+    except (DatabaseError, InterfaceError):
+        found.problems.append("the database is away")
+    try:
+        found.living = alive.living()
+        names = {"worker": "no worker lives", "beat": "no clock (beat) lives"}
+        found.problems += [says for kind, says in names.items() if not found.living[kind]]
+    except redis.RedisError:
+        found.problems.append("Redis is away")
+    return found
+
+
+def oldest_waiting() -> float:
+    """Seconds that the oldest agent's turn has waited that nobody thinks about; 0 where none waits."""
+    now = timezone.now()
+    held = set(Lease.objects.filter(until__gt=now).values_list("match_id", "role", "answering"))
+    asked = Match.objects.filter(status=Match.Status.LIVE, requeue_at__isnull=False)
+    opened = [
+        turn.opened_at
+        for match_id, kept in asked.values_list("pk", "turns")
+        for turn in turns.load(kept).values()
+        if turn.by_agent and (match_id, turn.role, turn.answering) not in held
+    ]
+    return max(0.0, (now - min(opened)).total_seconds()) if opened else 0.0
+
+
+@never_cache
+def ready(request: HttpRequest) -> JsonResponse:
+    """200 when everything that play needs is there, else 503; the answer names what is missing, and nobody."""
+    found = look()
+    told = {
+        "status": "not ready" if found.problems else "ready",
+        "problems": found.problems,
+        "processes": found.living,
+        "oldest_waiting_turn_seconds": None if found.waiting is None else round(found.waiting, 1),
+    }
+    return JsonResponse(told, status=503 if found.problems else 200)
+
+
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """The state of the installation for Prometheus, to whoever has METRICS_TOKEN."""
+    wanted = f"Bearer {settings.METRICS_TOKEN}"
+    given = request.headers.get("Authorization", "")
+    if not settings.METRICS_TOKEN or not hmac.compare_digest(given.encode(), wanted.encode()):
+        raise Http404
+    found, registry = look(), CollectorRegistry()
+    Gauge("parley_ready", "1 when play has everything it needs", registry=registry).set(not found.problems)
+    if found.living is not None:
+        processes = Gauge("parley_processes", "Processes that live", ["kind"], registry=registry)
+        for kind, number in found.living.items():
+            processes.labels(kind).set(number)
+    if found.waiting is not None and found.live is not None:
+        Gauge("parley_live_matches", "Matches under way", registry=registry).set(found.live)
+        Gauge("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker",
+              registry=registry).set(found.waiting)  # fmt: skip
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

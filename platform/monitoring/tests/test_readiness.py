@@ -1,0 +1,78 @@
+"""/health/ready, /metrics and the monitor's word on workers."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+
+from config.logs import OneLinePerOutage
+from monitoring import alive
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def nobody_lives():
+    alive._redis().delete(alive.KEY)
+    yield
+    alive._redis().delete(alive.KEY)
+
+
+def test_readiness_names_what_is_missing(client):
+    page = client.get("/health/ready")
+    assert page.status_code == 503
+    assert page.json()["problems"] == ["no worker lives", "no clock (beat) lives"]
+    alive.say("worker")
+    alive.say("beat")
+    page = client.get("/health/ready")
+    assert (page.status_code, page.json()["status"], page.json()["problems"]) == (200, "ready", [])
+    assert page.json()["processes"] == {"worker": 1, "collector": 0, "beat": 1}
+
+
+def test_who_says_nothing_for_a_while_counts_as_dead(client):
+    alive.say("beat")
+    alive._redis().zadd(alive.KEY, {"worker@elsewhere:1": 1.0})
+    assert client.get("/health/ready").json()["problems"] == ["no worker lives"]
+
+
+def test_metrics_are_for_those_who_have_the_token(client, settings):
+    assert client.get("/metrics").status_code == 404
+    settings.METRICS_TOKEN = "open sesame"
+    assert client.get("/metrics", headers={"Authorization": "Bearer other"}).status_code == 404
+    alive.say("worker")
+    page = client.get("/metrics", headers={"Authorization": "Bearer open sesame"})
+    lines = page.content.decode().splitlines()
+    assert 'parley_processes{kind="worker"} 1.0' in lines
+    assert "parley_ready 0.0" in lines and "parley_oldest_waiting_turn_seconds 0.0" in lines
+
+
+def test_the_monitor_says_that_no_worker_lives(client):
+    client.force_login(get_user_model().objects.create_superuser("boss", password="…"))
+    study = Study.objects.create(slug="watched", title="Watched", game="bargaining")
+    assert 'id="m-no-worker"' in client.get(f"/admin/monitor/{study.pk}/").content.decode()
+    alive.say("worker")
+    assert 'id="m-no-worker"' not in client.get(f"/admin/monitor/{study.pk}/").content.decode()
+
+
+def test_workers_wait_for_migrations():
+    call_command("await_migrations", patience=0)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'monitoring'")
+    with pytest.raises(CommandError, match="migrations are missing"):
+        call_command("await_migrations", patience=0)
+
+
+def test_an_outage_of_the_database_is_one_line_a_minute():
+    one_line = OneLinePerOutage()
+    errors = [
+        logging.LogRecord("x", logging.ERROR, "", 0, "failed", (), (OperationalError, OperationalError("gone"), None))
+        for _ in range(1000)
+    ]
+    kept = [record.getMessage() for record in errors if one_line.filter(record)]
+    assert kept == ["the database is away: OperationalError"], json.dumps(kept)

@@ -1,0 +1,101 @@
+"""Whether the pages of a game work for people: every screen renders, and every form can be filled in with any move.
+
+What a person can do on a page and what a model can answer by schema must be the same set.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+from django.utils.translation import override
+
+from games.examples import Case, Walk
+from games.interface import Form, Json, Move, Role
+from games.play import Play, abandon
+from games.scripts import made_up
+from matches import forms
+from matches.screens import render_screen
+from piloting.reading import Page, read
+
+MOVES = 4
+"""Moves that each form is filled in with at each moment."""
+_FORMS = re.compile(r'<form[^>]*data-move="([^"]*)".*?</form>', re.DOTALL)
+
+
+def problems(case: Case) -> list[str]:
+    """What is wrong with the pages of one match, each sentence once."""
+    with override("en"):
+        return list(dict.fromkeys(f"{problem} [{case}]" for problem in _problems(case.walk(), case.seed)))
+
+
+def _problems(walk: Walk, seed: int) -> Iterator[str]:
+    own = {(moment.before.last, moment.role): moment.move for moment in walk.some()}
+    for play in walk.plays():
+        rng = Random(f"{seed}/{play.last}")
+        for role in play.game.roles():
+            for shown in (play, *(() if play.over else (abandon(play, "stopped")[0],))):
+                try:
+                    page = render_screen(shown, role)
+                except Exception as error:  # noqa: BLE001 - whatever a template raises is a page with status 500
+                    yield f"the screen of {role} cannot be shown: {type(error).__name__}: {error}"
+                    break
+                if shown is play:
+                    yield from _unfillable(play, role, page, rng, own.get((play.last, role)))
+
+
+def _unfillable(play: Play, role: Role, html: str, rng: Random, played: Mapping[str, Json] | None) -> Iterator[str]:
+    """Moves that a model could make and a person on this page could not."""
+    shown = forms.shown(play, role)
+    pages = {name: read(f"<main>{form}</main>") for name, form in ((m[1], m[0]) for m in _FORMS.finditer(html))}
+    for form in shown:
+        if form.name not in pages:
+            yield f"the page of {role} lacks the form “{form.name}”"
+            continue
+        moves: list[Any] = [made_up(form, rng) for _number in range(MOVES)]
+        for move in [*moves, *([played] if played is not None else [])]:
+            meant = _parsed(form.model, move)
+            if meant is not None and _offered(form, move) and play.game.refuse(play.state, role, meant) is None:
+                yield from _differences(form, pages[form.name], shown, move, meant, role)
+
+
+def _differences(
+    form: Form, page: Page, shown: tuple[Form, ...], move: Mapping[str, Json], meant: Move, role: Role
+) -> Iterator[str]:
+    posted = forms.filled(form.model, move)
+    for name, value in posted.items():
+        blank = page.blanks.get(name)
+        if blank is None:
+            yield f"the form “{form.name}” of {role} has no field {name}"
+            return
+        if blank.options and value not in blank.options:
+            yield f"the form “{form.name}” of {role} does not offer {value!r} for {name}"
+            return
+    sent = {name: page.blanks[name].value for name in (forms.FORM,) if name in page.blanks} | posted
+    chosen = forms.form_for(shown, sent)
+    if chosen.name != form.name or _parsed(form.model, forms.read(form.model, sent)) != meant:
+        yield f"the form “{form.name}” of {role} cannot send {json.dumps(move)}"
+
+
+def _offered(form: Form, move: Mapping[str, Json]) -> bool:
+    """Whether the form's schema offers such a move: the rules may take some that no form offers.
+
+    A dictionary written out as a string is the same move as the dictionary.
+    """
+    parts = {part.name: part for part in forms.fields_of(form.model)}
+    return set(move) <= set(parts) and not any(
+        (value is None and not parts[name].nullable)
+        or (isinstance(value, str) and parts[name].shape == "group")
+        or (parts[name].kind == "choice" and value is not None and value not in parts[name].choices)
+        for name, value in move.items()
+    )
+
+
+def _parsed(model: type[Move], move: Mapping[str, Json]) -> Move | None:
+    try:
+        return model.model_validate_json(json.dumps(move))
+    except ValueError:
+        return None

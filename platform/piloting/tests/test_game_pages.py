@@ -1,0 +1,56 @@
+"""Every form can be filled in on a page with whatever a model could answer, and pages that break are noticed."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import override_settings
+
+from games import registry
+from games.examples import Case, cases
+from games.tests.toys import ClockAuction, Guessing, Well
+from games.tests.toys.everything import Everything
+from matches import forms
+from piloting import game_pages
+
+
+@pytest.mark.parametrize("key", registry.keys())
+def test_the_pages_of_every_game_work(key):
+    assert [problem for case in cases(key)[:3] for problem in game_pages.problems(case)] == []
+
+
+@pytest.mark.parametrize("game", [ClockAuction, Guessing, Well, Everything])
+def test_the_generic_page_can_send_whatever_a_model_can_answer(game):
+    found = [problem for seed in range(12) for problem in game_pages.problems(Case(game, {}, seed))]
+    assert found == []
+
+
+def test_a_form_on_request_is_on_the_pages_that_ask_for_it():
+    for planned in (False, True):
+        play = Case(Everything, {"planned": planned}).walk().opening
+        assert ("plan" in [form.name for form in forms.shown(play, "clerk")]) is planned
+        assert "plan" in [form.name for form in play.forms("clerk")]
+
+
+def with_template(folder, name: str, body: str):
+    """The settings under which the toy has this template of its own."""
+    from django.conf import settings
+
+    path = folder / "everything" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(body)
+    engine = {**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], str(folder)]}
+    return override_settings(TEMPLATES=[engine, *settings.TEMPLATES[1:]])
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "said"),
+    [
+        ("screen.html", "{% load play %}{% table view.absent %}", "the screen of clerk cannot be shown"),
+        ("form_vote.html", "<button name='vote' value='true'>Yes</button>", "does not offer 'false' for vote"),
+        ("form_vote.html", "<button>Send</button>", "has no field vote"),
+    ],
+)
+def test_a_page_that_does_not_work_is_named(tmp_path, name, body, said):
+    with with_template(tmp_path, name, body):
+        found = game_pages.problems(Case(Everything, {}, 1))
+    assert found and said in found[0]

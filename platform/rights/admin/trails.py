@@ -1,0 +1,27 @@
+"""Breadcrumbs of the admin's own pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Model
+from django.urls import reverse
+
+
+def trail(whole: Model, *between: tuple[Any, str], here: Any) -> dict[str, list[tuple[Any, str]]]:
+    """What a page's context needs: from the list by the study or collection to the page itself.
+
+    Args:
+        between: pages on the way, as (title, address).
+        here: what the page is called.
+    """
+    opts = whole._meta
+    address = f"admin:{opts.app_label}_{opts.model_name}"
+    return {
+        "trail": [
+            (opts.verbose_name_plural, reverse(f"{address}_changelist")),
+            (whole, reverse(f"{address}_change", args=[whole.pk])),
+            *between,
+            (here, ""),
+        ]
+    }

@@ -1,0 +1,182 @@
+"""The fields in which a study's agents and line-ups are put together.
+
+Both are plain data in a text field, which the page's script (`lineups.js`) shows as forms: nobody reads or
+writes JSON. What the script does not know it keeps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.html import escape
+from django.utils.translation import gettext as _
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+import games.play
+from games import registry, strategies
+from games.errors import GameError
+from games.interface import Game
+from llm_agents.endpoints import endpoint
+from opponents.agent_settings import AgentSettings
+from opponents.agents import LONGEST_LABEL, PERSON
+from opponents.listing import offered, priced
+from studies.admin.own_texts import explain
+from studies.admin.parameters import LONG, Parameters
+from studies.design import cells_wanted
+from studies.lineups import OTHERS
+from studies.models import Study
+
+OF_AGENT = Parameters(AgentSettings, prefix="")
+
+
+class TableWidget(UnfoldAdminTextareaWidget):
+    """A text field with what the script needs to show it; `of` is "agents" or "lineups"."""
+
+    def __init__(self, of: str, told: Mapping[str, Any] | None = None):
+        super().__init__({"rows": 3, "spellcheck": "false"})
+        self.of = of
+        self.told = told or {}
+
+    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
+        told = {"words": _words(), **self.told}
+        attrs = {**(attrs or {}), f"data-{self.of}": json.dumps(told)}
+        context: dict[str, Any] = super().get_context(name, value, attrs)
+        return context
+
+
+def about_agents(game: type[Game[Any, Any]]) -> dict[str, Any]:
+    """What the script offers for agents: scripts, endpoints with the models that are known, and the settings."""
+    return {
+        "sparring": game.sparring,
+        "scripts": _offered_scripts(game),
+        "endpoints": [
+            {"name": name, "title": title, "models": priced(name), "tools": endpoint(name).tools}
+            for name, title in offered()
+        ],
+        "by_tools": [name for name, strategy in strategies.of(game).items() if strategy.layout == "tools"],
+        "settings": _settings(game),
+        "longest": LONGEST_LABEL,
+    }
+
+
+def _offered_scripts(game: type[Game[Any, Any]]) -> list[str]:
+    """The scripted players that may sit opposite people: those that know no more than their role."""
+    return [name for name in sorted(game.scripts) if name not in game.oracles]
+
+
+def about_seats(study: Study) -> dict[str, Any]:
+    """The seats that line-ups fill: those of the study's first configuration."""
+    return {"person": PERSON, "others": OTHERS, "seats": seats_of(study)}
+
+
+def seats_of(study: Study) -> list[dict[str, Any]]:
+    """Role, title and kind of each seat, and whether people may take it; the game's usual ones if it cannot be played.
+
+    Where configurations have different numbers of seats, those of the largest.
+    """
+    game_class = registry.get(study.game)
+    try:
+        configs = {json.dumps(cell.config, sort_keys=True): cell.config for cell in cells_wanted(_bare(study))}
+    except (GameError, ValueError, AttributeError, TypeError):
+        configs = {}
+    playable = [games.play.configure(game_class, config) for config in list(configs.values())[:200]]
+    game = max(playable, key=lambda one: len(one.roles()), default=None) or game_class(game_class.Config())
+    return [
+        {
+            "role": role,
+            "title": str(game.role_title(role)),
+            "kind": game.kind(role),
+            "people": role in game.people(),
+        }
+        for role in game.roles()
+    ]
+
+
+def _bare(study: Study) -> Study:
+    """The study's configurations, whoever plays them."""
+    return Study(game=study.game, config=study.config, design=study.design)
+
+
+def _settings(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
+    blanks = OF_AGENT.blanks({})
+    explain(blanks, OF_AGENT.prefix, game(game.Config()))
+    choices = {
+        "script": [["", _("none")], *([name, name] for name in _offered_scripts(game))],
+        "strategy": [[name, str(strategy.title)] for name, strategy in strategies.of(game).items()],
+    }
+    return [
+        {
+            "name": blank.name,
+            "label": str(blanks[blank.name].label),
+            "help": escape(blank.help) if blank.kind == "data" else str(blanks[blank.name].help_text),
+            "kind": "choice" if blank.name in choices else "lines" if blank.kind == "data" else blank.kind,
+            "choices": choices.get(blank.name, [[choice, str(choice).replace("_", " ")] for choice in blank.choices]),
+            "nullable": blank.nullable,
+            "usual": blank.default,
+            "long": (blank.max_length or 0) > LONG,
+        }
+        for blank in OF_AGENT.fields()
+    ]
+
+
+def read_data(value: Any, kind: type, says: str) -> Any:
+    """Plain data of this kind.
+
+    Raises:
+        ValidationError
+    """
+    if value in (None, ""):
+        return kind()
+    if not isinstance(value, kind):
+        raise ValidationError(says)
+    return value
+
+
+def _words() -> dict[str, str]:
+    return {
+        "add_agent": _("Add an agent"),
+        "no_agents": _("No agents: people play among themselves, or alone."),
+        "name": _("Name"),
+        "name_help": _("Line-ups and datasets call it so."),
+        "who": _("Who it is"),
+        "scripts": _("Scripted players: free, no key"),
+        "endpoints": _("Language models at"),
+        "script": _("script: {name}"),
+        "unknown": _("{name} (not among those that are known here)"),
+        "model": _("Model"),
+        "model_help": _("Choose from the list or type its name as the endpoint writes it."),
+        "no_tools": _("“{name}” takes no tools, so this model cannot be asked in this way as it is."),
+        "plain_tools": _("Write the calls as plain JSON"),
+        "delay": _("Seconds it waits before it answers"),
+        "asked": _("How it is asked, and what if it fails"),
+        "changed": _("{number} changed"),
+        "usual": _("as usual"),
+        "yes": _("yes"),
+        "no": _("no"),
+        "none": _("none"),
+        "one_per_line": _("One per line."),
+        "copy": _("Copy"),
+        "remove": _("Remove"),
+        "add_lineup": _("Add a line-up"),
+        "no_lineups": _("A person plays each role ticked above, against each agent. That is all most studies need."),
+        "lineup": _("Line-up {number}"),
+        "lineup_name": _("Name"),
+        "weight": _("Weight"),
+        "weight_help": _("2: twice as many matches."),
+        "person": _("a person"),
+        "people": _("people"),
+        "one_of": _("one of several agents, by lot"),
+        "others": _("Every other seat"),
+        "as_others": _("as every other seat"),
+        "nobody": _("nobody: all seats are filled above"),
+        "add_row": _("Add players"),
+        "seats_of": _("{title} ({number} seats)"),
+        "filled": _("{filled} of {all} seats filled here; the rest as “every other seat” says."),
+        "full": _("All {all} seats are filled."),
+        "too_many": _("{filled} players for {all} seats."),
+        "count": _("How many"),
+        "alone": _("This game has one seat: one person plays it alone."),
+    }

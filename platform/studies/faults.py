@@ -1,0 +1,80 @@
+"""A study whose models fail: nobody new comes in while they are known to be away, and what failing costs has an end."""
+
+from __future__ import annotations
+
+import logging
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Sum
+from django.utils.translation import gettext_lazy as _
+
+from audit import services as audit
+from audit.deeds import Deed
+from matches.models import Event
+from opponents.circuits import open_circuits
+from participants.models import Enrolment
+from participants.states import State
+from payouts.models import LedgerRow
+from recruiters.errors import NotLetIn
+from studies import pausing
+from studies.models import Study, Version
+
+log = logging.getLogger(__name__)
+
+
+class InAMoment(NotLetIn):
+    """The page goes on by itself."""
+
+    status = 503
+    try_again = True
+    title = _("In a moment")
+    seconds = 10
+
+    def __init__(self) -> None:
+        super().__init__(_("The program that plays with you is not ready just now. This page goes on by itself."))
+
+
+def away(version: Version) -> list[str]:
+    """The endpoints that an agent of this version asks and that are known not to answer."""
+    found = open_circuits()
+    asked = {agent.spec.partition(":")[0] for agent in version.agents().values()}
+    return sorted(asked & found.keys())
+
+
+def refuse_dead(version: Version) -> None:
+    """Raises InAMoment while agents of the version are known to be away."""
+    if away(version):
+        raise InAMoment
+
+
+def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
+    """Pause a study that asks for it when this person's match ended because an agent gave no answer."""
+    if not study.pauses_on_failure or study.status != Study.Status.LAUNCHED:
+        return
+    ended = Event.objects.filter(match__seats__enrolment=enrolment, kind="abandoned", data__role__isnull=False)
+    with transaction.atomic():
+        if not ended.exists() or not pausing.pause(study):
+            return
+        audit.record(deed=Deed.PAUSED, who=None, target=study, of=study, details={"why": "an opponent failed"})
+    log.error("study %s has paused itself: an opponent failed", study.slug)
+
+
+def cost_of_failures(study: Study) -> Decimal:
+    """What is owed and was paid to people whose opponent failed."""
+    rows = LedgerRow.objects.filter(study=study.slug, enrolment__state=State.OPPONENT_FAILED)
+    return rows.exclude(state=LedgerRow.State.WRITTEN_OFF).aggregate(all=Sum("amount"))["all"] or Decimal(0)
+
+
+def over_its_cap(study: Study) -> bool:
+    return study.failure_cap is not None and cost_of_failures(study) > study.failure_cap
+
+
+def pause_over_cap(study: Study) -> None:
+    """Pause a study whose failed matches have cost too much; the audit log says why."""
+    if study.status != Study.Status.LAUNCHED or not over_its_cap(study):
+        return
+    if pausing.pause(study):
+        details = {"failed matches cost": str(cost_of_failures(study)), "most": str(study.failure_cap)}
+        audit.record(deed=Deed.PAUSED, who=None, target=study, of=study, details=details)
+        log.error("study %s has paused itself: matches whose opponent failed have cost too much", study.slug)

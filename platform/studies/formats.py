@@ -1,0 +1,36 @@
+"""Reading what versions froze, whichever format it has.
+
+Format 2 names its agents and line-ups. Before it, a version had no format: one person played against one
+agent, which each of its cells repeats for every seat that is not the person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from games.interface import Role
+from opponents.agents import PERSON, Agent, agents_of
+
+FORMAT = 2
+Content = Mapping[str, Any]
+
+
+def agents_in(content: Content) -> dict[str, Agent]:
+    """The agents of a version by label; in earlier formats they are labelled by their specifications."""
+    if "format" in content:
+        return agents_of(content["agents"])
+    seated = (player for cell in content["cells"] for player in cell["agents"].values())
+    return {player["agent"]: agent_of(player) for player in seated}
+
+
+def seats_in(cell: Content) -> dict[Role, str | list[str]]:
+    """The line-up of one of a version's cells."""
+    if "seats" in cell:
+        return dict(cell["seats"])
+    return {cell["role"]: PERSON, **{role: player["agent"] for role, player in cell["agents"].items()}}
+
+
+def agent_of(player: Content) -> Agent:
+    """An agent as cells and steps of earlier formats wrote it."""
+    return Agent(spec=player["agent"], delay=player.get("delay", 0), settings=player.get("settings", {}))

@@ -1,0 +1,38 @@
+"""Whoever plays alone reads of nobody else: from the consent text to the questions after the game."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from games import registry
+from games.play import configure
+from tests.visitors import Visitor, arriving, launched, text_of
+
+pytestmark = pytest.mark.django_db
+OTHERS = re.compile(r"(other|another) (player|firm)|opponent|partner|rival|play with you|against", re.IGNORECASE)
+ALONE = {
+    **{
+        key: game.starting_config
+        for key in registry.keys()
+        for game in [registry.get(key)]
+        if len(configure(game, game.starting_config).roles()) == 1
+    },
+    "duopoly": {"periods": 5, "rival": False},
+}
+
+
+@pytest.mark.parametrize("key", ALONE)
+def test_texts_of_games_for_one_speak_of_nobody_else(key: str):
+    game = configure(registry.get(key), ALONE[key])
+    study = launched(slug="alone", title="Alone", game=key, roles=list(game.roles()), agents={}, config=ALONE[key])
+    person = Visitor(arriving(study))
+    read = [text_of(person.see())]
+    for answer in ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.enrolment.code_word}):
+        person.send(**answer)
+        read.append(text_of(person.see()))
+    assert person.now().step["kind"] == "match"
+    read += [question.prompt + " ".join(question.options) for question in game.quiz(game.roles()[0])]
+    found = [(number, OTHERS.search(text)) for number, text in enumerate(read) if OTHERS.search(text)]
+    assert not found, found

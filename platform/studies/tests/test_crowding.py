@@ -1,0 +1,102 @@
+"""What somebody may do at an open door who wants to spend the study's money, or fill it with nobody."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.test import Client, override_settings
+
+from opponents.agents import named
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import LabCode
+from studies.models import Study
+from tests.visitors import Visitor, arriving, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def nobody_came_yet() -> None:
+    cache.clear()
+
+
+def form_of(client: Client) -> dict[str, str]:
+    page = client.get("/join/splitting").content.decode()
+    return {"form": page.split('name="form" value="')[1].split('"')[0]}
+
+
+@override_settings(JOINS_PER_HOUR=2)
+def test_one_address_begins_so_many_ways_in_an_hour() -> None:
+    launched(entry=Study.Entry.OPEN)
+    for _person in range(2):
+        assert Client().post("/join/splitting").status_code == 302
+    refused = Client().post("/join/splitting")
+    assert refused.status_code == 429 and "your network" in heading_of(refused)
+    assert Enrolment.objects.count() == 2
+    assert Client().post("/join/splitting", REMOTE_ADDR="192.0.2.7").status_code == 302
+    Study.objects.update(entry=Study.Entry.MTURK)
+    invented = {"workerId": "AMADEUP", "assignmentId": "3X", "hitId": "3H"}
+    assert Client().get("/join/splitting", invented).status_code == 429
+
+
+@override_settings(JOINS_PER_HOUR=0)
+def test_a_laboratorys_own_codes_are_not_counted() -> None:
+    launched(entry=Study.Entry.CODES)
+    code = LabCode.objects.create(study="splitting").code
+    assert Client().get("/join/splitting", {"code": code}).status_code == 302
+
+
+@pytest.mark.parametrize("repeat", ["with the cookie", "without it"])
+def test_a_join_whose_answer_was_lost_leads_to_the_same_way(repeat: str) -> None:
+    """The browser sends the form again; without the cookie, as the answer that set it never came."""
+    launched(entry=Study.Entry.OPEN)
+    browser = Client()
+    form = form_of(browser)
+    first = browser.post("/join/splitting", form)
+    again = (browser if repeat == "with the cookie" else Client()).post("/join/splitting", form)
+    assert again["Location"] == first["Location"]
+    assert Enrolment.objects.count() == 1
+    assert Client().post("/join/splitting", form_of(Client()))["Location"] != first["Location"]
+
+
+def test_a_code_that_opens_once_is_not_used_up_by_a_lost_answer() -> None:
+    launched(entry=Study.Entry.CODES)
+    code = LabCode.objects.create(study="splitting", kind=LabCode.Kind.ONCE).code
+    address = f"/join/splitting?code={code}"
+    page = Client().get(address).content.decode()
+    form = {"form": page.split('name="form" value="')[1].split('"')[0]}
+    first = Client().post(address, form)
+    assert Client().post(address, form)["Location"] == first["Location"]
+    assert "has been used" in heading_of(Client().post(address, {"form": "x" * 30}))
+
+
+def test_whoever_only_opens_the_link_takes_nobodys_place() -> None:
+    study = launched(entry=Study.Entry.OPEN, quota=1)
+    for worker in ("one", "two", "three"):
+        arriving(study, worker=worker)
+    first, second, _third = (Visitor(one) for one in Enrolment.objects.order_by("pk"))
+    first.send(agree="yes")
+    assert "All places" in text_of(second.refused(agree="yes"))
+    assert (first.now().state, second.now().state) == (State.CONSENTED, State.ARRIVED)
+
+
+def test_whose_cell_has_filled_up_before_they_consent_goes_to_another() -> None:
+    study = launched(entry=Study.Entry.OPEN, quota=1, design={"grid": {"rounds": [1, 6]}})
+    people = [Visitor(arriving(study, worker=str(number))) for number in range(3)]
+    for visitor in people:
+        visitor.send(agree="yes")
+    placed = [visitor.now().placement.cell.configuration for visitor in people if visitor.now().state != State.ARRIVED]
+    assert sorted(placed) == [0, 1]
+    for visitor in people[:2]:
+        step = next(step for step in visitor.now().steps if step["kind"] == "match")
+        cell = visitor.now().placement.cell
+        assert step["config"] == cell.version.content["configurations"][cell.configuration]
+
+
+def test_an_open_study_with_a_model_says_what_it_may_cost() -> None:
+    with pytest.raises(ValidationError, match="may cost in all"):
+        launched(entry=Study.Entry.OPEN, agents=named("openai:m"))
+    launched(entry=Study.Entry.OPEN, agents=named("openai:m", settings={"cap_study": 5.0}), slug="capped")
+    launched(entry=Study.Entry.CODES, agents=named("openai:m"), slug="by-code")

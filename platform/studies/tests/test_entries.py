@@ -1,0 +1,140 @@
+"""A parameter with controls of the game's own: a custom game in its grid, in studies and in collections."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from collecting.models import Collection
+from studies.models import Study
+from tests.forms import filled_in, made_from
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/studies/study/add/?game=social_dilemma"
+COLLECT = "/admin/collecting/collection/add/?game=social_dilemma"
+GRID = {"0,0": (4, 4), "0,1": (0, 5), "1,0": (5, 0), "1,1": (1, 1)}
+
+
+@pytest.fixture(autouse=True)
+def boss(client) -> User:
+    user = User.objects.create_superuser("boss", password="long enough 123")
+    client.force_login(user)
+    return user
+
+
+def entered(points: dict, **controls: str) -> dict[str, str]:
+    """The fields of the grid as a browser sends them."""
+    typed = {f"{key}/{seat}": str(one) for key, row in points.items() for seat, one in enumerate(row, start=1)}
+    return {f"parameter_custom_game:{key}": value for key, value in {**typed, **controls}.items()}
+
+
+def typed(client, points: dict = GRID, **controls: str) -> dict:
+    controls = {"seats": "2", "actions1": "2", "actions2": "2", **controls}
+    own = {"title": "Dilemma", "slug": "dilemma", "parameter_base_game": "custom", "parameter_mechanism": "none"}
+    return made_from(client, ADD, **own, **entered(points, **controls))
+
+
+def test_what_is_entered_in_the_grid_is_a_part_of_the_study(client):
+    chosen = {"cooperate1": "0", "cooperate2": "0", "nash": "1", "cooperative": "4"}
+    sent = typed(client, **chosen) | {"parameter_action_names": "Share\nKeep"}
+    assert client.post(ADD, sent).status_code == 302
+    study = Study.objects.get()
+    custom = study.config["custom_game"]
+    assert custom == {
+        "actions": [2, 2],
+        "payoffs": {key: list(row) for key, row in GRID.items()},
+        "cooperate": [0, 0],
+        "reference": {"nash": 1, "cooperative": 4},
+    }
+    assert study.config["action_names"] == ["Share", "Keep"]
+    page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
+    assert "Points of player 2 where player 1 plays Share, player 2 plays Keep" in page.content.decode()
+    assert client.post(page.request["PATH_INFO"], filled_in(page, title="Again")).status_code == 302
+    again = Study.objects.get()
+    assert (again.title, again.config) == ("Again", study.config)
+
+
+def test_three_players_have_a_table_for_each_action_of_the_third(client):
+    points = {f"{a},{b},{c}": (a, b, c) for a, b, c in product((0, 1), (0, 1, 2), (0, 1))}
+    sizes = {"seats": "3", "actions1": "2", "actions2": "3", "actions3": "2"}
+    assert client.post(ADD, typed(client, points, **sizes)).status_code == 302
+    custom = Study.objects.get().config["custom_game"]
+    assert custom["actions"] == [2, 3, 2]
+    assert custom["payoffs"]["1,2,0"] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("points", "controls", "says"),
+    [
+        ({**GRID, "1,0": (5, "")}, {}, "A1, A0: the points of player 2 are missing."),
+        ({**GRID, "0,1": ("five", 5)}, {}, "A0, A1: “five” is no number"),
+        ({**GRID, "0,1": ("nan", 5)}, {}, "A0, A1: “nan” is no number"),
+        ({**GRID, "0,1": ("2000000", 5)}, {}, "A0, A1: “2000000” is no number from -1,000,000 to 1,000,000"),
+        (GRID, {"actions2": "3"}, "A0, A2: the points of player 1 are missing."),
+        (GRID, {"cooperate1": "0"}, "the cooperative action of every player"),
+        (GRID, {"cooperate1": "0", "cooperate2": "0", "other1": "0", "other2": "1"}, "Player 1: the cooperative"),
+        (GRID, {"other1": "1", "other2": "1"}, "needs a cooperative one"),
+        (GRID, {"nash": "1"}, "both points for comparison"),
+        (GRID, {"nash": "1", "cooperative": "1"}, "must differ"),
+        ({}, {}, "fill this in"),
+    ],
+)
+def test_a_fault_in_the_grid_is_refused_where_it_stands(client, points, controls, says):
+    response = client.post(ADD, typed(client, points, **controls))
+    errors = response.context["adminform"].form.errors
+    assert list(errors) == ["parameter_custom_game"]
+    assert says in errors["parameter_custom_game"][0]
+    assert not Study.objects.exists()
+    if controls.get("actions2") == "3":
+        assert 'name="parameter_custom_game:0,2/1"' in response.content.decode()
+
+
+def test_the_grid_counts_only_where_the_base_game_is_a_custom_one(client):
+    sent = typed(client, {"0,0": ("half", "")}) | {"parameter_base_game": "stag_hunt"}
+    assert client.post(ADD, sent).status_code == 302
+    assert "custom_game" not in Study.objects.get().config
+
+
+def test_a_larger_game_from_a_file_is_kept(client):
+    payoffs = {",".join(map(str, profile)): [0, 1, 2, 3] for profile in product((0, 1), repeat=4)}
+    config = {"base_game": "custom", "custom_game": {"actions": [2] * 4, "payoffs": payoffs}}
+    assert client.post(ADD, typed(client)).status_code == 302
+    study = Study.objects.get()
+    study.config = config
+    study.save()
+    page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
+    assert client.post(page.request["PATH_INFO"], filled_in(page)).status_code == 302
+    assert Study.objects.get().config["custom_game"] == config["custom_game"]
+
+
+def test_equilibria_and_cooperation_are_told_while_one_types(client):
+    answer = client.post(ADD.replace("?", "outlook/?"), typed(client, cooperate1="0", cooperate2="0")).json()
+    told = answer["entries"]["parameter_custom_game"]
+    assert "The one equilibrium in pure strategies: A1, A1 (1, 1)." in told
+    assert "All cooperate: A0, A0 (4, 4)." in told
+    assert "Player 1 alone would gain 1 there by playing A1: a dilemma." in told
+    assert "Everybody gets more there than in any other equilibrium." in told
+    assert answer["preview"]
+
+
+def test_a_collections_form_has_the_same_grid(client):
+    sent = made_from(
+        client,
+        COLLECT,
+        title="Custom",
+        slug="custom",
+        way="grid",
+        several_base_game="stag_hunt, custom",
+        agents="script:nash",
+        **entered(GRID, seats="2", actions1="2", actions2="2"),
+    )
+    assert client.post(COLLECT, sent).status_code == 302
+    played = {one["base_game"]: one["custom_game"] for one in Collection.objects.get().content["configurations"]}
+    assert played["stag_hunt"] is None
+    assert played["custom"]["payoffs"]["1,0"] == [5, 0]
+    missing = sent | {"slug": "other", "parameter_custom_game:1,1/1": ""}
+    errors = client.post(COLLECT, missing).context["adminform"].form.errors
+    assert "A1, A1: the points of player 1 are missing." in errors["parameter_custom_game"][0]

@@ -1,0 +1,87 @@
+"""A study whose model is away: the door, the monitor, and what failed matches may cost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from audit.models import Record
+from matches import services as matches
+from opponents.agents import named
+from opponents.models import Circuit
+from participants import services
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import LabCode
+from studies.models import Study
+from tests.visitors import FAIR, Visitor, arriving, heading_of, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def come() -> Client:
+    code = LabCode.objects.create(study="splitting").code
+    return Client().get("/join/splitting", {"code": code})
+
+
+def monitor_of(study: Study) -> str:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    return client.get(f"/admin/monitor/{study.pk}/").content.decode()
+
+
+def test_nobody_new_comes_in_while_the_model_is_known_to_be_away() -> None:
+    study = launched(agents=named("openai:m"))
+    circuit = Circuit.objects.create(
+        endpoint="openai", open_until=timezone.now() + timedelta(seconds=9), changed_at=timezone.now()
+    )
+    answer = come()
+    assert answer.status_code == 503 and "In a moment" in heading_of(answer)
+    assert 'http-equiv="refresh"' in answer.content.decode()
+    assert "give it back" not in text_of(answer)
+    assert not Enrolment.objects.exists()
+    page = monitor_of(study)
+    assert 'id="m-away"' in page and "openai" in page
+    Circuit.objects.filter(pk=circuit.pk).update(open_until=timezone.now() - timedelta(seconds=1))
+    assert come().status_code == 302
+
+
+@pytest.mark.parametrize(("pauses", "then"), [(True, Study.Status.PAUSED), (False, Study.Status.LAUNCHED)])
+def test_a_study_that_asks_for_it_pauses_itself_when_its_model_gives_no_answer(
+    pauses, then, django_capture_on_commit_callbacks
+) -> None:
+    study = launched(agents=named("openai:m"), pauses_on_failure=pauses)
+    visitor = Visitor(arriving(study)).walk_to("match")
+    visitor.move(**FAIR)
+    match = visitor.match()
+    with django_capture_on_commit_callbacks(execute=True):
+        matches.replace_agent(match_id=match.pk, role="bob", answering=match.open_turns()["bob"].answering)
+    assert visitor.now().state == State.OPPONENT_FAILED
+    assert Study.objects.get().status == then
+    assert [record.details for record in Record.objects.filter(deed="paused")] == [
+        {"why": "an opponent failed"}
+    ] * pauses
+
+
+def test_a_match_that_was_ended_by_hand_pauses_nothing(django_capture_on_commit_callbacks) -> None:
+    visitor = Visitor(arriving(launched(agents=named("openai:m"), pauses_on_failure=True))).walk_to("match")
+    with django_capture_on_commit_callbacks(execute=True):
+        matches.abandon_match(match_id=visitor.match().pk, reason="stuck")
+    assert visitor.now().ended and Study.objects.get().status == Study.Status.LAUNCHED
+
+
+def test_a_study_pauses_itself_when_failed_matches_cost_too_much() -> None:
+    study = launched(failure_cap=Decimal("3.00"), base=Decimal("1.00"))
+    for worker in ("one", "two"):
+        assert Study.objects.get().status == Study.Status.LAUNCHED
+        with transaction.atomic():
+            services.end(services.locked(arriving(study, worker).pk), State.OPPONENT_FAILED)
+    assert Study.objects.get().status == Study.Status.PAUSED
+    assert Record.objects.get(deed="paused").details["most"] == "3.00"
+    assert 'id="m-over-cap"' in monitor_of(study)

@@ -1,0 +1,85 @@
+"""Versions that were launched before line-ups go on: their people are let in, sit down and are led to the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from matches import announce
+from matches.models import Match, Seat
+from matches.step import MatchStep
+from opponents.agents import Agent
+from participants.models import Enrolment
+from participants.services import lifetime
+from studies.cells import cell_titles
+from studies.freezing import sha256_of
+from studies.models import Cell, Study, Version
+from tests.visitors import arriving
+
+pytestmark = pytest.mark.django_db
+KEPT = json.loads(Path(__file__).with_name("version_before_lineups.json").read_text())
+
+
+@pytest.fixture
+def version() -> Version:
+    """A version as it was launched before versions had a format, with its cells."""
+    study = Study.objects.create(title="Old", slug="old", game="bargaining", status="launched")
+    version = Version.objects.create(study=study, number=1, content=KEPT["content"], sha256=KEPT["sha256"], seed=1)
+    Cell.objects.bulk_create(version.planned_cells())
+    return version
+
+
+def test_what_was_frozen_still_has_its_hash(version):
+    assert sha256_of(Version.objects.get().content) == version.sha256
+
+
+def test_its_agent_is_called_by_its_specification(version):
+    settings = KEPT["content"]["cells"][0]["agents"]["bob"]["settings"]
+    assert version.agents() == {"openai:gpt-4o-mini": Agent(spec="openai:gpt-4o-mini", delay=1.5, settings=settings)}
+    assert version.agents()["openai:gpt-4o-mini"].settings.persona == "You are a judge."
+
+
+def test_its_cells_are_read_as_line_ups(version):
+    assert [(cell.role, cell.seats, cell.places) for cell in version.cells.all()] == [
+        ("alice", {"alice": "person", "bob": "openai:gpt-4o-mini"}, 4),
+        ("bob", {"alice": "openai:gpt-4o-mini", "bob": "person"}, 4),
+    ]
+    assert cell_titles(version.pk, version.sha256) == {1: "alice", 2: "bob"}
+
+
+def test_people_are_placed_and_seated_against_it(version, monkeypatch):
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    for worker in ("first", "second"):
+        person = arriving(version.study, worker)
+        assert person.placement.role == person.placement.cell.role
+        (step,) = [step for step in person.steps if step["kind"] == "match"]
+        assert step["agents"]["openai:gpt-4o-mini"]["settings"]["script"] == "fair"
+    assert {person.placement.role for person in [person, arriving(version.study, "first")]} == {"alice", "bob"}
+
+
+def test_somebody_who_began_before_sits_down_by_the_step_that_was_frozen_then(version, monkeypatch):
+    monkeypatch.setattr(announce, "queue_turn", lambda match, turn: None)
+    content, cell = KEPT["content"], KEPT["content"]["cells"][1]
+    step = {
+        "kind": "match",
+        "game": content["game"],
+        "config": content["configurations"][0],
+        "role": cell["role"],
+        "agents": cell["agents"],
+        "purpose": content["purpose"],
+        "texts": content["texts"],
+        "timers": content["timers"],
+        "budget_of": "study:old",
+    }
+    person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60))
+    MatchStep(person, step).enter()
+    seats = {seat.role: seat for seat in Seat.objects.filter(match=Match.objects.get())}
+    assert seats["bob"].enrolment == person
+    assert (seats["alice"].agent, seats["alice"].label, seats["alice"].delay) == (
+        "openai:gpt-4o-mini",
+        "openai:gpt-4o-mini",
+        1.5,
+    )
+    assert seats["alice"].seated() == version.agents()["openai:gpt-4o-mini"]

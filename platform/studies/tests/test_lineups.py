@@ -1,0 +1,219 @@
+"""Line-ups: who takes which seat, crossed with what else a study varies."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from django.core.exceptions import ValidationError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games import registry
+from games.play import configure
+from opponents.agents import PERSON, Agent, agents_of, drawn, labels_in, named, people_in, problem_of_label
+from studies import forecast as forecasting
+from studies.cells import cell_titles
+from studies.design import cells_wanted
+from studies.forecast import forecast
+from studies.freezing import launch
+from studies.lineups import BadLineup, Lineup
+from studies.models import Placement, Study
+from studies.texts import default_consent
+from tests.visitors import arriving
+
+AGENTS = {
+    "calm": {"spec": "openai:gpt-4o-mini"},
+    "judge": {"spec": "openai:gpt-4o-mini", "settings": {"persona": "You are a judge."}},
+    "level 1": {"spec": "script:level_1"},
+}
+
+
+def contest(**fields) -> Study:
+    """A draft in which people guess numbers in a group of five."""
+    values = {"title": "Guessing", "slug": "guessing", "game": "beauty_contest", "agents": AGENTS, "quota": 2}
+    return Study(**{**values, "config": {"players": 5}, "entry": "codes", **fields})
+
+
+def lineup(name: str = "", weight: int = 1, **seats) -> dict:
+    return {
+        "name": name,
+        "weight": weight,
+        "seats": {"*" if seat == "others" else seat: who for seat, who in seats.items()},
+    }
+
+
+# ---- what is played --------------------------------------------------------------------------------------
+
+
+def test_one_person_among_four_scripts():
+    (cell,) = cells_wanted(contest(lineups=[lineup(p1="person", others="level 1")]))
+    assert cell.seats == {"p1": "person", "p2": "level 1", "p3": "level 1", "p4": "level 1", "p5": "level 1"}
+    assert (cell.people, cell.role, cell.quota) == (["p1"], "p1", 2)
+
+
+def test_line_ups_are_crossed_with_the_grid_and_weights_multiply_the_matches():
+    made = contest(
+        design={"grid": {"players": [3, 5]}},
+        lineups=[
+            lineup("alone", p1="person", others="level 1"),
+            lineup("pair", 3, p1="person", p2="person", others="calm"),
+        ],
+    )
+    found = [(cell.config["players"], cell.lineup, len(cell.people), cell.quota) for cell in cells_wanted(made)]
+    assert found == [(3, "alone", 1, 2), (3, "pair", 2, 6), (5, "alone", 1, 2), (5, "pair", 2, 6)]
+
+
+def test_without_line_ups_a_person_plays_each_role_against_each_agent():
+    made = Study(
+        title="S", slug="s", game="bargaining", agents=named("script:fair", "openai:m"), roles=["alice", "bob"]
+    )
+    assert [(cell.role, cell.lineup) for cell in cells_wanted(made)] == [
+        ("alice", "script:fair"),
+        ("alice", "openai:m"),
+        ("bob", "script:fair"),
+        ("bob", "openai:m"),
+    ]
+
+
+@pytest.mark.django_db
+def test_equal_seats_are_offered_to_people_once():
+    made = contest(agents={}, lineups=[])
+    made.full_clean()
+    assert made.roles == ["p1"]
+    assert list(made.agents) == [f"script:{registry.get('beauty_contest').sparring}"]
+
+
+@given(
+    st.lists(st.sampled_from(["person", "calm", "level 1", ["calm", "judge"], None]), min_size=5, max_size=5),
+    st.booleans(),
+)
+def test_a_line_up_fills_every_seat_or_says_which_is_empty(takers, rest):
+    seats = {f"p{number}": who for number, who in enumerate(takers, start=1) if who is not None}
+    written = Lineup(seats={**seats, **({"*": "level 1"} if rest or not seats else {})})
+    game = configure(registry.get("beauty_contest"), {"players": 5})
+    empty = len(seats) < 5 and "*" not in written.seats
+    if empty or PERSON not in seats.values():
+        with pytest.raises(BadLineup):
+            written.fitted(game)
+        return
+    fitted = written.fitted(game)
+    assert tuple(fitted) == game.roles()
+    assert all(fitted[role] == who for role, who in seats.items())
+    assert len(people_in(fitted)) == list(seats.values()).count(PERSON)
+
+
+# ---- drawing ---------------------------------------------------------------------------------------------
+
+
+def test_a_list_is_drawn_from_by_the_match_and_the_seat():
+    seats = {"p1": "person", "p2": ["calm", "judge"], "p3": ["calm", "judge"], "p4": "level 1"}
+    draws = [drawn(seats, seed) for seed in range(400)]
+    assert draws == [drawn(seats, seed) for seed in range(400)]
+    assert {tuple(sorted(draw)) for draw in draws} == {("p2", "p3", "p4")}
+    assert 150 < Counter(draw["p2"] for draw in draws)["calm"] < 250
+    assert 150 < sum(draw["p2"] == draw["p3"] for draw in draws) < 250, "seats are drawn independently"
+
+
+# ---- agents ----------------------------------------------------------------------------------------------
+
+
+def test_the_hash_says_everything_that_changes_behaviour():
+    agents = agents_of(AGENTS)
+    hashes = {agent.hash for agent in agents.values()}
+    assert len(hashes) == 3 and all(len(one) == 12 for one in hashes)
+    calm = agents["calm"]
+    assert Agent.model_validate(calm.frozen()).hash == calm.hash
+    assert Agent(spec=calm.spec, delay=1).hash != calm.hash
+    assert Agent(spec="script:fair", settings={"persona": "x"}).hash == Agent(spec="script:fair").hash
+
+
+@pytest.mark.parametrize("label", ["", "person", "Human", " a", "a,b", "*", "a\n", "<b>", "x" * 201])
+def test_what_an_agent_cannot_be_called(label):
+    assert problem_of_label(label)
+
+
+@pytest.mark.parametrize("label", ["gpt 4o", "openai:gpt-4o-mini", "together:meta-llama/Llama-3.1", "Richterin Ä"])
+def test_what_an_agent_can_be_called(label):
+    assert not problem_of_label(label)
+
+
+# ---- what is refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("lineups", "says"),
+    [
+        ([lineup(p1="person")], "nobody takes the seat p2, p3, p4, p5"),
+        ([lineup(p1="person", p9="calm", others="calm")], "there is no seat p9"),
+        ([lineup(p1="person", others="nobody")], "there is no agent “nobody”"),
+        ([lineup(p1="person", p2=["calm", "nobody"], others="calm")], "there is no agent “nobody”"),
+        ([lineup(others="calm")], "no seat is for a person"),
+        ([lineup(p1="person", others=[])], "Line-up 1"),
+        ([lineup(p1=["person", "calm"], others="calm")], "not for either"),
+        ([lineup("a", p1="person", others="calm"), lineup("a", p1="person", others="judge")], "used twice"),
+        ([lineup(weight=0, p1="person", others="calm")], "weight"),
+        ([{"seats": {"p1": "person", "*": "calm"}, "colour": "red"}], "colour"),
+        (["p1"], "Line-up 1"),
+    ],
+)
+def test_a_line_up_that_cannot_be_played_is_refused_at_its_field(lineups, says):
+    with pytest.raises(ValidationError) as refused:
+        contest(lineups=lineups).full_clean()
+    assert list(refused.value.message_dict) == ["lineups"]
+    assert says in refused.value.message_dict["lineups"][0]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("agents", [[], {"x": {}}, {"x": "script:level_1"}, {"person": {"spec": "script:level_1"}}])
+def test_agents_that_cannot_be_read_are_refused_at_their_field(agents):
+    with pytest.raises(ValidationError) as refused:
+        contest(agents=agents, lineups=[lineup(p1="person", others="x")]).full_clean()
+    assert "agents" in refused.value.message_dict or "lineups" in refused.value.message_dict
+
+
+# ---- launched --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_groups_are_filled_seat_by_seat_and_the_quota_counts_matches():
+    made = contest(lineups=[lineup("pair", p1="person", p2="person", others="level 1")])
+    made.save()
+    version = launch(made)
+    made.refresh_from_db()
+    (cell,) = version.cells.all()
+    assert (cell.quota, cell.group_size, cell.places, cell.role) == (2, 2, 4, "")
+    assert cell_titles(version.pk, version.sha256) == {1: "2 people · pair"}
+    people = [arriving(made, f"worker {number}") for number in range(4)]
+    assert Counter(Placement.objects.values_list("role", flat=True)) == {"p1": 2, "p2": 2}
+    assert {step["kind"] for step in people[0].steps} >= {"lobby", "match"}
+    assert labels_in(people[0].steps[-1].get("seats", cell.seats)) == ["level 1"]
+
+
+# ---- what is told ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("seats", "says"),
+    [
+        ({"p1": "person", "others": "calm"}, "The other players are computer programs"),
+        ({"others": "person"}, "The other players are people who take part like you."),
+        ({"p1": "person", "p2": "person", "others": "calm"}, "some are people who take part like you, and some are"),
+    ],
+)
+def test_the_consent_text_says_truly_who_the_others_are(seats, says):
+    assert says in default_consent(contest(lineups=[lineup(**seats)]))
+
+
+@pytest.mark.django_db
+def test_the_forecast_counts_matches_people_and_every_model_in_them():
+    one = forecast(contest(lineups=[lineup(p1="person", p2="calm", others="level 1")]))
+    four = forecast(contest(lineups=[lineup(p1="person", others="calm")]))
+    pair = forecast(contest(lineups=[lineup(p1="person", p2="person", others="level 1")]))
+    assert (one.matches, one.people, pair.matches, pair.people) == (2, 2, 2, 4)
+    assert one.model_calls > 0 and four.model_calls == pytest.approx(4 * one.model_calls)
+    assert four.model_cost == pytest.approx(4 * one.model_cost, rel=0.2)
+    assert (pair.model_calls, pair.model_cost) == (0, 0)
+    assert one.minutes < forecasting.SECONDS_PER_DECISION * one.decisions * 5 / 60 + 10

@@ -1,0 +1,198 @@
+"""Sessions with other games: each is set up as a study of its own and played on one way, in order or at random."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+
+from exports.dataset import export
+from exports.tests.test_dataset import rows
+from exports.verify import verify
+from games.play import script_move
+from matches import services as matches
+from matches.models import Match, Seat
+from opponents.agents import named
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.arrivals import Arrival
+from studies import enrolling
+from studies.endings import earned_by
+from studies.forecast import forecast
+from studies.models import Placement, Study
+from studies.tests.test_together import come, go_on, states, study
+from tests.forms import filled_in
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+OF_A_GROUP = ("group.id_in_subsession", "player.id_in_group")
+OF_A_PLAYER = ("player.parley_match", "player.parley_role", "player.parley_payoff")
+PAIR = [{"name": "", "seats": {"p1": "person", "p2": "person"}}]
+ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
+
+
+def other(slug: str = "divide", **fields: object) -> Study:
+    """A draft whose game is played in the session of another study."""
+    plain = {"game": "bargaining", "config": {"rounds": 2}, "roles": ["alice"], "agents": named("script:fair")}
+    return Study.objects.create(**{"title": slug, "slug": slug, "instructions": "Divide it.", **plain, **fields})
+
+
+def session(*others: Study, order: str = "fixed", **fields: object) -> Study:
+    """A launched study of a contest and other games."""
+    one_run = {"config": {"players": 2, "runs": 1}, "lineups": ALONE}
+    keys = [one.pk for one in others]
+    return study(**{**one_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
+
+
+def way(to: Study) -> list[dict[str, object]]:
+    return enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
+
+
+def games_of(steps: list[dict[str, object]]) -> list[object]:
+    return [step["game"] for step in steps if step["kind"] == "match"]
+
+
+def finish(match: Match) -> None:
+    """Scripted players make everybody's moves."""
+    match.refresh_from_db()
+    while match.status == "live":
+        play = match.play()
+        role = play.waiting_for()[0]
+        move = script_move(play, role, "random")
+        matches.submit_move(match_id=match.pk, role=role, move=move, answering=play.opened[role])
+        match.refresh_from_db()
+
+
+def play_all(one: Enrolment) -> Enrolment:
+    while not one.ended:
+        finish(Seat.objects.filter(enrolment=one).order_by("step").last().match)
+        one = go_on(one)
+    return one
+
+
+def test_games_are_played_in_their_order_each_with_its_own_rules():
+    steps = way(session(other(), pay_rule="share"))
+    assert games_of(steps) == ["beauty_contest", "bargaining"]
+    read = [step for step in steps if step["kind"] == "instructions"]
+    assert [step["game"] for step in read] == ["beauty_contest", "bargaining"]
+    assert read[1]["texts"]["instructions"] == "Divide it."
+    assert "You play 2 games." in read[0]["pay"] and "not all the same" in read[0]["pay"]
+
+
+def test_a_random_order_differs_between_people_and_begins_with_either_game():
+    to = session(other(), order="random")
+    orders = {tuple(games_of(way(to))) for _person in range(12)}
+    assert orders == {("beauty_contest", "bargaining"), ("bargaining", "beauty_contest")}
+
+
+def test_everything_played_is_paid_and_in_the_dataset(tmp_path: Path):
+    to = session(other(), session_pays="last")
+    (one,) = come(to)
+    assert play_all(one).state == State.COMPLETED
+    assert [game["counts"] for game in earned_by(one, to.latest_version().content).games] == [False, True]
+    export(to, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    played = {row["game"]: row for row in rows(tmp_path / "d", "matches")}
+    assert {game: row["session"] for game, row in played.items()} == {"beauty_contest": "1", "bargaining": "2"}
+    assert (played["bargaining"]["config_rounds"], played["beauty_contest"]["config_rounds"]) == ("2", "")
+    assert {row["role"] for row in rows(tmp_path / "d", "seats")} == {"p1", "p2", "alice", "bob"}
+
+
+def test_people_who_play_together_meet_in_every_game_and_keep_their_seat_in_the_first(tmp_path: Path):
+    game = other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
+    to = session(game, lineups=PAIR, agents={}, session_partners="any", order="random")
+    enrolments = come(to, 4)
+    assert states(enrolments) == {State.PLAYING: 4}
+    for _game in range(2):
+        for match in Match.objects.filter(status="live"):
+            finish(match)
+        enrolments = [go_on(one) for one in enrolments]
+    assert states(enrolments) == {State.COMPLETED: 4}
+    assert sorted(Match.objects.values_list("game", flat=True)) == ["beauty_contest"] * 2 + ["social_dilemma"] * 2
+    for one in enrolments:
+        contest = Seat.objects.get(enrolment=one, match__game="beauty_contest")
+        assert Placement.objects.get(enrolment=one).role == contest.role
+    assert Match.objects.values("seed").distinct().count() == 4
+    export(to, tmp_path / "d", ["csv", "jsonl", "otree"])
+    assert verify(tmp_path / "d") == []
+    wide = rows(tmp_path / "d", "all_apps_wide")
+    for game in ("1", "2"):
+        told = [{name: row[f"parley.{game}.{name}"] for name in (*OF_A_GROUP, *OF_A_PLAYER)} for row in wide]
+        groups = Counter(row["group.id_in_subsession"] for row in told)
+        assert sorted(groups.values()) == [2, 2]
+        assert Counter(row["player.id_in_group"] for row in told) == {"1": 2, "2": 2}
+        for row in told:
+            match = Match.objects.get(uid=row["player.parley_match"])
+            assert float(row["player.parley_payoff"]) == match.payoffs[row["player.parley_role"]]
+
+
+def test_the_consent_text_says_truly_whom_one_meets_in_any_of_the_games():
+    alone, met = other(), other("dilemma", game="social_dilemma", config={}, roles=[], agents={}, lineups=PAIR)
+    consent = session(alone).latest_version().content["texts"]["consent"]
+    assert "wait for the others" not in consent and "people who take part" not in consent
+    consent = study(slug="met", session_matches=2, session_order="fixed", session_games=[met.pk], lineups=ALONE)
+    consent = consent.latest_version().content["texts"]["consent"]
+    assert "You may have to wait for the others, 5 minutes at most." in consent
+    assert "may be people who take part like you, or computer programs" in consent
+
+
+def test_the_forecast_counts_every_game():
+    to = session(other())
+    alone = study(slug="alone", config={"players": 2, "runs": 1}, lineups=ALONE)
+    assert forecast(to).decisions > forecast(alone).decisions
+    assert forecast(to).matches == 2 * forecast(alone).matches
+
+
+@pytest.mark.parametrize(("order", "begun"), [("random", [2, 2, 2]), ("fixed", [6, 6, 6]), ("again", [6, 6, 6])])
+def test_a_quota_counts_the_groups_that_play_in_a_cell_wherever_they_begin(order: str, begun: list[int]):
+    to = study(
+        lineups=ALONE,
+        session_matches=3,
+        session_order=order,
+        design={"grid": {"fraction": [0.5, 0.6, 0.7]}},
+        quota=6,
+    )
+    assert list(to.latest_version().cells.values_list("quota", flat=True)) == begun
+    assert forecast(to).matches == {"random": 18, "fixed": 18, "again": 54}[order]
+
+
+class TestSettingUp:
+    @pytest.mark.parametrize(
+        ("field", "wrong"),
+        [
+            ("session_order", {"order": "again"}),
+            ("session_matches", {"session_matches": 1}),
+            ("session_games", {"others": [99]}),
+            ("session_games", {"others": [1, 1]}),
+        ],
+    )
+    def test_what_cannot_be_is_refused_at_its_field(self, field: str, wrong: dict[str, object]):
+        keys = {1: other().pk}
+        games = [Study(pk=keys.get(key, key)) for key in wrong.pop("others", [1])]
+        with pytest.raises(ValidationError) as refused:
+            session(*games, **wrong)
+        assert field in refused.value.message_dict
+
+    def test_a_label_that_means_two_agents_is_named(self):
+        lazy = {"script:rational": {"spec": "script:random"}}
+        game = other("dilemma", game="social_dilemma", config={}, roles=["p1"], agents=lazy)
+        with pytest.raises(ValidationError) as refused:
+            session(game)
+        assert "script:rational" in refused.value.message_dict["session_games"][0]
+
+    def test_it_is_chosen_in_the_form_without_code(self, client):
+        client.force_login(User.objects.create_superuser("boss"))
+        game = other()
+        draft = Study.objects.get(pk=study(lineups=ALONE, base=Decimal(2)).pk)
+        page = client.get(reverse("admin:studies_study_change", args=[draft.pk]))
+        assert "divide (" in page.content.decode()
+        chosen = {"other_game_2": str(game.pk), "session_matches": "2", "session_order": "fixed"}
+        assert client.post(page.request["PATH_INFO"], filled_in(page, **chosen)).status_code == 302
+        draft.refresh_from_db()
+        assert draft.session_games == [game.pk]
+        wrong = client.post(page.request["PATH_INFO"], filled_in(page, **chosen | {"session_matches": "1"}))
+        assert "session_matches" in wrong.context["adminform"].form.errors

@@ -1,0 +1,104 @@
+"""What people read of their pay and of what awaits them: true, before they need it, and with its reason afterwards."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from games import registry
+from games.play import configure, start, submit
+from matches import bonus
+from participants.states import State
+from payouts.rules import PayRule
+from recruiters.arrivals import Arrival
+from recruiters.errors import NotAgain
+from studies import texts
+from studies.enrolling import enrol
+from studies.models import Study
+from tests.visitors import Visitor, arriving, launched, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def seen(**fields: object) -> Visitor:
+    return Visitor(arriving(launched(**fields)))
+
+
+def test_consent_says_how_long_it_takes_and_what_being_away_does():
+    page = text_of(seen().see())
+    for words in ("at most 120 minutes", "3 minutes for each answer, and once 1 minute more", "up to 12 rounds"):
+        assert words in page
+    assert "the game ends, and you are paid nothing" in page
+
+
+def test_a_study_without_a_question_promises_none():
+    visitor = seen(asks_quiz=False)
+    assert "answer one question" not in text_of(visitor.see())
+    assert "question" not in text_of(visitor.walk_to("match").see()).split("What you are paid")[1]
+
+
+def test_a_new_study_speaks_of_points_and_shows_their_worth_by_the_studys_own_rule():
+    page = text_of(seen(announced_average=Decimal("3.00")).walk_to("instructions").see())
+    assert "Points are not money. For example, if you earn 5,000 points, your bonus is $3.00" in page
+    assert "$10,000" not in page
+
+
+def test_a_study_may_say_dollars():
+    page = text_of(seen(amounts="dollars").walk_to("instructions").see())
+    assert "$10,000" in page and "10,000 points" not in page
+
+
+@pytest.mark.parametrize(("complete", "says"), [(True, {"accept", "walk_away"}), (False, {"walk_away"})])
+def test_what_a_choice_pays_is_said_only_where_it_tells_nothing_hidden(complete, says):
+    config = {"seller_factor": 0.8, "buyer_factor": 1.2, "complete_information": complete}
+    play, _events = start(configure(registry.get("negotiation"), config), 1)
+    play, _events = submit(play, "alice", {"price": 10_000})
+    rule = PayRule().model_dump(mode="json")
+    assert {promise.key for promise in bonus.promises(play, "bob", rule)} == says
+
+
+@pytest.mark.parametrize(
+    ("answer", "bonus", "because"),
+    [("10%", "$1.00", "you earned 5,000 points in the game"), ("20%", "$0.00", "this ending pays no bonus")],
+)
+def test_the_last_page_always_has_a_bonus_with_its_reason(answer, bonus, because):
+    visitor = seen().walk_to("quiz")
+    assert "A wrong answer: $1.00." in text_of(visitor.see())
+    visitor.send(loss_rate=answer)
+    page = " ".join(text_of(visitor.see()).split())
+    assert f"Bonus {because} {bonus}" in page
+
+
+def test_a_wrong_answer_is_told_with_the_right_one_and_its_cost():
+    visitor = seen().walk_to("quiz")
+    visitor.send(loss_rate="20%")
+    page = text_of(visitor.see())
+    assert "Your answer 20%" in page and "Right is 10%" in page and "What that cost you $1.00" in page
+
+
+def test_reporting_a_problem_shows_the_clock_and_gives_the_turn_more_time_once():
+    visitor = seen().walk_to("match")
+    before = visitor.match().open_turns()["alice"].deadline
+    page = text_of(visitor.client.get(f"{visitor.url}problem/"))
+    assert "Time for your answer in the game:" in page and "60 seconds longer" in page
+    once = visitor.match().open_turns()["alice"].deadline
+    assert (once - before).total_seconds() == 60
+    visitor.client.get(f"{visitor.url}problem/")
+    assert visitor.match().open_turns()["alice"].deadline == once
+    assert "Time for your answer in the game:" in text_of(visitor.client.get(f"{visitor.url}leave/"))
+
+
+def test_a_task_that_was_returned_and_accepted_again_is_to_be_returned():
+    study = launched(entry="mturk")
+    first = Visitor(enrol(study, Arrival("mturk", worker="W", proof="A1")))
+    first.client.post(f"{first.url}leave/")
+    assert first.now().state == State.WITHDREW
+    with pytest.raises(NotAgain, match="please return this task"):
+        enrol(study, Arrival("mturk", worker="W", proof="A2"))
+
+
+def test_an_example_of_a_linear_rule_is_made_from_its_rate():
+    study = Study(game="bargaining", config={})
+    rule = PayRule(rule="linear", rate=Decimal("0.0002"), cap=Decimal(5))
+    assert "your bonus is $1.00" in texts.worked_examples(rule, study.configured(), "alice")

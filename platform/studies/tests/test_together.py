@@ -1,0 +1,269 @@
+"""Studies in which people play with each other: placing, the lobby on the way, sessions, and what all this pays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from lobby import services as lobbies
+from lobby.models import Place
+from matches import services as matches
+from matches.models import Match, Seat
+from opponents.agents import named
+from participants import services as people
+from participants.models import Enrolment
+from participants.states import State
+from payouts.models import LedgerRow
+from recruiters.arrivals import Arrival
+from studies import enrolling
+from studies.freezing import launch
+from studies.models import Placement, Study
+
+pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+THREE = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": "person", "*": "script:rational"}}]
+TWO_OPPONENTS = [
+    {"name": name, "seats": {"p1": "person", "p2": "person", "p3": label}}
+    for name, label in [("rational", "script:rational"), ("random", "script:random")]
+]
+
+
+def study(**fields: object) -> Study:
+    """A launched contest of three people and a script, without questions around it."""
+    made = Study.objects.create(
+        **{
+            "title": "Together",
+            "slug": "together",
+            "game": "beauty_contest",
+            "config": {"players": 4, "runs": 1},
+            "entry": "open",
+            "agents": named("script:rational", "script:random"),
+            "lineups": THREE,
+            "asks_code_word": False,
+            "asks_quiz": False,
+            **fields,
+        }
+    )
+    launch(made)
+    made.refresh_from_db()
+    return made
+
+
+def come(to: Study, number: int = 1) -> list[Enrolment]:
+    """So many people come and read on until they wait for others or play."""
+    return [to_the_lobby(enrolling.enrol(to, Arrival(recruiter="open", proof="", worker=""))) for _one in range(number)]
+
+
+def to_the_lobby(enrolment: Enrolment) -> Enrolment:
+    enrolment.refresh_from_db()
+    while not enrolment.ended and enrolment.step["kind"] not in ("lobby", "match"):
+        said = {"consent": "yes", "agree": "yes", "name": "Kim", "display_name": "Kim"}
+        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=said)
+        enrolment.refresh_from_db()
+    return enrolment
+
+
+def states(enrolments: list[Enrolment]) -> Counter[str]:
+    for one in enrolments:
+        one.refresh_from_db()
+    return Counter(one.state for one in enrolments)
+
+
+def play(match: Match, answers: dict[str, float]) -> None:
+    match.refresh_from_db()
+    for role, turn in match.open_turns().items():
+        move = {"answer": answers.get(role, 50)}
+        matches.submit_move(match_id=match.pk, role=role, move=move, answering=turn.answering)
+    match.refresh_from_db()
+
+
+def go_on(enrolment: Enrolment) -> Enrolment:
+    """Leave the last page of a match."""
+    enrolment.refresh_from_db()
+    people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data={})
+    return to_the_lobby(enrolment)
+
+
+class TestPlacing:
+    def test_three_people_who_come_one_after_the_other_make_a_group(self):
+        enrolments = come(study(), 3)
+        assert states(enrolments) == {State.PLAYING: 3}
+        assert sorted(Placement.objects.values_list("role", flat=True)) == ["p1", "p2", "p3"]
+        for one in enrolments:
+            assert Placement.objects.get(enrolment=one).role == Seat.objects.get(enrolment=one).role
+
+    def test_a_cell_in_which_somebody_misses_partners_is_filled_before_another_is_begun(self):
+        to = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=10)
+        assert states(come(to, 8)) == {State.PLAYING: 8}
+
+    def test_groups_are_spread_over_the_line_ups(self):
+        to = study(config={"players": 3, "runs": 1}, lineups=TWO_OPPONENTS, quota=2)
+        come(to, 8)
+        agents = Seat.objects.filter(enrolment=None).values_list("agent", flat=True)
+        assert Counter(agents) == {"script:rational": 2, "script:random": 2}
+
+    def test_whoever_leaves_before_the_game_is_made_up_for(self):
+        to = study(quota=1)
+        leaver, *others = come(to, 2)
+        people.withdraw(enrolment_id=leaver.pk)
+        others += come(to, 2)
+        assert states(others) == {State.PLAYING: 3}
+        with pytest.raises(enrolling.Full):
+            come(to)
+
+    def test_seats_that_agents_filled_are_not_offered_again(self):
+        to = study(quota=1, lobby_after="agents", fills_in="script:random")
+        (lonely,) = come(to)
+        Place.objects.update(until=timezone.now())
+        lobbies.sweep()
+        assert states([lonely]) == {State.PLAYING: 1}
+        with pytest.raises(enrolling.Full):
+            come(to)
+
+
+class TestPay:
+    def test_waiting_in_vain_is_paid_by_the_time_that_it_took_with_its_numbers(self):
+        (lonely,) = come(study(waiting_rate=Decimal("9.00"), base=Decimal("0.50")))
+        Place.objects.update(
+            since=timezone.now() - timedelta(seconds=400), until=timezone.now() - timedelta(seconds=100)
+        )
+        lobbies.sweep()
+        assert states([lonely]) == {State.NO_PARTNER: 1}
+        rows = {row.reason: row for row in LedgerRow.objects.filter(enrolment=lonely)}
+        assert {reason: row.amount for reason, row in rows.items()} == {
+            "base": Decimal("0.50"),
+            "bonus": Decimal("0.75"),
+        }
+        assert rows["bonus"].workings["waited"] == pytest.approx(300, abs=0.1)
+        assert rows["bonus"].workings["rule"]["waiting_rate"] == "9.00"
+        assert [line["reason"] for line in lonely.earnings["amounts"]] == ["base", "waiting"]
+
+    def test_the_others_of_somebody_who_leaves_are_paid_base_and_average(self):
+        leaver, *others = come(study(base=Decimal("1.00"), announced_average=Decimal("2.00")), 3)
+        people.withdraw(enrolment_id=leaver.pk)
+        assert states(others) == {State.PARTNER_LEFT: 2}
+        for one in others:
+            assert dict(LedgerRow.objects.filter(enrolment=one).values_list("reason", "amount")) == {
+                "base": Decimal("1.00"),
+                "bonus": Decimal("2.00"),
+            }
+
+    def test_a_move_by_the_clock_in_one_seat_gives_only_that_place_back(self):
+        to = study(on_timeout="default", extension_seconds=0)
+        enrolments = come(to, 3)
+        match = Match.objects.get()
+        silent = Seat.objects.get(match=match, role="p3")
+        play_all_but(match, "p3")
+        for one in enrolments:
+            go_on(one)
+        assert states(enrolments) == {State.COMPLETED: 3}
+        held = Placement.objects.filter(released_at=None).values_list("enrolment", flat=True)
+        assert set(held) == {one.pk for one in enrolments} - {silent.enrolment_id}
+
+
+def play_all_but(match: Match, role: str) -> None:
+    """Everybody answers but one, whose time runs out."""
+    match.refresh_from_db()
+    for other, turn in match.open_turns().items():
+        if other != role:
+            matches.submit_move(match_id=match.pk, role=other, move={"answer": 10}, answering=turn.answering)
+    match.refresh_from_db()
+    past = timezone.now() - timedelta(seconds=1)
+    turns = {who: {**turn, "deadline": past.isoformat()} for who, turn in match.turns.items()}
+    Match.objects.filter(pk=match.pk).update(turns=turns, deadline=past)
+    matches.let_time_run_out(match_id=match.pk)
+
+
+class TestSessions:
+    ALONE = [{"name": "", "seats": {"p1": "person", "*": "script:rational"}}]
+
+    def test_somebody_plays_the_same_game_again_each_time_with_another_seed(self):
+        (one,) = come(study(lineups=self.ALONE, session_matches=3))
+        for _match in range(3):
+            play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {})
+            one = go_on(one)
+        assert one.state == State.COMPLETED
+        assert Match.objects.values("seed").distinct().count() == 3
+
+    @pytest.mark.parametrize(("pays", "counts"), [("all", [True, True]), ("last", [False, True])])
+    def test_what_counts_is_paid_and_kept_with_its_numbers(self, pays: str, counts: list[bool]):
+        to = study(lineups=self.ALONE, session_matches=2, session_pays=pays, config={"players": 2, "runs": 1})
+        (one,) = come(to)
+        for answer in (100, 0):
+            play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {"p1": answer, "p2": 50})
+            one = go_on(one)
+        games = LedgerRow.objects.get(enrolment=one, reason="bonus").workings["games"]
+        assert [game["counts"] for game in games] == counts
+        workings = LedgerRow.objects.get(enrolment=one, reason="bonus").workings
+        expected = [game["share"] for game in games if game["counts"]]
+        assert workings["share"] == pytest.approx(sum(expected) / len(expected))
+
+    def test_one_drawn_at_random_counts_and_stays_the_same(self):
+        (one,) = come(study(lineups=self.ALONE, session_matches=3, session_pays="random"))
+        for _match in range(3):
+            play(Seat.objects.filter(enrolment=one).order_by("step").last().match, {})
+            one = go_on(one)
+        drawn = [game["counts"] for game in LedgerRow.objects.filter(enrolment=one).last().workings["games"]]
+        assert drawn.count(True) == 1
+
+    def test_the_instructions_say_how_many_games_there_are_and_which_pays(self):
+        to = study(lineups=self.ALONE, session_matches=3, session_pays="random")
+        steps = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
+        (reads,) = [step for step in steps if step["kind"] == "instructions"]
+        assert (
+            "You play 3 games. The bonus is computed from one of your games, which is drawn at random" in reads["pay"]
+        )
+
+    @pytest.mark.parametrize("order", ["fixed", "random"])
+    def test_other_configurations_are_read_about_before_they_are_played(self, order: str):
+        to = study(
+            lineups=self.ALONE, session_matches=3, session_order=order, design={"grid": {"fraction": [0.5, 0.6, 0.7]}}
+        )
+        way = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
+        fractions = [step["config"]["fraction"] for step in way if step["kind"] == "match"]
+        assert sorted(fractions) == [0.5, 0.6, 0.7]
+        assert [step["config"]["fraction"] for step in way if step["kind"] == "instructions"] == fractions
+        if order == "fixed":
+            assert fractions == [0.5, 0.6, 0.7]
+
+    def test_people_meet_new_partners_in_their_second_game(self):
+        to = study(
+            lineups=[{"name": "", "seats": {"p1": "person", "p2": "person"}}],
+            config={"players": 2, "runs": 1},
+            session_matches=2,
+        )
+        enrolments = come(to, 4)
+        for match in Match.objects.all():
+            play(match, {})
+        enrolments = [go_on(one) for one in enrolments]
+        assert states(enrolments) == {State.PLAYING: 4}
+        pairs = [frozenset(match.seats.values_list("enrolment", flat=True)) for match in Match.objects.all()]
+        assert len(pairs) == len(set(pairs)) == 4
+
+
+class TestSettingUp:
+    @pytest.mark.parametrize(
+        ("field", "wrong"),
+        [
+            ("lobby_seconds", {"lobby_seconds": 0}),
+            ("fills_in", {"lobby_after": "agents"}),
+            ("fills_in", {"on_timeout": "agent"}),
+            ("fills_in", {"fills_in": "nobody"}),
+            ("session_matches", {"session_matches": 0}),
+            ("waiting_rate", {"waiting_rate": Decimal("-1")}),
+        ],
+    )
+    def test_what_cannot_be_is_refused_at_its_field(self, field: str, wrong: dict[str, object]):
+        with pytest.raises(ValidationError) as refused:
+            study(**wrong)
+        assert field in refused.value.message_dict
+
+    def test_the_consent_text_says_how_long_one_waits_and_what_that_pays(self):
+        text = study().latest_version().content["texts"]["consent"]
+        assert "You may have to wait for the others, 5 minutes at most." in text
+        assert "at $6.00 an hour" in text
+        assert "nother player leaves the game" in text

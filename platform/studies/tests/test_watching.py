@@ -1,0 +1,154 @@
+"""Watching a match: who may, what is shown to them, and that nothing of it reaches the players."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from collecting import leases, playing
+from collecting.models import Collection
+from collecting.planning import Plan, make_collection
+from exports.tests import building
+from matches import announce
+from matches.models import Match, Seat
+from rights.members import give
+from rights.roles import Role
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+LOTS = [{"name": "Walnut chest", "start_price": 3000}, {"name": "Copper still", "start_price": 500}]
+AUCTION = {
+    "items": LOTS,
+    "order": "listed",
+    "budgets": [17123, 18456, 19789],
+    "overestimate_percents": [11, 23, 37],
+    "tie_break": "first_seat",
+}
+HIDDEN = ["17,123", "18,456", "19,789", "6,660", "7,380", "8,220"]
+"""Budgets and the estimates of the first item, as pages write them."""
+
+
+@pytest.fixture
+def match() -> Match:
+    """A person and two scripts before the first bid."""
+    study = building.new_study(
+        game="item_auction", config=AUCTION, roles=["p1"], agents={"script:rule": {"spec": "script:rule", "delay": 60}}
+    )
+    return building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+
+
+def staff(client: Client, of: Study | Collection | None = None) -> User:
+    user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
+    if of is not None:
+        give(of, user=user, role=Role.VIEWER, by=None)
+    client.force_login(user)
+    return user
+
+
+def address(match: Match, name: str = "watch") -> str:
+    return reverse(f"admin:matches_match_{name}", args=[match.pk])
+
+
+def bid(match: Match, role: str, amount: int | None) -> None:
+    match.refresh_from_db()
+    building.move(match, role, {"bid": amount})
+
+
+# ---- who may ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["watch", "watch_now"])
+class TestWhoMayWatch:
+    def test_a_viewer_of_the_study(self, client: Client, match: Match, name: str):
+        staff(client, Study.objects.get())
+        assert client.get(address(match, name)).status_code == 200
+
+    def test_nobody_without_a_part_in_it(self, client: Client, match: Match, name: str):
+        staff(client)
+        assert client.get(address(match, name)).status_code == 404
+
+    def test_nobody_who_is_not_signed_in(self, client: Client, match: Match, name: str):
+        response = client.get(address(match, name))
+        assert response.status_code == 302 and "login" in response["Location"]
+
+    def test_nobody_does_anything_by_it(self, client: Client, match: Match, name: str):
+        staff(client, Study.objects.get())
+        assert client.post(address(match, name)).status_code == 405
+        assert "<form" not in client.get(address(match, name)).content.decode()
+
+
+# ---- what is shown -----------------------------------------------------------------------------------------
+
+
+def test_what_is_public_is_shown_and_what_a_seat_has_alone_is_not(client: Client, match: Match):
+    staff(client, Study.objects.get())
+    bid(match, "p1", 3333)
+    sealed = client.get(address(match)).content.decode()
+    assert "Walnut chest" in sealed and 'data-seat="p1" data-mark="answered"' in sealed
+    assert "3,333" not in sealed, "the bid of an open round"
+    bid(match, "p2", 3210)
+    bid(match, "p3", None)
+    shown = client.get(address(match)).content.decode()
+    assert "3,333" in shown and "3,210" in shown and "withdrew" in shown
+    assert not [secret for secret in [*HIDDEN, "6,000"] if secret in shown]
+    bid(match, "p2", None)
+    sold = client.get(address(match)).content.decode()
+    assert "Sold to Bidder 1" in sold and "6,000" in sold, "the true value is public after the hammer"
+    assert not [secret for secret in HIDDEN if secret in sold]
+
+
+def test_the_page_asks_for_what_has_changed_alone(client: Client, match: Match):
+    staff(client, Study.objects.get())
+    version = client.get(address(match)).context["watched"].version
+    assert client.get(address(match, "watch_now"), {"seen": version}).status_code == 204
+    bid(match, "p2", 3210)
+    part = client.get(address(match, "watch_now"), {"seen": version})
+    assert part.status_code == 200 and b"<html" not in part.content
+
+
+def test_a_game_without_a_public_view_shows_what_each_seat_sees(client: Client):
+    study = building.new_study()
+    live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
+    staff(client, study)
+    page = client.get(address(live)).content.decode()
+    for role in ("alice", "bob"):
+        assert reverse("admin:matches_match_screen", args=[live.pk, live.events.count(), "after", role]) in page
+
+
+def test_players_are_sent_nothing_and_nothing_of_the_match_changes(
+    client: Client, match: Match, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable
+):
+    sent: list[object] = []
+    monkeypatch.setattr(announce, "_send", lambda *said: sent.append(said))
+    staff(client, Study.objects.get())
+    before = [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())]
+    with django_capture_on_commit_callbacks(execute=True):
+        client.get(address(match))
+        client.get(address(match, "watch_now"))
+    assert sent == []
+    assert [list(rows.order_by("pk").values()) for rows in (Match.objects.all(), Seat.objects.all())] == before
+
+
+# ---- where one finds it --------------------------------------------------------------------------------------
+
+
+def test_the_monitor_leads_to_every_match_that_waits(client: Client, match: Match):
+    study = Study.objects.get()
+    staff(client, study)
+    assert address(match) in client.get(reverse("monitoring:page", args=[study.pk])).content.decode()
+
+
+def test_a_collections_page_leads_to_the_matches_under_way(client: Client):
+    plan = Plan(title="C", slug="c", game="item_auction", configurations=[AUCTION], agents=["openai:m"], seed=1)
+    collection = make_collection(plan)
+    (item,) = leases.claim(collection, "nobody", 1)
+    match = playing.begin(collection, item, "nobody")
+    staff(client, collection)
+    page = client.get(reverse("admin:collecting_collection_change", args=[collection.pk])).content.decode()
+    assert address(match) in page
+    assert client.get(address(match)).status_code == 200

@@ -1,0 +1,58 @@
+// A match that is watched renews itself while it is live and looked at; nothing is ever sent but the question.
+const SOON = 1000;         // milliseconds between two looks, at least
+const SHARE = 8;           // a server that takes long is asked the less often
+const LOST = 5000;         // without an answer for so long, it counts as old
+const PATIENCE = 15000;    // after which a look is given up
+
+const watched = document.getElementById("watched");
+const age = document.getElementById("age");
+const shown = () => document.getElementById("w-public").dataset;
+let heard = performance.now(), out = false;
+
+async function look() {
+  const began = performance.now();
+  if (!document.hidden) await renew();
+  if (!out && "live" in shown()) setTimeout(look, Math.max(SOON, SHARE * (performance.now() - began)));
+}
+
+async function renew() {
+  try {
+    const answer = await fetch(`${watched.dataset.now}?seen=${shown().version}`, { signal: AbortSignal.timeout(PATIENCE) });
+    if (answer.redirected || answer.status === 403 || answer.status === 404) {
+      out = true;
+      return say(age.dataset.out);
+    }
+    if (!answer.ok) return;
+    if (answer.status === 200) show(await answer.text());
+    heard = performance.now();
+    say("");
+  } catch {
+    // The next look may do better.
+  }
+}
+
+function show(html) {
+  const open = document.getElementById("w-seats")?.open;
+  const beforeAttributeUpdated = (name, element) => !(name === "open" && element.tagName === "DETAILS");
+  Idiomorph.morph(watched, html, { morphStyle: "innerHTML", callbacks: { beforeAttributeUpdated } });
+  if (open !== undefined) document.getElementById("w-seats").open = open;
+}
+
+function say(words) {
+  if (age.textContent !== words) age.textContent = words;
+  age.hidden = words === "";
+}
+
+setInterval(() => {
+  if (!document.hidden && !out && "live" in shown() && performance.now() - heard > LOST) say(age.dataset.lost);
+}, 1000);
+
+// A screen is as tall as what is on it; "load" does not bubble.
+const fit = (frame) => {
+  const inside = frame.contentDocument?.querySelector("main");
+  if (inside) frame.style.height = `${Math.ceil(inside.getBoundingClientRect().height) + 16}px`;
+};
+watched.addEventListener("load", (event) => event.target.tagName === "IFRAME" && fit(event.target), true);
+watched.addEventListener("toggle", () => watched.querySelectorAll("iframe").forEach(fit), true);
+addEventListener("resize", () => watched.querySelectorAll("iframe").forEach(fit));
+setTimeout(look, SOON);
