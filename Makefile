@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo demo-llm otree-demo fake-llm fake-mturk fake-prolific test test-slow lint check-games bench lock clean
+.PHONY: help analysis setup setup-test demo demo-llm otree-demo fake-llm fake-mturk fake-prolific test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -15,7 +15,7 @@ setup:
 	@deploy/setup/venv.sh requirements.lock
 
 setup-test:
-	@deploy/setup/venv.sh requirements.lock requirements-test.lock
+	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock requirements-test.lock
 
 demo: setup     ## set up, then serve a demo study of every game at http://127.0.0.1:8000
 	@$(PYTHON) manage.py demo
@@ -39,12 +39,17 @@ otree-demo: setup  ## an oTree experiment at http://127.0.0.1:8001 with a game i
 
 test: setup-test       ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
+	@deploy/setup/nginx.sh
 	@style=0; $(MAKE) --no-print-directory lint || style=1; \
 	$(PYTHON) deploy/setup/tests.py $(PYTEST) && exit $$style
 
 test-slow: setup-test  ## what is marked slow, and property tests with new examples
 	@deploy/setup/browser.sh
+	@deploy/setup/nginx.sh
 	@$(PYTHON) deploy/setup/tests.py --slow $(PYTEST)
+
+analysis:       ## set up what `manage.py analyse` and notebooks need beside the server
+	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
 
 lint: setup-test       ## style, types and imports between the layers
 	@.venv/bin/ruff check --quiet $(SOURCES)
@@ -53,7 +58,7 @@ lint: setup-test       ## style, types and imports between the layers
 	@.venv/bin/lint-imports --no-logo
 
 check-games: setup-test  ## what a game still lacks, and the promises that every game keeps
-	@$(PYTHON) -m games.contract $(GAMES)
+	@$(PYTHON) -m games.contract $(GAMES) && $(PYTHON) manage.py check_games $(GAMES)
 
 bench: setup-test      ## live matches at once on this machine
 	@$(PYTHON) -m deploy.bench.bench $(BENCH)

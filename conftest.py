@@ -3,7 +3,7 @@
 The environment is set before Django's settings are read, so this file names the settings too. SQLite
 by default; PostgreSQL, started privately, with TEST_DATABASE=postgres.
 
-Property tests try the same examples each time; --hypothesis-profile=searching looks for others.
+Property tests try the same few examples each time; --hypothesis-profile=searching looks for others, and more.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ os.environ.update(
     DJANGO_SETTINGS_MODULE="config.settings",
     PARLEY_DATA=str(FOLDER),
     SECRET_KEY="tests",
+    JOINS_PER_HOUR="1000000",  # everybody comes from one address
+    SPEND_CAP_PER_DAY="",  # twins' calls cost whatever a test says
     DATABASE_URL=POSTGRES.url if POSTGRES else f"sqlite:///{FOLDER / 'parley.sqlite3'}",
     REDIS_URL=f"unix://{FOLDER / 'redis.sock'}",
 )
@@ -56,9 +58,15 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.WHITENOISE_AUTOREFRESH = True
 
 
-hypothesis.settings.register_profile("every time the same", derandomize=True)
-hypothesis.settings.register_profile("searching")
+unhurried = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("every time the same", unhurried, derandomize=True, max_examples=30)
+hypothesis.settings.register_profile("searching", unhurried)
 hypothesis.settings.load_profile("every time the same")
+
+
+def examples(usual: int) -> int:
+    """How many examples a dear property test tries: `usual` when searching, fewer by day."""
+    return max(5, usual * hypothesis.settings.default.max_examples // 100)
 
 
 def pytest_sessionstart() -> None:

@@ -20,11 +20,14 @@ from collecting.models import Collection, Item
 from collecting.progress import progress as collecting_progress
 from exports.dataset import export
 from games.play import replay_events, script_move
+from llm_agents.replaying import differences
 from marketplaces.models import Account, Recruitment
 from matches import services
 from matches.models import Event, Match, Seat
+from opponents.agent_settings import AgentSettings
 from opponents.endpoints import MEMORY
-from opponents.models import Endpoint
+from opponents.models import Call, Endpoint
+from opponents.services import records_of
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -35,7 +38,8 @@ from piloting.report import report
 from piloting.tasks import queue
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode
-from studies.enrolling import enrol
+from studies.design import cells_wanted
+from studies.enrolling import HELD, enrol
 from studies.freezing import launch
 from studies.models import Placement, Study
 
@@ -160,7 +164,7 @@ def page_views(path: str) -> list[dict[str, Any]]:
 
 def held_places(slug: str) -> dict[str, int]:
     """How many hold a place in the study, by "configuration/role"."""
-    held = Placement.objects.filter(cell__version__study__slug=slug, released_at=None)
+    held = Placement.objects.filter(HELD, cell__version__study__slug=slug)
     counted = held.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
     return {f"{configuration}/{role}": count for configuration, role, count in counted.order_by()}
 
@@ -203,9 +207,9 @@ def examine_collection(slug: str) -> dict[str, int]:
     return found
 
 
-def keep_endpoint(name: str, address: str) -> None:
+def keep_endpoint(name: str, address: str, protocol: str = "openai") -> None:
     """Models are asked there under this name, without a key."""
-    Endpoint.objects.create(name=name, protocol="openai", base_url=address, structured="json_schema")
+    Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema")
     MEMORY.grow_old()
 
 
@@ -265,3 +269,38 @@ def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
     """Write the study's dataset; returns its folder."""
     export(Study.objects.get(slug=slug), Path(folder), formats)
     return folder
+
+
+def table_of(slug: str) -> dict[str, dict[str, Any]]:
+    """Who sits where in the study as it would be launched, by the line-up's name."""
+    return {cell.lineup: dict(cell.seats) for cell in cells_wanted(Study.objects.get(slug=slug))}
+
+
+def own_pages(slug: str, names: list[str]) -> dict[str, str]:
+    """The paths of pages about a study, by the names of their addresses."""
+    return {name: reverse(name, args=[Study.objects.get(slug=slug).pk]) for name in names}
+
+
+def open_tool_match(agent: str, periods: int) -> str:
+    """A match of a model with tools, alone; the workers play it."""
+    settings = AgentSettings(strategy="tools", limit_seconds=600)
+    players = {"agent": services.Player(agent=agent, settings=settings)}
+    return str(services.open_match(game="pricing", config={"periods": periods}, players=players, seed=1).uid)
+
+
+def examine_tools(match_uid: str) -> dict[str, Any]:
+    """What a match of turns with tools holds, and whether it is whole."""
+    match = Match.objects.get(uid=match_uid)
+    log, calls = match.log(), Call.objects.filter(match_uid=match.uid)
+    moves = [event for event in log if event.kind == "move"]
+    return {
+        "status": match.status,
+        "over": match.status != Match.Status.LIVE,
+        "submissions": sum("prices" in event.data["move"] for event in moves),
+        "notes": sum("note" in event.data["move"] for event in moves),
+        "by_others": [event.data["by"] for event in moves if event.data.get("by")],
+        "calls": calls.count(),
+        "played": calls.filter(purpose="move", outcome=Call.Outcome.MOVE).count(),
+        "replayed": replay_events(match.configured(), log).payoffs() == match.payoffs,
+        "differences": differences(match.configured(), log, records_of(match.uid)),
+    }

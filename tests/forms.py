@@ -27,7 +27,11 @@ def made_from(client: Client, address: str, **changes: Any) -> dict[str, Any]:
 
 def _values(form: Iterable[Any]) -> dict[str, Any]:
     """As browsers have it: a box that is not ticked is not sent."""
-    shown = {bound.html_name: bound.value() for bound in form}
+    shown: dict[str, Any] = {}
+    for bound in form:
+        value = bound.value()
+        own = isinstance(value, dict)  # a game's own controls, each named after the field
+        shown |= {f"{bound.html_name}:{key}": one for key, one in value.items()} if own else {bound.html_name: value}
     sent = {name: value for name, value in shown.items() if value is not None and value is not False}
     return {name: "on" if value is True else value for name, value in sent.items()}
 

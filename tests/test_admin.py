@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import json
 import re
 import uuid
 import zipfile
@@ -21,8 +22,10 @@ from exports.tests import building
 from exports.verify import verify
 from games import registry
 from matches import services
-from matches.agent_settings import AgentSettings
-from opponents.models import Call
+from opponents.agent_settings import AgentSettings
+from opponents.agents import named
+from opponents.endpoints import MEMORY
+from opponents.models import Call, Endpoint
 from participants.models import Enrolment, ProblemReport
 from recruiters.models import LabCode, OtreeServer
 from rights.members import give
@@ -56,9 +59,14 @@ def staff(client: Client, role: Role | None = None) -> User:
 
 
 def add(client: Client, **changes):
-    given = {"title": "Splitting money", "slug": "splitting", "opponent": "script:fair", **changes}
+    given = {"title": "Splitting money", "slug": "splitting", "agents": agents("script:fair"), **changes}
     address = f"{ADD}?game=bargaining"
     return client.post(address, made_from(client, address, **given))
+
+
+def agents(*specs: str, **settings: object) -> str:
+    """Agents as the form sends them."""
+    return json.dumps(named(*specs, settings=settings))
 
 
 def page_of(study: Study) -> str:
@@ -77,13 +85,12 @@ def test_a_study_is_set_up_from_one_form(client, boss):
         parameter_rounds_none="on",
         parameter_messages_allowed=None,
         roles=["bob"],
-        opponent="openai",
-        model_name="gpt-test",
+        agents=agents("openai:gpt-test"),
         quota="7",
     )
     study = Study.objects.get(slug="splitting")
     assert response.status_code == 302 and response["Location"] == page_of(study)
-    assert (study.game, study.agent, study.roles, study.quota) == ("bargaining", "openai:gpt-test", ["bob"], 7)
+    assert (study.game, list(study.agents), study.roles, study.quota) == ("bargaining", ["openai:gpt-test"], ["bob"], 7)
     assert study.config["money"] == 1000
     assert study.config["delta_bob"] == 0.8
     assert study.config["rounds"] is None
@@ -102,8 +109,16 @@ def test_a_study_is_set_up_from_one_form(client, boss):
         ({"parameter_rounds": ""}, "parameter_rounds"),
         ({"parameter_rounds": "2.5"}, "parameter_rounds"),
         ({"roles": []}, "roles"),
-        ({"opponent": "anthropic", "model_name": ""}, "model_name"),
-        ({"opponent": "script:nonsense"}, "opponent"),
+        ({"agents": '{"m": {"spec": "anthropic:"}}'}, "agents"),
+        ({"agents": '{"n": {"spec": "script:nonsense"}}'}, "agents"),
+        ({"agents": '{"person": {"spec": "script:fair"}}'}, "agents"),
+        ({"agents": '{"m": {"spec": "openai:m", "settings": {"no_such": 1}}}'}, "agents"),
+        ({"agents": "[]"}, "agents"),
+        ({"lineups": '[{"seats": {"alice": "person"}}]'}, "lineups"),
+        ({"lineups": '[{"seats": {"alice": "person", "carol": "script:fair"}}]'}, "lineups"),
+        ({"lineups": '[{"seats": {"alice": "person", "bob": "script:nobody"}}]'}, "lineups"),
+        ({"lineups": '[{"seats": {"*": "script:fair"}}]'}, "lineups"),
+        ({"lineups": '[{"weight": 0, "seats": {"alice": "person", "bob": "script:fair"}}]'}, "lineups"),
         ({"instructions": "Hello {{ nobody }}"}, "instructions"),
         ({"currency": "Dollar"}, "currency"),
         ({"quota": "0"}, "quota"),
@@ -118,9 +133,9 @@ def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, bos
 
 
 def test_everything_that_is_wrong_is_said_at_once(client, boss):
-    response = add(client, parameter_delta_alice="3", parameter_rounds="", opponent="openai", model_name="", roles=[])
+    response = add(client, parameter_delta_alice="3", parameter_rounds="", agents="{", roles=[])
     assert set(response.context["adminform"].form.errors) == {
-        "parameter_delta_alice", "parameter_rounds", "model_name", "roles",
+        "parameter_delta_alice", "parameter_rounds", "agents", "roles",
     }  # fmt: skip
 
 
@@ -147,16 +162,54 @@ def test_a_study_shows_again_what_was_saved(client, boss):
         parameter_rounds="",
         parameter_rounds_none="on",
         parameter_complete_information=None,
-        opponent="script:random",
+        agents=agents("script:random"),
     )
     study = Study.objects.get()
     form = client.get(page_of(study)).context["adminform"].form
-    assert form["opponent"].value() == "script:random"
+    assert json.loads(form["agents"].value()) == named("script:random")
     assert form["parameter_rounds_none"].value() is True
     assert form["parameter_complete_information"].value() is False
     assert client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed")).status_code == 302
     again = Study.objects.get()
-    assert (again.title, again.config, again.agent) == ("Renamed", study.config, study.agent)
+    assert (again.title, again.config, again.agents) == ("Renamed", study.config, study.agents)
+
+
+def test_opening_and_saving_changes_nothing_whoever_plays(client, boss):
+    Endpoint.objects.create(name="lab", title="Lab", protocol="openai", base_url="http://127.0.0.1:9/v1")
+    MEMORY.read()
+    study = Study(
+        title="Guessing",
+        slug="guessing",
+        game="beauty_contest",
+        config={"players": 4},
+        agents={
+            "ours": {"spec": "lab:fake", "delay": 2.5, "settings": {"persona": "A judge.", "retries": 7}},
+            "level 1": {"spec": "script:level_1"},
+        },
+        lineups=[
+            {"name": "a", "weight": 2, "seats": {"p2": "person", "p3": ["ours", "level 1"], "*": "ours"}},
+            {"name": "b", "weight": 1, "seats": {"*": "person"}},
+        ],
+    )
+    study.full_clean()
+    study.save()
+    before = Study.objects.values().get()
+    assert client.post(page_of(study), filled_in(client.get(page_of(study)))).status_code == 302
+    after = Study.objects.values().get()
+    told = ("agents", "lineups", "roles", "quota", "design")
+    assert {name: after[name] for name in told} == {name: before[name] for name in told}
+    Endpoint.objects.all().delete()
+    MEMORY.read()
+    kept = client.post(page_of(study), filled_in(client.get(page_of(study))))
+    assert "lab:fake" in kept.context["adminform"].form.errors["agents"][0], "refused, and never replaced"
+    assert Study.objects.values().get() == after
+
+
+def test_scripts_that_know_what_is_hidden_are_not_offered_against_people(client, boss, monkeypatch):
+    game = registry.get("beauty_contest")
+    monkeypatch.setattr(game, "oracles", frozenset({"level_4"}))
+    told = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.told
+    assert "level_4" not in told["scripts"] and "level_1" in told["scripts"]
 
 
 # ---- what may be spent -----------------------------------------------------------------------------------
@@ -168,7 +221,7 @@ def test_a_study_shows_again_what_was_saved(client, boss):
 @pytest.mark.parametrize("cap", ["study", "day"])
 def test_a_study_says_that_a_cap_stops_its_models_and_what_follows(client, boss, settings, cap, script, follows):
     study = building.new_study(
-        agent="openai:m", asking={"script": script, **({"cap_study": 1.0} if cap == "study" else {})}
+        agents=named("openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})})
     )
     page = client.get(page_of(study))
     assert page.context["standing"].spent_up == ""
@@ -198,29 +251,31 @@ JUDGE = "You are a retired judge called {{ role }}."
 @pytest.mark.parametrize(
     ("field", "text", "says"),
     [
-        ("asking_persona", "{{ rules }}", "there is no variable “rules”"),
-        ("asking_prompt_system", "Hello {{ nobody }}", "there is no variable “nobody”"),
-        ("asking_prompt_question", "{{ news|upper }}", "can only be written out as it stands"),
-        ("asking_prompt_correction", "One\n{% if %}", "Line 2"),
+        ("persona", "{{ rules }}", "there is no variable “rules”"),
+        ("prompt_system", "Hello {{ nobody }}", "there is no variable “nobody”"),
+        ("prompt_question", "{{ news|upper }}", "can only be written out as it stands"),
+        ("prompt_correction", "One\n{% if %}", "Line 2"),
     ],
 )
 def test_a_text_that_cannot_be_filled_in_is_refused_at_its_field(client, boss, field, text, says):
-    response = add(client, opponent="openai", model_name="m", **{field: text})
-    assert list(response.context["adminform"].form.errors) == [field]
-    assert says in response.context["adminform"].form.errors[field][0]
+    response = add(client, agents=agents("openai:m", **{field: text}))
+    assert list(response.context["adminform"].form.errors) == ["agents"]
+    (problem,) = response.context["adminform"].form.errors["agents"]
+    assert problem.startswith("Agent “openai:m”: ") and says in problem
     assert not Study.objects.exists()
 
 
 def test_beside_every_text_stands_what_it_may_mention_and_the_usual_one(client, boss):
     form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
-    question = form.fields["asking_prompt_question"].help_text
+    told = {one["name"]: one["help"] for one in form.fields["agents"].widget.told["settings"]}
+    question = told["prompt_question"]
     assert "{{ news }}" in question and "What was learnt since the last question" in question
     assert "{{ format_help }}" in question and "The usual text" in question and "Alice, Bob" in question
-    assert "{{ rules }}" not in form.fields["asking_persona"].help_text
+    assert "{{ rules }}" not in told["persona"]
 
 
 def test_the_preview_of_a_saved_study_shows_prompt_person_and_difference(client, boss):
-    add(client, opponent="openai", model_name="gpt-test", roles=["bob"], asking_persona=JUDGE)
+    add(client, roles=["bob"], agents=agents("openai:gpt-test", persona=JUDGE))
     study = Study.objects.get()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
     assert address in client.get(page_of(study)).content.decode()
@@ -243,7 +298,7 @@ def test_the_preview_of_what_is_typed_saves_nothing(client, boss, saved):
     else:
         form, address = f"{ADD}?game=bargaining", reverse("admin:studies_study_add_prompts")
     before = list(Study.objects.values())
-    typed = filled_in(client.get(form), opponent="anthropic", model_name="n", asking_persona=f"{JUDGE}<script>")
+    typed = filled_in(client.get(form), agents=agents("anthropic:n", persona=f"{JUDGE}<script>"))
     page = client.post(address, {**typed, "preview_agent": "anthropic:n"})
     sent = page.context["shown"].sent
     assert sent.body["system"].startswith("# Who you are\n\nYou are a retired judge called")
@@ -255,11 +310,13 @@ def test_the_preview_of_what_is_typed_saves_nothing(client, boss, saved):
 
 
 def test_what_cannot_be_previewed_is_said_in_place_of_it(client, boss):
-    typed = filled_in(client.get(ADD, {"game": "bargaining"}), asking_prompt_system="{{ nobody }}", slug="")
+    typed = filled_in(
+        client.get(ADD, {"game": "bargaining"}), agents=agents("openai:m", prompt_system="{{ nobody }}"), slug=""
+    )
     page = client.post(reverse("admin:studies_study_add_prompts"), typed).content.decode()
     assert "There is nothing to show yet:" in page and "there is no variable “nobody”" in page
     study = building.new_study()
-    Study.objects.filter(pk=study.pk).update(asking={"persona": "{% if %}"})
+    Study.objects.filter(pk=study.pk).update(agents={"m": {"spec": "openai:m", "settings": {"persona": "{% if %}"}}})
     page = client.get(reverse("admin:studies_study_prompts", args=[study.pk])).content.decode()
     assert "There is nothing to show yet:" in page or "A scripted player is sent nothing" in page
 
@@ -470,6 +527,22 @@ def test_the_first_page_and_every_list_open(client, boss):
     building.new_study()
     for name in ["index", "studies_study_changelist", "auth_user_changelist", "auth_user_add"]:
         assert client.get(reverse(f"admin:{name}")).status_code == 200
+
+
+OWN_PAGES = [
+    "monitoring:page", "paydesk:page", "exports:page", "admin:studies_study_members", "admin:studies_study_all_codes",
+    "admin:studies_study_compare", "admin:studies_study_prompts", "admin:mturk_hit_of_study",
+    "admin:prolific_publication_of",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWN_PAGES)
+def test_breadcrumbs_lead_from_every_page_of_a_study_to_it_and_to_the_list(client, boss, name):
+    study = building.new_study()
+    page = client.get(reverse(name, args=[study.pk])).content.decode()
+    trail = page[page.index("<h1") : page.index("</h1>")]
+    assert re.findall(r'href="([^"]+)"', trail) == [ADD.removesuffix("add/"), page_of(study)]
+    assert 'aria-current="page"' in trail
 
 
 # ---- taking the data away --------------------------------------------------------------------------------

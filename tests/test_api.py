@@ -12,6 +12,7 @@ import pytest
 
 from config.supervisor import ROOT
 from exports.verify import verify
+from opponents.agents import named
 
 pytestmark = pytest.mark.services
 
@@ -21,7 +22,7 @@ STUDY = {
     "slug": "api-examples",
     "game": "bargaining",
     "roles": ["alice"],
-    "agent": "script:fair",
+    "agents": named("script:fair"),
     "entry": "open",
 }
 

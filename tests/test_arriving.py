@@ -1,16 +1,17 @@
-"""Three hundred people at the door of a study at once, over HTTP, and the places of those who leave given again."""
+"""A rush at the door of a study, over HTTP, and the places of those who leave given again."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 
 import httpx
 import pytest
 
+from opponents.agents import named
+
 pytestmark = pytest.mark.services
 
-ARRIVALS, QUOTA = 300, 50
+ARRIVALS, QUOTA, LATE = 120, 20, 30
 PATIENCE = 240.0
 """Seconds that one of them may wait for an answer on a machine that is busy with others."""
 
@@ -24,27 +25,31 @@ def test_quotas_are_kept_and_no_place_is_lost(stack):
         "roles": ["alice", "bob"],
         "quota": QUOTA,
         "entry": "mturk",
-        "agent": "script:fair",
+        "agents": named("script:fair"),
     }
     stack.launch_study(study)
     places = 4 * QUOTA
 
     first = asyncio.run(all_at_once(stack.url, range(ARRIVALS)))
-    let_in = [answer.headers["location"] for answer in first if answer.status_code == 302]
-    turned_away = [answer for answer in first if answer.status_code == 403]
-    assert len(let_in) == len(set(let_in)) == places
-    assert len(turned_away) == ARRIVALS - places
-    assert all("All places are taken" in answer.text and "try again later" in answer.text for answer in turned_away)
+    pages = [answer.headers["location"] for answer in first]
+    assert len(set(pages)) == ARRIVALS
     full = {f"{rounds}/{role}": QUOTA for rounds in (0, 1) for role in ("alice", "bob")}
+    let_in = asyncio.run(all_agree(stack.url, pages))
+    assert len(let_in) == places
     assert held(stack) == full
+
+    late = asyncio.run(all_at_once(stack.url, range(ARRIVALS, ARRIVALS + LATE)))
+    assert {answer.status_code for answer in late} == {403}
+    assert all("All places are taken" in answer.text and "try again later" in answer.text for answer in late)
 
     leaving = let_in[::4]
     asyncio.run(all_leave(stack.url, leaving))
     open_again = held(stack)
     assert sum(open_again.values()) == places - len(leaving)
 
-    second = asyncio.run(all_at_once(stack.url, range(ARRIVALS, 2 * ARRIVALS)))
-    assert Counter(answer.status_code for answer in second) == {302: len(leaving), 403: ARRIVALS - len(leaving)}
+    second = asyncio.run(all_at_once(stack.url, range(ARRIVALS + LATE, ARRIVALS + 3 * LATE)))
+    taken = asyncio.run(all_agree(stack.url, [answer.headers["location"] for answer in second]))
+    assert len(taken) == len(leaving)
     assert held(stack) == full
 
 
@@ -64,6 +69,14 @@ async def all_at_once(url: str, people: range) -> list[httpx.Response]:
         return await asyncio.gather(*map(arrive, people))
 
 
+async def all_agree(url: str, pages: list[str]) -> list[str]:
+    """Everybody agrees to take part in the same moment; returns the pages of those for whom there was a place."""
+    async with client(url) as session:
+        await asyncio.gather(*(session.post(page, data={"position": "0", "agree": "yes"}) for page in pages))
+        shown = await asyncio.gather(*(session.get(page) for page in pages))
+    return [page for page, answer in zip(pages, shown, strict=True) if 'name="position" value="1"' in answer.text]
+
+
 async def all_leave(url: str, pages: list[str]) -> None:
     """Everybody on these pages says that they want to leave."""
     async with client(url) as session:
@@ -72,5 +85,5 @@ async def all_leave(url: str, pages: list[str]) -> None:
 
 
 def client(url: str) -> httpx.AsyncClient:
-    limits = httpx.Limits(max_connections=ARRIVALS, max_keepalive_connections=ARRIVALS)
+    limits = httpx.Limits(max_connections=ARRIVALS, max_keepalive_connections=0)
     return httpx.AsyncClient(base_url=url, limits=limits, timeout=PATIENCE)

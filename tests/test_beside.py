@@ -10,6 +10,7 @@ import pytest
 from deploy.bench import workers
 from llm_agents.twins import OpenAITwin
 from llm_agents.twins.misbehaviours import Hang
+from opponents.agents import named
 
 pytestmark = pytest.mark.services
 THREADS = 16
@@ -29,8 +30,7 @@ def hung(stack) -> Iterator[str]:
                 "title": "Hung",
                 "game": "bargaining",
                 "roles": ["alice"],
-                "agent": "never:any",
-                "asking": {"call_seconds": 60.0, "limit_seconds": 120.0},
+                "agents": named("never:any", settings={"call_seconds": 60.0, "limit_seconds": 120.0}),
                 "entry": "codes",
             }
         )

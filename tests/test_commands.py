@@ -304,3 +304,14 @@ def test_a_page_shows_what_the_prompt_says(manage, file):
 )
 def test_what_cannot_be_shown_is_explained(manage_here, file, words, content, reasons):
     assert_wrong(manage_here("show", "bargaining", *words, "--moves", file(content), "--as", "prompt"), *reasons)
+
+
+def test_many_seats_are_named_by_ranges(manage_here):
+    played = manage_here(
+        "simulate", "beauty_contest", "--seat", "p2..p4=script:rational", "--seat", "p1,p5=script:level_1", "--json"
+    )
+    assert json.loads(played.stdout)["agents"] == {
+        "p1": "script:level_1", **{f"p{seat}": "script:rational" for seat in (2, 3, 4)}, "p5": "script:level_1"
+    }  # fmt: skip
+    for wrong in ("p2..p9", "p4..p2", "p2,p2"):
+        assert manage_here("simulate", "beauty_contest", "--seat", f"{wrong}=script:rational").returncode == 2

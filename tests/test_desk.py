@@ -81,8 +81,8 @@ def set_up(page: Page) -> None:
     researching.several(page, "Complete information", "yes, no")
     researching.several(page, "Price scale", "100, 10000")
     researching.expect_size(page, cells=12, matches=240)
-    researching.step(page, "People")
-    page.get_by_label("People per role").fill("2")
+    researching.step(page, "Who plays")
+    page.get_by_label("Matches per cell").fill("2")
     researching.expect_size(page, cells=12, matches=24)
     researching.step(page, "Entry")
     page.get_by_label("Who may enter").select_option("open")
@@ -128,20 +128,20 @@ def play(person: Page, link: str) -> str:
     person.goto(link)
     person.get_by_role("button", name="Begin").click()
     walking.consent_and_name(person)
-    worth = re.search(r"To you the product is worth \$([\d,]+)", person.locator("main").inner_text())
+    worth = re.search(r"To you the product is worth ([\d,]+)\s+points", person.locator("main").inner_text())
     assert worth
     walking.read_instructions(person)
     named = f"{float(worth[1].replace(',', '')) * 1.25:g}"
     person.locator('input[name="price"]').fill(named)
     person.locator('textarea[name="message"]').fill("A fair price, I think.")
-    person.locator("form.move button[type=submit]").click()
+    person.locator("form.move button[type=submit]:visible").click()
     answer, over = person.locator('button[value="accept"]'), person.get_by_role("button", name="Continue")
     expect(answer.or_(over)).to_be_visible(timeout=walking.TURN)
     if answer.is_visible():
         answer.click()
     walking.expect_over(person)
     walking.go_on(person)
-    walking.answer_quiz(person, option=f"${worth[1]}")
+    walking.answer_quiz(person, option=f"{worth[1]} points")
     expect(person.get_by_role("heading", level=1)).to_contain_text("Thank you")
     return named
 
@@ -179,7 +179,7 @@ def expect_match(folder: Path, *, named: str) -> None:
     found = examine(folder)
     assert (found.differences, found.matches) == ([], 1)
     (match,) = rows(folder, "matches")
-    assert (match["player_alice"], match["in_dataset"]) == ("human", "true")
+    assert (match["player_alice"], match["in_dataset"]) == ("human", "TRUE")
     assert len(rows(folder, "participants")) == 1
     decisions = rows(folder, "decisions")
     assert len(decisions) == found.decisions >= 2

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from opponents.agents import named
+
 pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
 PITCH = "I <b>promise</b>: this one is good. " * 12
@@ -26,8 +28,7 @@ def path(stack: Any) -> Iterator[str]:
             "game": "persuasion",
             "config": {"message_type": "text"},
             "roles": ["bob"],
-            "agent": "vllm:model",
-            "asking": {"appears": "typed"},
+            "agents": named("vllm:model", settings={"appears": "typed", "cap_study": 1.0}),
             "entry": "open",
         }
     )

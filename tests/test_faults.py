@@ -7,6 +7,7 @@ import time
 import pytest
 from playwright.sync_api import Page
 
+from opponents.agents import named
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -27,8 +28,7 @@ def thinking(stack, page: Page, request) -> str:
             "game": "bargaining",
             "config": {"rounds": 12},
             "roles": ["alice"],
-            "agent": "script:fair",
-            "agent_delay": AGENT_DELAY,
+            "agents": named("script:fair", delay=AGENT_DELAY),
             "entry": "codes",
         }
     )

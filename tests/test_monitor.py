@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from opponents.agents import named
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ def slug(stack: Any) -> str:
             "game": "bargaining",
             "config": {"money": 1000.0, "rounds": 12},
             "roles": ["alice"],
-            "agent": "script:fair",
+            "agents": named("script:fair"),
             "entry": "open",
         }
     )
@@ -109,7 +110,7 @@ def test_a_stuck_match_is_ended_with_a_reason_and_the_person_gets_the_paid_end(
         expect(number_in(desk, "opponent_failed")).to_have_text("1")
         walking.expect_over(page)
         walking.go_on(page)
-        expect(page.get_by_role("heading", level=1)).to_have_text("Your opponent could not go on")
+        expect(page.get_by_role("heading", level=1)).to_have_text("The game was ended")
         expect(page.locator("main")).to_contain_text("2.00")
     finally:
         stack.restart("worker")
@@ -156,6 +157,7 @@ def test_a_match_is_walked_through_with_the_keyboard_and_its_screens_run_nothing
     desk.locator("#m-live tbody tr a").first.click(timeout=PATIENCE)
     place = desk.locator(".step-place")
     expect(place).to_contain_text("of")
+    desk.wait_for_load_state("networkidle")  # the script that hears the keys has come too
     desk.keyboard.press("Home")
     expect(place).to_contain_text("Step 1 of")
     desk.keyboard.press("ArrowRight")

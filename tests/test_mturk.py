@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from marketplaces.mturk.twin import Misbehaviour, Twin
 from marketplaces.mturk.twin.market import Assignment
 from marketplaces.mturk.twin.server import KEY_ID, SECRET
+from opponents.agents import named
 from participants.states import State
 from tests import walking
 from tests.researching import sign_in
@@ -74,7 +75,7 @@ class Desk:
             "game": "bargaining",
             "config": {"delta_alice": 0.9, "delta_bob": 0.8},
             "roles": ["alice"],
-            "agent": "script:fair",
+            "agents": named("script:fair"),
             "entry": "mturk",
             "quota": people,
             "turn_seconds": 3600,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from opponents.agents import named
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -20,7 +21,14 @@ VALUES = {"alice": 80.0, "bob": 150.0}
 
 def sit_down(stack, page: Page, role: str, slug: str, **settings) -> str:
     """Walk to the game in this role, against a haggler."""
-    given = {"title": "Trading", "game": "negotiation", "config": CONFIG, "roles": [role], "agent": "script:haggler"}
+    given = {
+        "title": "Trading",
+        "game": "negotiation",
+        "amounts": "dollars",
+        "config": CONFIG,
+        "roles": [role],
+        "agents": named("script:haggler"),
+    }
     stack.launch_study({"slug": slug, "entry": "codes", **given, **settings})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
@@ -32,7 +40,7 @@ def name_price(page: Page, price: str, message: str = "") -> None:
     page.locator('input[name="price"]').fill(price)
     if message:
         page.locator('textarea[name="message"]').fill(message)
-    page.locator("form.move button[type=submit]").click()
+    page.locator("form.move button[type=submit]:visible").click()
 
 
 def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, str]:
@@ -63,7 +71,7 @@ def test_a_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_
     expect(price).to_be_visible(timeout=walking.TURN)
     name_price(page, "90")
     row = finish(stack, page, slug, "$80", tmp_path / "d")
-    assert row["trade"] == "true"
+    assert row["trade"] == "TRUE"
     traded = float(row["price"])
     assert float(row["payoffs_alice"]) == pytest.approx(traded - VALUES["alice"])
     assert float(row["payoffs_bob"]) == pytest.approx(VALUES["bob"] - traded)
@@ -79,5 +87,5 @@ def test_a_buyer_is_told_the_loss_and_walks_away(stack, page: Page, tmp_path: Pa
     assert "$80" not in page.content(), "the seller's value is on the buyer's page"
     walking.answer(page, "walk_away")
     row = finish(stack, page, slug, "$90", tmp_path / "d")
-    assert (row["trade"], row["price"]) == ("false", "")
+    assert (row["trade"], row["price"]) == ("FALSE", "")
     assert (float(row["payoffs_alice"]), float(row["payoffs_bob"]), float(row["efficiency"])) == (0, 0, 0)

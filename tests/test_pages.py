@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from games import registry
 from games.play import configure
+from opponents.agents import named
 from participants.states import ENDINGS
 from tests import walking
 
@@ -23,7 +24,15 @@ PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
 LOOKS = (("light", PHONE), ("dark", DESK))
 GAMES = registry.keys()
-SEATS = [(game, role) for game in GAMES for role in configure(registry.get(game), {}).people()]
+
+
+def one_of_each_kind(game: str) -> list[str]:
+    """A role that people take of each kind: seats of one kind see the same pages."""
+    configured = configure(registry.get(game), {})
+    return list({configured.kind(role): role for role in reversed(configured.people())}.values())[::-1]
+
+
+SEATS = [(game, role) for game in GAMES for role in one_of_each_kind(game)]
 
 
 class Inspector:
@@ -44,7 +53,13 @@ class Inspector:
         width = page.evaluate("document.scrollingElement.scrollWidth")
         if width > PHONE["width"]:
             self.wrong.append(f"{name}: {width} px wide on a phone; {page.evaluate(TOO_WIDE)}")
+        self.wrong += [f"{name}: too small to touch: {target}" for target in page.evaluate(TOO_SMALL)]
         page.set_viewport_size(DESK)
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        width = page.evaluate("document.scrollingElement.scrollWidth")
+        if width > DESK["width"]:
+            self.wrong.append(f"{name}: {width} px wide with text of twice its size")
+        page.evaluate("document.documentElement.style.fontSize = ''")
         self._weigh(page.url, name)
 
     def _axe(self, page: Page, where: str) -> None:
@@ -73,6 +88,15 @@ TOO_WIDE = """[...document.querySelectorAll("body *")]
     .slice(0, 4).map((one) => one.outerHTML.slice(0, 90)).join(" | ")"""
 
 
+TOO_SMALL = """[...document.querySelectorAll(
+        "main :is(button, select, textarea, summary, a.button, "
+            + "input:not([type=hidden], [type=radio], [type=checkbox], [type=range]))"
+    )]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().height)
+    .filter((one) => one.getBoundingClientRect().height < 43.5 || one.getBoundingClientRect().width < 24)
+    .slice(0, 4).map((one) => `${Math.round(one.getBoundingClientRect().height)} px: ${one.outerHTML.slice(0, 70)}`)"""
+
+
 @pytest.fixture
 def inspect(browser: Browser) -> Iterator[Inspector]:
     """Fails the test at its end with everything that was wrong."""
@@ -88,7 +112,7 @@ def study(stack) -> str:
 
 
 def bargaining(stack, slug: str, **fields) -> str:
-    given = {"title": "Splitting money", "game": "bargaining", "roles": ["alice"], "agent": "script:fair"}
+    given = {"title": "Splitting money", "game": "bargaining", "roles": ["alice"], "agents": named("script:fair")}
     return stack.launch_study({"slug": slug, "entry": "codes", "quota": 1000, **given, **fields})
 
 
@@ -101,14 +125,15 @@ def test_pages_for_who_is_lost(stack, page: Page, inspect: Inspector, path: str)
 
 
 def test_the_inspector_sees_what_is_wrong(stack, page: Page, browser: Browser):
-    """A page without a title or language, grey on grey by night, wider than a phone, and heavy."""
+    """A page without a title or language, grey on grey by night, too wide, with a button too small to touch."""
     page.route(
         "**/wrong",
         lambda route: route.fulfill(
             content_type="text/html",
             body="""<meta name="color-scheme" content="light dark">
                 <style>@media (prefers-color-scheme: dark) { p { color: #444; background: #555 } }</style>
-                <main><h1>Wrong</h1><p>Can you read this?</p><div style="width: 500px">wide</div></main>""",
+                <main><h1>Wrong</h1><p>Can you read this?</p><div style="width: 500px">wide</div>
+                <div style="width: 50rem">wider</div><button style="height: 30px">small</button></main>""",
         ),
     )
     page.goto(f"{stack.url}/wrong")
@@ -118,7 +143,9 @@ def test_the_inspector_sees_what_is_wrong(stack, page: Page, browser: Browser):
     assert "wrong, dark, 1280 px: color-contrast" in found
     assert "wrong, light, 360 px: color-contrast" not in found
     assert "html-has-lang" in found
-    assert "508 px wide on a phone" in found
+    assert "px wide on a phone" in found
+    assert "px wide with text of twice its size" in found
+    assert 'too small to touch: 30 px: <button style="height: 30px">' in found
 
 
 def test_the_door(stack, page: Page, inspect: Inspector, study: str):
@@ -193,7 +220,7 @@ def test_the_game_and_the_quiz(stack, page: Page, inspect: Inspector, study: str
     walking.expect_turn(page, "offer")
     inspect.look(page, "proposing")
     page.locator('input[name="alice_gain"]').fill("everything")
-    page.locator("form.move button[type=submit]").click()
+    page.locator("form.move button[type=submit]:visible").click()
     expect(page.get_by_role("alert").first).to_be_visible()
     inspect.look(page, "proposal refused")
     long = "An offer that you cannot refuse, with a verylongword" + "g" * 80 + " and <b>no</b> markup."
@@ -212,7 +239,7 @@ def test_the_game_and_the_quiz(stack, page: Page, inspect: Inspector, study: str
 
 
 def test_waiting(stack, page: Page, inspect: Inspector):
-    path = stack.sit_down(bargaining(stack, "pages-slow", agent_delay=120))
+    path = stack.sit_down(bargaining(stack, "pages-slow", agents=named("script:fair", delay=120)))
     page.goto(stack.url + path)
     walking.offer(page, "9000", "1000", role="alice")
     expect(page.locator(".thinking")).to_be_visible()
@@ -223,7 +250,7 @@ def test_waiting(stack, page: Page, inspect: Inspector):
 def test_every_games_screens(stack, page: Page, inspect: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     stack.launch_study(
-        {"slug": slug, "title": game, "game": game, "roles": [role], "agent": "script:random", "entry": "codes"}
+        {"slug": slug, "title": game, "game": game, "roles": [role], "agents": named("script:random"), "entry": "codes"}
     )
     path = stack.sit_down(slug)
     page.goto(stack.url + path)

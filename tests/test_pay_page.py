@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from opponents.agents import named
 from tests import researching
 
 pytestmark = pytest.mark.browser
@@ -28,7 +29,7 @@ def slug(stack: Any) -> str:
             "title": "Paid",
             "game": "bargaining",
             "roles": ["alice"],
-            "agent": "script:fair",
+            "agents": named("script:fair"),
             "entry": "codes",
         }
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from opponents.agents import named
 from tests import walking
 
 pytestmark = pytest.mark.browser
@@ -19,7 +20,14 @@ CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualitie
 
 def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
     """Walk to the game in this role."""
-    given = {"title": "Products", "game": "persuasion", "roles": [role], "agent": agent, "entry": "codes"}
+    given = {
+        "title": "Products",
+        "game": "persuasion",
+        "amounts": "dollars",
+        "roles": [role],
+        "agents": named(agent),
+        "entry": "codes",
+    }
     stack.launch_study({"slug": slug, "config": {**CONFIG, **config}, **given})
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
@@ -53,7 +61,7 @@ def test_a_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path)
         wait_for_round(page, number)
         expect(page.locator(".persuasion-product")).to_contain_text(quality)
         page.locator('textarea[name="message"]').fill(words)
-        page.locator("form.move button[type=submit]").click()
+        page.locator("form.move button[type=submit]:visible").click()
     row = finish(stack, page, slug, tmp_path / "d")
     assert (row["sold"], row["sold_low"], row["high_quality_rounds"]) == ("2", "2", "1")
     assert (float(row["payoffs_alice"]), float(row["payoffs_bob"])) == (200, -200)
@@ -85,7 +93,7 @@ def test_a_buyer_reads_buys_and_learns_what_it_was(stack, page: Page, tmp_path: 
     buy(page, ["yes", "yes", "no"], "Alice writes")
     expect(page.locator("#screen")).to_contain_text("-$75")
     walking.expect_over(page)
-    history = page.locator("table").inner_text()
+    history = page.locator("table.stacked").inner_text()
     assert history.count("low") == 2
     row = finish(stack, page, slug, tmp_path / "d")
     assert (float(row["payoffs_alice"]), float(row["payoffs_bob"])) == (200, -75)
@@ -98,7 +106,7 @@ def test_a_buyer_hears_a_recommendation_and_learns_only_of_what_was_bought(stack
     )
     buy(page, ["no", "yes", "no"], "yes, buy it")
     walking.expect_over(page)
-    history = page.locator("table").inner_text()
+    history = page.locator("table.stacked").inner_text()
     assert history.count("not known") == 2
     assert "low" not in history
     row = finish(stack, page, slug, tmp_path / "d")

@@ -6,13 +6,15 @@ import time
 
 import pytest
 
+from opponents.agents import named
+
 pytestmark = pytest.mark.services
-PEOPLE, PATIENCE = 24, 240.0
+PEOPLE, PATIENCE = 10, 240.0
 
 
 def test_a_pilot_goes_on_by_itself_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
-    stack.launch_study({**study, "slug": "piloted", "agent": "script:haggler"})
+    stack.launch_study({**study, "slug": "piloted", "agents": named("script:haggler")})
     number = stack.call("tests.deeds.begin_pilot", "piloted", PEOPLE)
     until(stack, number, lambda now: now["ended"] >= 3)
     stack.kill("collector")

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from marketplaces.prolific.twin import TOKEN, Twin
 from marketplaces.prolific.twin.market import Submission, new_id
+from opponents.agents import named
 from participants.states import ENDED, State
 from tests import researching, walking, ways
 
@@ -46,7 +47,7 @@ def offer(stack, page: Page, twin: Twin, *, slug: str, places: int) -> None:
             "roles": ["alice"],
             "quota": places,
             "entry": "prolific",
-            "agent": "script:fair",
+            "agents": named("script:fair"),
             "turn_seconds": 3600,
         }
     )

@@ -135,6 +135,16 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
             **dict.fromkeys(("write", "publish", "stop", "download"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
         }.items()
     },
+    **{
+        f"reports:{name}{of}": expected
+        for of in ("", "_of_collection")
+        for name, expected in {
+            "read": (from_on("viewer", GONE), ONLY_OTHERWISE),
+            **dict.fromkeys(("analyse", "stop", "download"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
+        }.items()
+    },
+    **dict.fromkeys(("judging:page", "judging:now"), (from_on("viewer", GONE), ONLY_OTHERWISE)),
+    **dict.fromkeys(("judging:begin", "judging:stop", "judging:labels"), (ONLY_OTHERWISE, from_on("editor", REFUSED))),
     "audit_record_changelist": (STAFF, STAFF),
     "audit_record_add": (NOBODY, NOBODY),
     "audit_record_change": (from_on("owner", GONE), NOBODY),
@@ -153,6 +163,8 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "collecting_collection_prompts": shown("viewer"),
     "matches_match_step": shown("viewer"),
     "matches_match_screen": shown("viewer"),
+    "matches_match_watch": shown("viewer"),
+    "matches_match_watch_now": shown("viewer"),
     "paydesk:page": (from_on("viewer", GONE), ONLY_OTHERWISE),
     "paydesk:row": (from_on("viewer", GONE), ONLY_OTHERWISE),
     "paydesk:finance": (ONLY_OTHERWISE, from_on("editor", REFUSED)),
@@ -227,6 +239,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "prolific_publication_reject": look("owner"),
     "prolific_publication_ask_return": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
+    "signin:choose_password": (ANYBODY, ANYBODY),  # without a true link it only says so
     "signin:verify": (STAFF, STAFF),
 }
 for _model in WHOLES:
@@ -293,7 +306,7 @@ NOT_OURS = {
 }
 
 
-OTHER_PARTS = {"number": "1", "side": "after", "role": "alice", "name": "glee-human"}
+OTHER_PARTS = {"uidb64": "MQ", "token": "untrue", "number": "1", "side": "after", "role": "alice", "name": "glee-human"}
 """What stands in addresses for the parts that name no row."""
 
 
@@ -364,7 +377,7 @@ class House:
         match = building.match_of(person)
         match.pk, match.uid, match.purpose = None, uuid.uuid4(), Match.Purpose.COLLECTION
         match.save(force_insert=True)
-        Item.objects.filter(collection=collection).update(match=match)
+        Item.objects.create(collection=collection, number=1, match=match)
         Dataset.objects.create(study=study, state=Dataset.State.READY)
         Dataset.objects.create(collection=collection, state=Dataset.State.READY)
         return study, collection

@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from opponents.agents import named
 from tests import walking
 from tests.researching import PATIENCE, expect_size, several, sign_in, step
 
@@ -95,10 +96,77 @@ def test_the_whole_form_works_without_a_mouse(desk: Page):
     desk.get_by_role("navigation", name="Steps").get_by_role("button", name="Game").focus()
     desk.keyboard.press("Tab")
     desk.keyboard.press("Enter")
-    expect(desk.locator("[aria-current=step]")).to_contain_text("People")
+    expect(desk.locator("[aria-current=step]")).to_contain_text("Agents")
     assert desk.evaluate("document.activeElement.tagName") == "FIELDSET"
     desk.keyboard.press("Tab")
-    assert desk.evaluate("document.activeElement.name") == "roles"
+    assert desk.evaluate("document.activeElement.closest('.step-agents') !== null")
+
+
+def test_a_line_up_of_people_and_agents_is_composed(stack, desk: Page):
+    new_study(desk, "Beauty contest")
+    desk.get_by_label("Title").fill("Five at one table")
+    step(desk, "Agents")
+    desk.locator(".field-agents").get_by_label("Who it is").select_option(label="script: rational")
+    desk.locator(".field-agents").get_by_label("Name").fill("calm")
+    step(desk, "Who plays")
+    card = desk.locator(".field-lineups")
+    card.get_by_role("button", name="Add a line-up").click()
+    card.get_by_label("Name").fill("two and three")
+    card.get_by_label("How many").fill("2")
+    card.get_by_label("Every other seat").select_option("calm")
+    expect(card.get_by_text("2 of 5 seats filled here")).to_be_visible()
+    expect(desk.locator(".parley-outlook")).to_contain_text("people", timeout=PATIENCE)  # several in a match
+    desk.get_by_role("button", name="Save").click()
+    expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
+    expect(card.get_by_label("How many")).to_have_value("2")
+    assert stack.call("tests.deeds.table_of", "five-at-one-table") == {
+        "two and three": {role: "person" if role in ("p1", "p2") else "calm" for role in ("p1", "p2", "p3", "p4", "p5")}
+    }
+
+
+def test_a_box_for_no_value_is_laid_out_with_its_help_beside_it(desk: Page):
+    new_study(desk)
+    for width in (1280, 360):
+        desk.set_viewport_size({"width": width, "height": 900})
+        line = desk.locator(".field-line", has=desk.get_by_label("Rounds: none"))
+        says = line.get_by_text("Tick this for no value").bounding_box()
+        assert says and says["width"] > 150, says
+
+
+OWN_PAGES = (
+    "monitoring:page",
+    "paydesk:page",
+    "exports:page",
+    "admin:studies_study_members",
+    "admin:studies_study_all_codes",
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, scheme: str):
+    desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    slug = stack.launch_study(
+        {
+            "slug": f"own-pages-{scheme}",
+            "title": "Own pages",
+            "game": "bargaining",
+            "roles": ["alice"],
+            "agents": named("script:fair"),
+            "entry": "codes",
+        }
+    )
+    wrong = []
+    for name, path in stack.call("tests.deeds.own_pages", slug, OWN_PAGES).items():
+        desk.goto(stack.url + path)
+        wrong += [
+            f"{name}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}"
+            for one in Axe().run(desk).response["violations"]
+        ]
+        desk.set_viewport_size({"width": 360, "height": 740})
+        width = desk.evaluate("document.scrollingElement.scrollWidth")
+        wrong += [f"{name}: {width} px wide"] if width > 360 else []
+        desk.set_viewport_size({"width": 1280, "height": 900})
+    assert not wrong, "\n".join(wrong)
 
 
 def test_a_survey_is_written_and_asked(stack, desk: Page):
@@ -139,11 +207,11 @@ def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     new_study(desk)
     wrong = []
-    for title in ("Game", "Texts", "Consent and surveys", "Pay"):
+    for title in ("Game", "Agents", "Who plays", "Texts", "Consent and surveys", "Pay"):
         step(desk, title)
         if title == "Consent and surveys":
             desk.get_by_role("button", name="Add a question").first.click()
-        found = Axe().run(desk, context=".parley-steps, .parley-guided").response["violations"]
+        found = Axe().run(desk, context=".parley-steps, .parley-guided, .parley-outlook").response["violations"]
         wrong += [f"{title}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")

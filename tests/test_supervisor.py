@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from config.children import ROOT
-from config.supervisor import HOST, Stack, StackError, free_port
+from config.supervisor import HOST, Stack, StackError, free_port, hold_port
 
 pytestmark = pytest.mark.services
 
@@ -80,7 +80,21 @@ def test_a_taken_port_means_the_next_free_one():
         assert free_port(port) > port
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_stacks_that_start_together_take_different_ports():
+    wanted = free_port()
+    ports = {}
+    for _ in range(2):
+        port, held = hold_port(wanted)
+        ports[port] = held  # an open socket keeps its port
+    for held in ports.values():
+        held.close()
+    assert len(ports) == 2
+    port, held = hold_port(wanted)
+    held.close()
+    assert port == wanted
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_nothing_outlives_the_supervisor(tmp_path: Path, how: signal.Signals):
     script = """
         import json, signal, sys, threading

@@ -12,7 +12,9 @@ from django.urls import reverse
 
 from matches import agents
 from matches.models import Match, Seat
+from opponents.agents import named
 from participants.models import Enrolment
+from participants.services import answer_step
 from recruiters.arrivals import Arrival
 from studies.enrolling import enrol
 from studies.freezing import launch
@@ -30,7 +32,7 @@ def launched(**fields: Any) -> Study:
         "slug": "splitting",
         "game": "bargaining",
         "roles": ["alice"],
-        "agent": "script:fair",
+        "agents": named("script:fair"),
     }
     study = Study.objects.create(**{**given, **fields})
     launch(study)
@@ -41,6 +43,12 @@ def launched(**fields: Any) -> Study:
 def arriving(study: Study, worker: str = "worker") -> Enrolment:
     """Whoever comes by a link of their own."""
     return enrol(study, Arrival("mturk", worker=worker, proof=worker))
+
+
+def consenting(study: Study, worker: str = "worker") -> Enrolment:
+    """Whoever comes by a link of their own and agrees to take part: from then on they hold a place."""
+    enrolment = arriving(study, worker)
+    return answer_step(enrolment_id=enrolment.pk, position=0, data={"agree": "yes"})
 
 
 def text_of(response: HttpResponse) -> str:
@@ -75,6 +83,11 @@ class Visitor:
         """Post the form of the page where the person is, or of an older page."""
         at = self.now().position if position is None else position
         return self.client.post(self.url, {"position": at, **fields})
+
+    def refused(self, position: int | str | None = None, **fields: str) -> HttpResponse:
+        """Post the form of the page, which does not take it; the page that then says why."""
+        assert self.send(position, **fields).status_code == 303
+        return self.see()
 
     def walk_to(self, kind: str) -> Visitor:
         """Answer everything before the step of this kind, and open it."""

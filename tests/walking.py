@@ -43,7 +43,7 @@ def offer(page: Page, own: str, other: str, *, role: str, message: str = "") -> 
         page.locator(f'input[name="{field}"]').fill(amount)
     if message:
         page.locator('textarea[name="message"]').fill(message)
-    page.locator("form.move button[type=submit]").click()
+    page.locator("form.move button[type=submit]:visible").click()
 
 
 def answer(page: Page, decision: str) -> None:

@@ -16,6 +16,7 @@ from exports.tests import building
 from matches import services as matches
 from matches.models import Match, Seat
 from monitoring import services as monitor
+from opponents.agents import named
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
@@ -26,6 +27,8 @@ from tests import deeds
 PATIENCE = 240.0
 THINKING = 600.0
 """Seconds that the second version's opponent takes; longer than anybody looks."""
+OF_GROUPS = (State.PARTNER_LEFT, State.NO_PARTNER, State.REPLACED)
+"""The states that only studies of several people know; here they are simply reached."""
 SECOND_VERSION = (State.SCREENED_OUT, State.WAITING)
 """The states that are reached in it."""
 _QUESTION = {
@@ -37,7 +40,7 @@ _QUESTION = {
 def launch_second_version(slug: str) -> None:
     """The researcher changes the launched study and launches it again, for those who come from now on."""
     study = Study.objects.get(slug=slug)
-    study.survey_before, study.agent_delay = [_QUESTION], THINKING
+    study.survey_before, study.agents = [_QUESTION], named("script:fair", delay=THINKING)
     study.save()
     launch(study)
 
@@ -77,6 +80,9 @@ def _walk(person: Enrolment, until: State) -> None:
 
 
 def _play(person: Enrolment, until: State) -> None:
+    if until in OF_GROUPS:
+        deeds.end(person.get_absolute_url(), until)
+        return
     match = Seat.objects.select_related("match").get(enrolment=person).match
     if until == State.TIMED_OUT:
         _let_the_turn_run_out(person, match)

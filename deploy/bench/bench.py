@@ -25,22 +25,28 @@ import psutil
 
 from config.postgres import PrivatePostgres
 from config.supervisor import Stack
-from deploy.bench import beside, calls, collecting, datasets, monitor, workers
+from deploy.bench import beside, calls, collecting, datasets, groups, monitor, pages, tools, workers
 
 STUDY = "benchmark"
-PARTS = ["live", "beside", "calls", "collections", "monitor", "export"]
+PARTS = ["live", "pages", "beside", "groups", "calls", "collections", "tools", "monitor", "export"]
 SLICES = ("web", "worker", "redis", "database", "client")
 
 
 @contextmanager
-def stack_on(database: str) -> Iterator[tuple[Stack, PrivatePostgres | None]]:
+def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, PrivatePostgres | None]]:
     """A private stack on "sqlite" or "postgres"."""
     postgres = PrivatePostgres(durable=True) if database == "postgres" else None
     try:
         with (
             tempfile.TemporaryDirectory(prefix="parley-bench-") as folder,
             Stack(
-                folder, database_url=postgres.start() if postgres else None, environment={"SECRET_KEY": "bench"}
+                folder,
+                web_processes=web_processes,
+                database_url=postgres.start() if postgres else None,
+                environment={
+                    "SECRET_KEY": "bench",
+                    "JOINS_PER_HOUR": "1000000",
+                },
             ) as stack,
         ):
             stack.call("deploy.bench.study.launch", STUDY)
@@ -143,14 +149,23 @@ def main() -> None:
     print(f"simulate: {simulated():,.0f} bargaining decisions a second\n")
     if "live" in chosen.parts:
         _report_live(chosen)
+    if "pages" in chosen.parts:
+        pages.report(stack_on, chosen.database, seconds=chosen.seconds)
     if "beside" in chosen.parts:
         beside.report(stack_on, chosen.database, seconds=chosen.seconds, thinking=chosen.thinking)
+    if "groups" in chosen.parts:
+        print("\n| database | people together | |\n|---|---|---|", flush=True)
+        groups.report(stack_on, chosen.database)
     if "calls" in chosen.parts:
         calls.report()
     if "collections" in chosen.parts:
         print("\n| collections, on durable PostgreSQL | |\n|---|---|", flush=True)
         with stack_on("postgres") as (stack, _postgres):
             collecting.report(stack, matches=chosen.matches)
+    if "tools" in chosen.parts:
+        print("\n| turns with tools, on durable PostgreSQL | |\n|---|---|", flush=True)
+        with stack_on("postgres") as (stack, _postgres):
+            tools.report(stack, seconds=chosen.seconds)
     if "export" in chosen.parts:
         for database in chosen.database:
             print(f"\nDatasets, on {database}", flush=True)

@@ -15,8 +15,29 @@ from config.supervisor import ROOT, Stack
 
 MIXED = {"rounds": [12, None], "messages_allowed": [True, False]}
 PAIR = ("script:haggler", "script:random")
+NINE = tuple(
+    f"script:{name}"
+    for name in ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive", *["random"] * 2)
+)
 STEADY = "script:haggler"
 """Against itself it plays eleven rounds, each match as long as the other."""
+
+
+def begin_large(slug: str, *, matches: int) -> None:
+    """Make a collection of contests of nine scripts over 15 rounds and start it; called inside the stack."""
+    from collecting import planning, services
+    from games.lineups import Lineups
+
+    plan = planning.Plan(
+        title=slug,
+        slug=slug,
+        game="beauty_contest",
+        configurations=[{"players": 9, "runs": 15}],
+        lineups=Lineups(rule="listed", listed=({f"p{seat}": NINE[seat - 1] for seat in range(1, 10)},), rotate=True),
+        repetitions=matches,
+        seed=1,
+    )
+    services.start(planning.make_collection(plan))
 
 
 def begin(
@@ -59,9 +80,9 @@ def standing(slug: str) -> dict[str, Any]:
     }
 
 
-def collected(stack: Stack, slug: str, **plan: Any) -> dict[str, Any]:
+def collected(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
     """Play a collection to its end; what `standing` says then, and the worker's memory in MB."""
-    stack.call("deploy.bench.collecting.begin", slug, **plan)
+    stack.call(f"deploy.bench.collecting.{make}", slug, **plan)
     while (now := stack.call("deploy.bench.collecting.standing", slug))["status"] == "running":
         time.sleep(0.5)
     return {**now, "memory": _megabytes(stack.pids["collector"])}
@@ -141,6 +162,12 @@ def report(stack: Stack, *, matches: int) -> None:
             f"{kept['verify s']:.1f} s with {kept['verify MB']:.0f} MB |",
             flush=True,
         )
+    done = collected(stack, "nine", make="begin_large", matches=min(matches, 1000))
+    print(
+        f"| {done['matches']:,} matches of 9 scripted seats over 15 rounds | {done['decisions']:,} decisions in "
+        f"{done['seconds']:.0f} s: {done['decisions'] / done['seconds']:.0f}/s; worker {done['memory']:.0f} MB |",
+        flush=True,
+    )
     slow = {"agents": [STEADY], "grid": {}, "concurrency": 200, "delay": 1.0}
     rate = rate_at_full_concurrency(stack, "slow", seconds=30, matches=2000, **slow)
     print(f"| agents that take 1 s, 200 matches at once | {rate:.0f} decisions/s |", flush=True)

@@ -16,6 +16,7 @@ from games.registry import get
 from matches import services
 from matches.models import Event, Match, Seat
 from monitoring.tallies import tally_everything
+from opponents.agents import named
 from opponents.models import Call
 from participants.models import Enrolment
 from participants.states import State
@@ -38,8 +39,7 @@ def gather(slug: str, *, finished: int, live: int) -> int:
         game="bargaining",
         design=GRID,
         roles=["alice"],
-        agent=AGENT,
-        asking={"cap_study": 500},
+        agents=named(AGENT, settings={"cap_study": 500}),
         quota=100_000,
     )
     freezing.launch(study)
@@ -77,7 +77,7 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
         for at in moments
     )
     _kept(
-        Placement(enrolment=person, cell=cells[place % len(cells)], placed_at=person.arrived_at)
+        Placement(enrolment=person, cell=cells[place % len(cells)], role="alice", placed_at=person.arrived_at)
         for place, person in enumerate(people)
     )
     matches = _kept(_copy(model, at, ended) for at in moments)

@@ -1,4 +1,4 @@
-"""How long a dataset of the published size takes to write and to verify, and in how much memory.
+"""How long a dataset of the published size takes to write, to verify and to analyse, and in how much memory.
 
 The matches are played by scripts over the published configurations of the three families, with made-up
 messages where messages are allowed, and written into the database as a collection that was played here
@@ -207,8 +207,9 @@ def report(stack: Stack, *, matches: int = MATCHES) -> None:
     began = time.monotonic()
     made = stack.call("deploy.bench.datasets.fill", "published", matches=matches)
     print(f"{matches:,} matches with {sum(made.values()):,} decisions, made in {time.monotonic() - began:.0f} s")
-    print("| dataset | decisions | tables in s | CPU s | MB | all in s | CPU s | MB | verified in s | CPU s | MB |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    steps = [f"{step} in s | CPU s | MB" for step in ("tables", "all", "verified", "analysed")]
+    print(f"| dataset | decisions | {' | '.join(steps)} |")
+    print("|" + "---|" * 14, flush=True)
     rows = []
     for slug, decisions in made.items():
         with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
@@ -217,6 +218,7 @@ def report(stack: Stack, *, matches: int = MATCHES) -> None:
                 measured(stack, "export_dataset", slug, "--to", few, "--formats", TABLES),
                 measured(stack, "export_dataset", slug, "--to", whole, "--formats", ALL),
                 measured(stack, "verify_dataset", whole),
+                measured(stack, "analyse", few, "--to", str(Path(folder) / "report")),
             ]
         rows.append(row)
         print(f"| {slug} | {decisions:,} | {' | '.join(_row([one]) for one in row)} |", flush=True)

@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +34,27 @@ TRIES_AFTER_FIRST = 5
 
 @dataclass(frozen=True)
 class Way:
-    """How the model is asked."""
+    """How the model is asked; with `calls` by tools, so many times in a period."""
 
     name: str
     structured: bool
-    short: bool
+    short: bool = False
+    calls: int = 0
+    plain: bool = False
 
     @property
     def agent(self) -> AgentSpec:
-        parameters = {"max_tokens": 200}
-        return AgentSpec(PLACE, MODEL, parameters=parameters, structured=self.structured, short=self.short)
+        agent = AgentSpec(PLACE, MODEL, parameters={"max_tokens": 200}, structured=self.structured, short=self.short)
+        return replace(agent, strategy="tools", plain_tools=self.plain, calls=self.calls) if self.calls else agent
 
 
 WAYS = [
     Way("text, every number", structured=False, short=False),
     Way("schema, every number", structured=True, short=False),
     Way("schema, fewest numbers", structured=True, short=True),
+    Way("tools of the endpoint", structured=False, calls=6),
+    Way("tools in plain JSON", structured=False, calls=6, plain=True),
+    Way("tools in plain JSON by a schema", structured=True, calls=6, plain=True),
 ]
 
 
@@ -74,7 +79,7 @@ def local_model(threads: int) -> Iterator[None]:
 
 def play(game: Game[Any, Any], way: Way, number: int) -> MatchRecord:
     """One match; the model has the first seat when `number` is even."""
-    model: Role = game.roles()[number % 2]
+    model: Role = game.roles()[number % len(game.roles())]
     agents = {role: AgentSpec("script", game.sparring) for role in game.roles()}
     agents[model] = way.agent
     ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.sparring)
@@ -89,8 +94,9 @@ def line(way: Way, matches: Sequence[MatchRecord], seconds: float) -> str:
     turns = sum(call.try_number == 1 for call in answers)
     stood_in = sum(event.data.get("by") is not None for match in matches for event in match.events)
     ended = sum(match.play.over and match.failed is None for match in matches)
+    alone = sum(not any(event.data.get("by") for event in match.events) for match in matches)
     return (
-        f"| {matches[0].play.game.key} | {way.name} | {ended} of {len(matches)} | {turns} | {len(answers)} "
+        f"| {matches[0].play.game.key} | {way.name} | {ended} of {len(matches)} | {alone} | {turns} | {len(answers)} "
         f"| {faults['unreadable'] / len(answers):.1%} | {faults['illegal'] / len(answers):.1%} "
         f"| {stood_in / turns:.1%} | {len(calls) - len(answers)} "
         f"| {statistics.median(call.latency for call in answers):.2f} | {seconds:.0f} |"
@@ -101,13 +107,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", nargs="+", default=registry.keys(), choices=registry.keys())
     parser.add_argument("--matches", type=int, default=100)
-    parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=[0, 1, 2])
+    parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=range(len(WAYS)))
     parser.add_argument("--config", type=json.loads, default={}, metavar="JSON", help="what differs from the defaults")
     parser.add_argument("--threads", type=int, default=2, help="of the model; 1 where the machine is busy")
     options = parser.parse_args()
     print(
-        "| game | asked for | ended | turns | answers | unreadable | against the rules | moves of the stand-in "
-        "| failed calls | median s per answer | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|"
+        "| game | asked for | ended | of them without a fallback | turns | answers | unreadable | against the rules "
+        "| moves of the stand-in | failed calls | median s per answer | seconds |"
+        f"\n{'|---' * 12}|"
     )
     with local_model(options.threads):
         for key in options.games:

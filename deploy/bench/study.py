@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from matches.models import Match
+from matches.models import Match, Seat
+from opponents.agents import named
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
+from participants import services as people
+from recruiters.arrivals import Arrival
 from studies import freezing
+from studies.enrolling import enrol
 from studies.models import Study
 
 HUNG = "hung"
@@ -13,14 +17,14 @@ HUNG = "hung"
 
 def launch(slug: str) -> None:
     """A bargaining study without an end in sight: neither the workers nor their opponent ever accept."""
-    _launch(slug, agent="script:fair")
+    _launch(slug, agents=named("script:fair"))
 
 
 def launch_hung(slug: str, url: str) -> None:
     """The same against a model at `url`, for which a person waits as long as the benchmark lasts."""
     Endpoint.objects.create(name=HUNG, title="Hung", protocol="openai", base_url=url, concurrency=1_000)
     MEMORY.grow_old()
-    _launch(slug, agent=f"{HUNG}:any", asking={"call_seconds": 600.0, "limit_seconds": 600.0})
+    _launch(slug, agents=named(f"{HUNG}:any", settings={"call_seconds": 600.0, "limit_seconds": 600.0}))
 
 
 def _launch(slug: str, **values: object) -> None:
@@ -37,3 +41,46 @@ def _launch(slug: str, **values: object) -> None:
         **values,
     )
     freezing.launch(study)
+
+
+def before_the_lobby(slug: str, people: int, together: int) -> list[tuple[str, int]]:
+    """A study of groups and people one page before its lobby: the paths of their pages and the step they are at."""
+    _contest(slug, players=together, runs=1)
+    return [_walk(slug, until="instructions") for _one in range(people)]
+
+
+def sitting_together(slug: str, people: int, runs: int) -> list[str]:
+    """One group at its first question; the paths of their pages."""
+    _contest(slug, players=people, runs=runs)
+    return [_walk(slug, until="match")[0] for _one in range(people)]
+
+
+def groups_of(paths: list[str]) -> dict[str, int]:
+    """The match of each page that has one."""
+    seats = Seat.objects.filter(enrolment__token__in=[path.split("/")[2] for path in paths])
+    matches = dict(seats.values_list("enrolment__token", "match"))
+    return {path: matches[path.split("/")[2]] for path in paths if path.split("/")[2] in matches}
+
+
+def _contest(slug: str, *, players: int, runs: int) -> None:
+    study = Study.objects.create(
+        slug=slug,
+        title="Together",
+        game="beauty_contest",
+        config={"players": players, "runs": runs},
+        lineups=[{"name": "", "seats": {"*": "person"}}],
+        purpose=Match.Purpose.DEMO,
+        entry=Study.Entry.OPEN,
+        quota=1_000,
+        asks_code_word=False,
+    )
+    freezing.launch(study)
+
+
+def _walk(slug: str, *, until: str) -> tuple[str, int]:
+    enrolment = enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""))
+    while enrolment.step is not None and enrolment.step["kind"] not in (until, "lobby", "match"):
+        said = {"agree": "yes", "name": "Worker"}
+        people.answer_step(enrolment_id=enrolment.pk, position=enrolment.position, data=said)
+        enrolment.refresh_from_db()
+    return enrolment.get_absolute_url(), enrolment.position

@@ -33,10 +33,13 @@ class Otree:
         folder: where the project is copied to; oTree keeps its database in it.
         program: the `otree` of its environment.
         database_url: a PostgreSQL database; otherwise a file of SQLite in the folder.
+        project: what is copied.
     """
 
-    def __init__(self, folder: Path, program: Path, *, wanted_port: int = 0, database_url: str = ""):
-        self.folder, self.program, self.database_url = folder, program, database_url
+    def __init__(
+        self, folder: Path, program: Path, *, wanted_port: int = 0, database_url: str = "", project: Path = PROJECT
+    ):
+        self.folder, self.program, self.database_url, self.project = folder, program, database_url, project
         self.port = free_port(wanted_port)
         self.url = f"http://{HOST}:{self.port}"
         self.rest_key = secrets.token_urlsafe(24)
@@ -45,7 +48,7 @@ class Otree:
 
     def prepare(self, *, parley: str, study: str, link_key: str) -> None:
         """Copy the project, and remember what it must know of Parley."""
-        shutil.copytree(PROJECT, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(self.project, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         kept = {name: os.environ[name] for name in ("HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
         self.environment = {
             **kept,
@@ -90,6 +93,11 @@ class Otree:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def log_file(self) -> Path:

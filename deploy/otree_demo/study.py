@@ -19,7 +19,7 @@ def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[st
             "game": "bargaining",
             "purpose": purpose,
             "roles": ["alice", "bob"],
-            "agent": "script:fair",
+            "agents": {"fair": {"spec": "script:fair"}},
             "entry": Study.Entry.OTREE,
             "quota": 1000,
         },

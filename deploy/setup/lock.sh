@@ -1,5 +1,6 @@
 #!/bin/bash
-# Writes requirements.lock and requirements-test.lock: what the ranges in requirements*.txt resolve to today.
+# Writes requirements.lock, requirements-analysis.lock and requirements-test.lock: what the ranges in
+# requirements*.txt resolve to today. Each comes on top of those before it.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -16,7 +17,9 @@ pinned() {
 
 "${pip[@]}" install --quiet -r requirements.txt
 pinned > "$fresh/core"
-"${pip[@]}" install --quiet -r requirements-test.txt -c "$fresh/core"
+"${pip[@]}" install --quiet -r requirements-analysis.txt -c "$fresh/core"
+pinned > "$fresh/with-analysis"
+"${pip[@]}" install --quiet -r requirements-test.txt -c "$fresh/with-analysis"
 pinned > "$fresh/all"
 
 if grep -qE '@ |://' "$fresh/all"; then
@@ -24,8 +27,19 @@ if grep -qE '@ |://' "$fresh/all"; then
     grep -E '@ |://' "$fresh/all" >&2
     exit 1
 fi
-{ echo "# Made by \`make lock\` from requirements.txt."; cat "$fresh/core"; } > requirements.lock
+# The hashes of every file that the registry has of each: what is installed later is what was looked at now.
+"${pip[@]}" install --quiet uv
+hashed() {
+    "$fresh/venv/bin/uv" pip compile --quiet --no-deps --universal --generate-hashes --no-annotate --no-header "$1"
+}
+comm -13 <(sort "$fresh/core") <(sort "$fresh/with-analysis") | sort -f > "$fresh/analysis"
+comm -13 <(sort "$fresh/with-analysis") <(sort "$fresh/all") | sort -f > "$fresh/test"
+{ echo "# Made by \`make lock\` from requirements.txt."; hashed "$fresh/core"; } > requirements.lock
 {
-    echo "# Made by \`make lock\` from requirements-test.txt; comes on top of requirements.lock."
-    comm -13 <(sort "$fresh/core") <(sort "$fresh/all") | sort -f
+    echo "# Made by \`make lock\` from requirements-analysis.txt; comes on top of requirements.lock."
+    hashed "$fresh/analysis"
+} > requirements-analysis.lock
+{
+    echo "# Made by \`make lock\` from requirements-test.txt; comes on top of requirements-analysis.lock."
+    hashed "$fresh/test"
 } > requirements-test.lock

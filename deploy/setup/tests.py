@@ -1,7 +1,8 @@
 """Runs the test groups one after the other, each in a pytest of its own, and adds up what they say.
 
 Sync Playwright leaves an event loop behind, and the services tests run once more on PostgreSQL: hence
-the groups. The slow ones include every property test once more, with examples that were not tried yet.
+the groups. A group of few files collects those alone, unless the arguments name paths. The slow ones
+include every property test once more, with examples that were not tried yet.
 Usage: tests.py [--slow] [pytest arguments]
 """
 
@@ -17,17 +18,33 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTHING_COLLECTED = 5
+FOLDERS = ("games", "llm_agents", "platform", "tests")
 REASON = 300
 """Characters of the reason for which a test was skipped."""
 
 GROUPS = [
-    ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"]),
-    ("concurrency, channels and workers, on PostgreSQL", "services and not browser", "postgres", ["-n", "2"]),
-    ("browser", "browser and not otree", "sqlite", ["-n", "2", "--dist", "loadfile"]),
-    ("beside a real oTree", "otree", "sqlite", ["tests"]),
+    ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"], ""),
+    (
+        "concurrency, channels and workers, on PostgreSQL",
+        "services and not browser",
+        "postgres",
+        ["-n", "2"],
+        "services",
+    ),
+    ("browser", "browser and not otree", "sqlite", ["-n", "2", "--dist", "loadfile"], "browser"),
+    ("beside a real oTree", "otree", "sqlite", [], "otree"),
 ]
-SEARCH = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"])
+"""Name, marks, database, options, and the mark in whose files the group's tests are; "" for all files."""
+SEARCH = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"], "")
 SEARCHING = "--hypothesis-profile=searching"
+
+
+def files_with(mark: str) -> list[str]:
+    """The files of tests in which the mark stands; none for no mark."""
+    if not mark:
+        return []
+    tests = (path for folder in FOLDERS for path in (ROOT / folder).rglob("test_*.py"))
+    return sorted(str(path.relative_to(ROOT)) for path in tests if f"mark.{mark}" in path.read_text())
 
 
 def run(
@@ -57,14 +74,16 @@ def main() -> int:
     total = {"passed": 0, "failed": 0, "skipped": 0}
     broken, told = [], []
     with tempfile.TemporaryDirectory() as folder:
-        groups = [(name, f"({marks}) and {speed}", database, own) for name, marks, database, own in GROUPS]
+        groups = [(name, f"({marks}) and {speed}", *rest) for name, marks, *rest in GROUPS]
         if speed == "slow":
             groups.append(SEARCH)
             options.append(SEARCHING)
-        for i, (name, marks, database, own) in enumerate(groups):
+        chosen = any((ROOT / option.split("::")[0]).exists() for option in options)
+        for i, (name, marks, database, own, mark) in enumerate(groups):
             report = Path(folder) / f"{i}.xml"
             since = time.monotonic()
-            code, counts, reasons = run(name, marks, database, [*own, *options], report)
+            files = [] if chosen else files_with(mark)
+            code, counts, reasons = run(name, marks, database, [*own, *options, *files], report)
             total = {key: total[key] + counts[key] for key in total}
             told.append(f"{name}: {_said(counts)} in {time.monotonic() - since:.0f} s")
             told += [f"  skipped: {reason[:REASON]}" for reason in reasons]

@@ -17,7 +17,7 @@ for lock in "$@"; do installs+=(-r "$lock"); done
 
 if command -v uv >/dev/null; then
     [ -x .venv/bin/python ] && .venv/bin/python -c '' 2>/dev/null || uv venv --quiet --clear --python "$python" .venv
-    uv pip install --quiet --python .venv/bin/python "${installs[@]}"
+    uv pip install --quiet --require-hashes --python .venv/bin/python "${installs[@]}"
 else
     if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
         if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
@@ -29,6 +29,6 @@ else
         fi
     fi
     .venv/bin/python -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check "${installs[@]}"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes "${installs[@]}"
 fi
 echo "$wanted" > "$stamp"

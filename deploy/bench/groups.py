@@ -1,0 +1,144 @@
+"""People who play with each other: how soon a group is seated, and how soon a sealed round closes for everybody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import httpx
+import websockets
+
+from config.supervisor import Stack
+
+ARRIVALS, SECONDS, GROUP = 200, 10.0, 4
+TABLE, ROUNDS = 10, 15
+PATIENCE = 60.0
+
+
+def report(
+    stack_on: Callable[..., AbstractContextManager[tuple[Stack, Any]]], databases: Sequence[str], *, tables: int = 6
+) -> None:
+    """Print a line for the lobby and one for sealed rounds, for each database; with a web process per core."""
+    for database in databases:
+        with stack_on(database, os.cpu_count() or 1) as (stack, _database):
+            seated = asyncio.run(_lobby(stack))
+            print(
+                f"| {database} | {ARRIVALS} arrivals in {SECONDS:g} s, groups of {GROUP} | {len(seated)} groups; "
+                f"seated after the last arrival of each: p50 {_share(seated, 0.5):.2f} s, "
+                f"p95 {_share(seated, 0.95):.2f} s, most {max(seated, default=float('nan')):.2f} s |",
+                flush=True,
+            )
+            closed = asyncio.run(_rounds(stack, tables))
+            print(
+                f"| {database} | sealed rounds of {TABLE} people | {len(closed)} pages; from the last move to the new "
+                f"page: p50 {1000 * _share(closed, 0.5):.0f} ms, p95 {1000 * _share(closed, 0.95):.0f} ms |",
+                flush=True,
+            )
+
+
+def _share(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+async def _lobby(stack: Stack) -> list[float]:
+    """Seconds from the last arrival of each group until all of it have been told to begin."""
+    paths = stack.call("deploy.bench.study.before_the_lobby", "bench-lobby", ARRIVALS, GROUP)
+    arrived: dict[str, float] = {}
+    begun: dict[str, float] = {}
+    began = time.monotonic()
+    gaps = [SECONDS * number / ARRIVALS for number in range(ARRIVALS)]
+    async with httpx.AsyncClient(base_url=stack.url, timeout=PATIENCE) as client:
+
+        async def one(path: str, position: int, after: float) -> None:
+            await asyncio.sleep(max(0.0, began + after - time.monotonic()))
+            arrived[path] = time.monotonic()
+            page = await client.post(path, data={"position": str(position)}, follow_redirects=True)
+            if 'id="lobby"' in page.text:
+                await _until_it_begins(stack, path)
+            begun[path] = time.monotonic()
+
+        await asyncio.gather(*(one(path, position, gap) for (path, position), gap in zip(paths, gaps, strict=True)))
+    groups: dict[int, list[str]] = defaultdict(list)
+    for path, group in stack.call("deploy.bench.study.groups_of", [path for path, _position in paths]).items():
+        groups[group].append(path)
+    return [
+        max(begun[path] for path in group) - max(arrived[path] for path in group)
+        for group in groups.values()
+        if len(group) == GROUP
+    ]
+
+
+async def _until_it_begins(stack: Stack, path: str) -> None:
+    address = stack.url.removeprefix("http://")
+    token = path.strip("/").split("/")[1]
+    async with websockets.connect(f"ws://{address}/ws/lobby/{token}/", origin=stack.url, compression=None) as socket:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                message = json.loads(await asyncio.wait_for(socket.recv(), 4))
+            except TimeoutError:
+                await socket.send(json.dumps({"type": "sync"}))
+                continue
+            if message["type"] == "begin":
+                return
+    raise TimeoutError(f"nothing began at {path}")
+
+
+async def _rounds(stack: Stack, tables: int) -> list[float]:
+    """Seconds from the last move of each round to each person's new page, table after table."""
+    times: list[float] = []
+    for number in range(tables):
+        paths = stack.call("deploy.bench.study.sitting_together", f"bench-round-{number}", TABLE, ROUNDS)
+        times += await _table(stack, paths)
+    return times
+
+
+async def _table(stack: Stack, paths: Sequence[str]) -> list[float]:
+    address = stack.url.removeprefix("http://")
+    tokens = [path.strip("/").split("/")[1] for path in paths]
+    sockets = [
+        await websockets.connect(f"ws://{address}/ws/play/{token}/", origin=stack.url, compression=None)
+        for token in tokens
+    ]
+    times: list[float] = []
+    sent: list[float] = []
+    try:
+        questions = await asyncio.gather(*(_next_question(socket, None) for socket in sockets))
+        while all(question is not None for question in questions):
+            sent.clear()
+
+            async def answer(socket: Any, question: int) -> None:
+                await asyncio.sleep(random.uniform(0, 0.6))
+                fields = {"answering": str(question), "answer": str(random.randint(0, 100))}
+                sent.append(time.monotonic())
+                await socket.send(json.dumps({"type": "move", "fields": fields}))
+
+            async def page(socket: Any, question: int) -> tuple[int | None, float]:
+                following = await _next_question(socket, question)
+                return following, time.monotonic()
+
+            asked = list(zip(sockets, questions, strict=True))
+            pages = [asyncio.create_task(page(socket, question)) for socket, question in asked]
+            await asyncio.gather(*(answer(socket, question) for socket, question in asked))
+            closed = await asyncio.gather(*pages)
+            times += [at - max(sent) for _question, at in closed]
+            questions = [question for question, _at in closed]
+    finally:
+        await asyncio.gather(*(socket.close() for socket in sockets))
+    return times
+
+
+async def _next_question(socket: Any, after: int | None) -> int | None:
+    """The next question that a page is asked; None when the game is over."""
+    while True:
+        frame = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
+        if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, after)):
+            return None if frame["over"] else int(frame["answering"])

@@ -1,0 +1,132 @@
+"""How the small model on this machine plays a published collection, and how often it fails at it.
+
+`python -m deploy.bench.local_preset econarena-contest rational --matches 3` plays the first 3 sessions of each
+treatment of an environment with the model as the agent that is examined, asked as the preset says; baselines that
+the preset takes besides follow as `--agents`. It prints a line of figures for each match, and of its calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from deploy.bench.local_model import MODEL, PLACE, local_model
+from games import grids, registry
+from games.interface import Game
+from games.lineups import CollectionPreset, Environment
+from games.play import configure
+from llm_agents import agent, match
+from llm_agents.agent import SCRIPT, AgentSpec, Decision, Ladder
+from llm_agents.match import MatchRecord, play_match
+from llm_agents.record import CallRecord
+
+EXAMINED = f"{PLACE}:{MODEL}"
+
+
+def preset_called(name: str) -> tuple[type[Game[Any, Any]], CollectionPreset]:
+    for key in registry.keys():
+        presets: Mapping[str, CollectionPreset] = getattr(grids.published(key), "PRESETS", {})
+        if name in presets:
+            return registry.get(key), presets[name]
+    raise SystemExit(f"No game has a preset {name}.")
+
+
+def ladder_of(settings: Mapping[str, Any]) -> Ladder:
+    """The model, asked as the preset says and held to a schema as the platform does."""
+    asked = AgentSpec(
+        PLACE,
+        MODEL,
+        strategy=settings.get("strategy"),
+        parameters={"max_tokens": 500} | {key: settings[key] for key in ("temperature",) if key in settings},
+        persona=settings.get("persona"),
+        structured=True,
+    )
+    return Ladder(
+        rungs=(asked,),
+        tries_after_first=settings.get("tries_after_first", 3),
+        call_seconds=600,
+        script=settings.get("script"),
+        script_counts=settings.get("script_counts", False),
+    )
+
+
+def matches(
+    kind: type[Game[Any, Any]], environment: Environment, ladder: Ladder, sessions: int, treatments: int
+) -> Iterator[tuple[MatchRecord, str]]:
+    """The first sessions of each treatment, with the seat of the model."""
+    cycle = environment.cycle
+    for treatment in range(min(treatments, len(environment.configurations) // cycle)):
+        for session in range(sessions):
+            game = configure(kind, environment.configurations[treatment * cycle + session % cycle])
+            every = range(environment.lineups.count(game.roles()))
+            lineups = (environment.lineups.at(index, game.roles(), repetition=session) for index in every)
+            seats = next(lineup for lineup in lineups if EXAMINED in lineup.values())
+            seat = next(role for role, who in seats.items() if who == EXAMINED)
+            agents = {role: AgentSpec(SCRIPT, who.removeprefix("script:")) for role, who in seats.items()}
+            agents[seat] = ladder.rungs[0]
+            yield play_match(game, session, agents, ladders={seat: ladder}), seat
+
+
+def tell_decisions() -> None:
+    """Print each decision of the model as it is made: a match may take longer than anybody waits."""
+
+    async def decide(*args: Any, **more: Any) -> Decision:
+        decision = await agent.decide(*args, **more)
+        if decision.calls:
+            print(" ", decision.by or "model", json.dumps(decision.move), said_of(decision.calls), flush=True)
+        return decision
+
+    match.decide = decide
+
+
+def said_of(calls: Sequence[CallRecord]) -> str:
+    """Of each purpose: answers, unreadable and illegal ones, and the median of their seconds."""
+    purposes = dict.fromkeys(call.purpose for call in calls)
+    parts = []
+    for purpose in purposes:
+        of_it = [call for call in calls if call.purpose == purpose and call.error is None]
+        faults = Counter(call.fault for call in of_it)
+        seconds = statistics.median(call.latency for call in of_it) if of_it else 0.0
+        parts.append(
+            f"{purpose}: {len(of_it)} answers, {faults['unreadable']} unreadable, {faults['illegal']} illegal, "
+            f"median {seconds:.1f} s"
+        )
+    failed = sum(call.error is not None for call in calls)
+    return "; ".join([*parts, f"{failed} calls failed"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("preset")
+    parser.add_argument("environment")
+    parser.add_argument("--agents", default="", help="scripts named before the model, separated by commas")
+    parser.add_argument("--matches", type=int, default=3, help="of each treatment")
+    parser.add_argument("--treatments", type=int, default=100, help="only the first so many")
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    kind, preset = preset_called(options.preset)
+    named = [agent for agent in options.agents.split(",") if agent] + [EXAMINED]
+    environment = next(one for one in preset.made(named, 1) if one.name == options.environment)
+    calls: list[CallRecord] = []
+    began = time.monotonic()
+    tell_decisions()
+    with local_model(options.threads):
+        ladder = ladder_of({**preset.settings, **environment.settings})
+        for played, seat in matches(kind, environment, ladder, options.matches, options.treatments):
+            calls += played.calls
+            own = {key: value for key, value in played.play.metrics().items() if key.startswith(f"{seat}_")}
+            others = {role: payoff for role, payoff in played.play.payoffs().items()}
+            stood_in = sum(event.data.get("by") is not None for event in played.events)
+            said = {"seat": seat, "payoffs": others, "stood_in": stood_in, "failed": played.failed, **own}
+            print(json.dumps(said), flush=True)
+            print(" ", said_of(played.calls), flush=True)
+    print(f"all in {time.monotonic() - began:.0f} s:", said_of(calls))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""People who walk in without pause, each from the link to the first page of the game, again and again.
+
+With oTree set up (deploy/setup/otree.sh), the same number walk through its demonstration in the same run: as many
+pages of forms, one after the other. What counts is the ratio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from config.supervisor import ROOT, Stack
+from deploy.bench import workers
+from deploy.otree_demo.server import Otree
+
+STUDY = "benchmark"
+PEOPLE = 50
+OTREE = ROOT / ".venv-otree" / "bin" / "otree"
+PROJECT = Path(__file__).parent / "otree_walk"
+PARTICIPANTS = 4000
+"""As many as can come in: oTree makes them when its session is made."""
+Walk = Callable[[httpx.AsyncClient], Awaitable[None]]
+
+
+def report(
+    stack_on: Callable[..., AbstractContextManager[tuple[Stack, Any]]], databases: Sequence[str], *, seconds: float
+) -> None:
+    """Print a row for each database and number of web processes, and one for oTree."""
+    print("\n| pages, 50 people walking in | web processes | submits/s | p50 ms | p95 ms | errors | web memory MB |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    for database in databases:
+        for processes in sorted({1, os.cpu_count() or 1}):
+            with stack_on(database, web_processes=processes) as (stack, _database):
+                _row(database, processes, stack.url, _into_parley, seconds, lambda: _megabytes(stack.pids["web"]))
+    if not OTREE.exists():
+        print("| oTree | (not set up: deploy/setup/otree.sh) | | | | | |")
+        return
+    with tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
+        peer = Otree(Path(folder), OTREE, project=PROJECT)
+        peer.prepare(parley="", study="", link_key="")
+        peer.start()
+        try:
+            join = _otree_session(peer)
+            _row("oTree", 1, peer.url, lambda client: _into_otree(client, join), seconds, lambda: _megabytes(peer.pid))
+        finally:
+            peer.stop()
+
+
+def _otree_session(peer: Otree) -> str:
+    """The link by which anybody comes into a new session."""
+    asked = {"session_config_name": "walk", "num_participants": PARTICIPANTS}
+    headers = {"otree-rest-key": peer.rest_key}
+    made = httpx.post(f"{peer.url}/api/sessions", json=asked, headers=headers, timeout=300)
+    made.raise_for_status()
+    return str(made.json()["session_wide_url"])
+
+
+def _row(name: str, processes: int, url: str, walk: Walk, seconds: float, megabytes: Callable[[], float]) -> None:
+    took, errors, rate = asyncio.run(_measure(url, walk, seconds))
+    ordered = sorted(took) or [float("nan")]
+    p50, p95 = (1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95))
+    print(
+        f"| {name} | {processes} | {rate:.0f} | {p50:.0f} | {p95:.0f} | {len(errors)} | {megabytes():.0f} |", flush=True
+    )
+    for error in sorted(set(errors))[:3]:
+        print(f"  error: {error}", flush=True)
+
+
+async def _measure(url: str, walk: Walk, seconds: float) -> tuple[list[float], list[str], float]:
+    """Seconds of every submit with the page that it leads to, errors, and submits a second."""
+    took: list[float] = []
+    errors: list[str] = []
+    since = time.monotonic()
+    until = since + seconds
+
+    async def one() -> None:
+        while time.monotonic() < until:
+            try:
+                async with _Timed(base_url=url, timeout=60, verify=False, took=took, until=until) as client:
+                    await walk(client)
+            except Exception as error:  # noqa: BLE001  (a benchmark counts every failure)
+                errors.append(f"{type(error).__name__}: {error}"[:200])
+
+    await asyncio.gather(*(one() for _person in range(PEOPLE)))
+    return took, errors, len(took) / seconds
+
+
+class _Timed(httpx.AsyncClient):
+    """A browser whose submits are timed, with the pages that they lead to."""
+
+    def __init__(self, *, took: list[float], until: float, **options: Any):
+        super().__init__(**options)
+        self._took, self._until = took, until
+
+    async def request(self, *positional: Any, **named: Any) -> httpx.Response:
+        began = time.monotonic()
+        page = await super().request(*positional, **named)
+        if time.monotonic() <= self._until:
+            self._took.append(time.monotonic() - began)
+        return page
+
+
+def _megabytes(pid: int) -> float:
+    """The memory of the web server's processes, what they share counted once."""
+    root = psutil.Process(pid)
+    return sum(process.memory_full_info().pss for process in [root, *root.children(recursive=True)]) / 1e6
+
+
+async def _into_parley(client: httpx.AsyncClient) -> None:
+    await workers.enter(client, f"/join/{STUDY}/")
+
+
+async def _into_otree(client: httpx.AsyncClient, join: str) -> None:
+    """As many pages of as many forms: in by the link, consent, a name, instructions, and the page of an offer."""
+    page = await client.get(join, follow_redirects=True)
+    for number, answer in enumerate([{"agree": "yes"}, {"name": "Worker"}, {}], start=1):
+        if page.status_code != 200 or f"page {number}" not in page.text:
+            raise RuntimeError(f"not page {number}: {page.status_code} {page.url} {page.text[:200]}")
+        page = await client.post(page.url, data=answer, follow_redirects=True)
+    if "Your offer" not in page.text:
+        raise RuntimeError(f"did not reach the game: {page.url}")

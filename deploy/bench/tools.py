@@ -1,0 +1,178 @@
+"""Turns played by calling tools: many loops at once, and one long match whose turns must not become dearer.
+
+The twin runs in a process of its own. Each of its periods takes eight calls: it looks seven times, by each tool
+without arguments in turn, and submits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+
+from config.supervisor import Stack
+
+GAME = "pricing"
+CALLS = 8
+AT_ONCE = 100
+PERIODS = 300
+WARM_UP = 4.0
+PLACE = "bench"
+TWIN = """
+import sys
+from deploy.bench.tools import answer
+from llm_agents.twins import OpenAITwin, Slow
+seconds = float(sys.argv[1])
+with OpenAITwin(lambda request: Slow(seconds, answer(request)) if seconds else answer(request), keeps=False) as twin:
+    print(twin.environment["OPENAI_BASE_URL"], flush=True)
+    sys.stdin.read()
+"""
+
+
+def answer(request: Mapping[str, Any]) -> Any:
+    """The call that comes next in the conversation that a request holds."""
+    from llm_agents.twins import Calls
+
+    made = sum(message["role"] == "assistant" for message in request["messages"])
+    tools = [tool["function"] for tool in request["tools"]]
+    if made == CALLS - 1:
+        return Calls(((tools[-1]["name"], '{"prices": {"Product_1": 5}}'),))
+    looks = [tool["name"] for tool in tools[:-1] if not tool["parameters"]["required"]]
+    return Calls(((looks[made % len(looks)], "{}"),))
+
+
+@contextmanager
+def twin(seconds: float) -> Iterator[str]:
+    """The address of a twin that takes so long for each call."""
+    command = [sys.executable, "-c", TWIN, str(seconds)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout is not None
+        try:
+            yield served.stdout.readline().strip()
+        finally:
+            served.terminate()
+
+
+def long_match(url: str, periods: int) -> list[float]:
+    """CPU seconds of this process for each period of one match, from the log to the log; called inside the stack."""
+    from matches import agents, announce, services
+    from matches.models import Match
+    from opponents.agent_settings import AgentSettings
+    from opponents.models import Call
+
+    announce.queue_turn = lambda match, turn: None  # no worker but this process
+    use(url, 1)
+    asked = AgentSettings(strategy="tools", retries=0, limit_seconds=1800)
+    players = {"agent": services.Player(agent=f"{PLACE}:any", settings=asked)}
+    match = services.open_match(game=GAME, config={"periods": periods}, players=players, seed=1)
+    spent = []
+    for _period in range(periods):
+        match.refresh_from_db()
+        began = time.process_time()
+        agents.answer_turn(match_uid=match.uid, role="agent", answering=match.open_turns()["agent"].answering)
+        spent.append(time.process_time() - began)
+    match.refresh_from_db()
+    assert match.status == Match.Status.FINISHED
+    assert Call.objects.filter(match_uid=match.uid).count() == CALLS * periods
+    return spent
+
+
+def use(url: str, concurrency: int) -> None:
+    """Know the twin as an endpoint; called inside the stack."""
+    from opponents.endpoints import MEMORY
+    from opponents.models import Endpoint
+
+    Endpoint.objects.update_or_create(
+        name=PLACE, defaults={"protocol": "openai", "base_url": url, "concurrency": concurrency}
+    )
+    MEMORY.grow_old()
+
+
+def begin_loops(slug: str, url: str, at_once: int) -> None:
+    """Start a collection of long matches, so many at once; called inside the stack."""
+    from collecting import planning, services
+    from opponents.agent_settings import AgentSettings
+
+    use(url, at_once)
+    plan = planning.Plan(
+        title=slug,
+        slug=slug,
+        game=GAME,
+        configurations=[{"periods": PERIODS}],
+        agents=[f"{PLACE}:any"],
+        settings=AgentSettings(strategy="tools", retries=0, limit_seconds=1800),
+        repetitions=at_once,
+        concurrency=at_once,
+        seed=1,
+    )
+    services.start(planning.make_collection(plan))
+
+
+def kept(slug: str) -> int:
+    """Calls that are kept; called inside the stack."""
+    from opponents.models import Call
+
+    return Call.objects.filter(budget_of__contains=slug).count()
+
+
+async def alone(url: str, at_once: int, seconds: float) -> tuple[float, float]:
+    """(calls a second, memory in MB at the end) of so many loops in one event loop that keeps nothing."""
+    from games import registry
+    from games.play import configure, start, submit
+    from llm_agents.agent import AgentSpec, decide
+    from llm_agents.endpoints import Endpoint, use_endpoints
+
+    use_endpoints({PLACE: Endpoint(PLACE, "openai", url, "sk-bench", concurrency=at_once)}.get)
+    game, made, over = configure(registry.get(GAME), {"periods": PERIODS}), 0, False
+
+    async def one(seed: int) -> None:
+        nonlocal made
+        play, _events = start(game, seed)
+        while not over:
+            calls: list[Any] = []
+            decision = await decide(AgentSpec(PLACE, "any", strategy="tools"), play, "agent", (), calls=calls)
+            made += len(calls)
+            play, _events = submit(play, "agent", decision.move)
+
+    loops = [asyncio.create_task(one(seed)) for seed in range(at_once)]
+    await asyncio.sleep(WARM_UP + CALLS)
+    before, began = made, time.monotonic()
+    await asyncio.sleep(seconds)
+    rate, over = (made - before) / (time.monotonic() - began), True
+    await asyncio.gather(*loops)
+    return rate, psutil.Process(os.getpid()).memory_info().rss / 1e6
+
+
+def report(stack: Stack, *, seconds: float) -> None:
+    """Print one line per figure."""
+    with twin(0) as url:
+        spent: list[float] = stack.call("deploy.bench.tools.long_match", url, PERIODS)
+    tenth = len(spent) // 10
+    first, last = (1000 * sum(part) / tenth / CALLS for part in (spent[:tenth], spent[-tenth:]))
+    print(
+        f"| one match of {PERIODS} periods × {CALLS} calls | {first:.1f} ms of CPU a call in the first tenth, "
+        f"{last:.1f} ms in the last ({last / first - 1:+.0%}) |",
+        flush=True,
+    )
+    with twin(1.0) as url:
+        rate, memory = asyncio.run(alone(url, AT_ONCE, seconds))
+        print(f"| {AT_ONCE} loops in one process, nothing kept | {rate:.0f} calls/s of {AT_ONCE}; {memory:.0f} MB |")
+        stack.call("deploy.bench.tools.begin_loops", "loops", url, AT_ONCE)
+        time.sleep(WARM_UP + CALLS)
+        marks = []
+        for _half in range(2):
+            before, began = stack.call("deploy.bench.tools.kept", "loops"), time.monotonic()
+            time.sleep(seconds)
+            after = stack.call("deploy.bench.tools.kept", "loops")
+            memory = psutil.Process(stack.pids["collector"]).memory_info().rss / 1e6
+            marks.append(((after - before) / (time.monotonic() - began), memory))
+        stack.manage("collect", "loops", "--pause", "--no-wait")
+    rates = ", then ".join(f"{rate:.0f} calls/s with {memory:.0f} MB" for rate, memory in marks)
+    print(f"| {AT_ONCE} loops of a collection at once, a second a call | {rates}; the limit is {AT_ONCE} |", flush=True)

@@ -1,0 +1,50 @@
+"""What the journeys of bidders do inside a live stack; run by `Stack.call`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matches.models import Event, Match
+from opponents.agents import named
+from studies.demo import create_demo
+from studies.freezing import launch
+from studies.models import Study
+
+
+def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any], **fields: Any) -> str:
+    """A study of the auction of many items with these seats; returns its short name."""
+    agents: dict[str, Any] = {}
+    for agent in set(seats.values()) - {"person"}:
+        agents |= named(agent, settings={} if agent.startswith("script:") else settings)
+    study = Study.objects.create(
+        **{
+            "slug": slug,
+            "title": "Bidding",
+            "game": "item_auction",
+            "entry": "open",
+            "agents": agents,
+            "lineups": [{"name": "", "seats": seats}],
+            "asks_code_word": False,
+            "asks_quiz": False,
+            **fields,
+        }
+    )
+    launch(study)
+    return slug
+
+
+def record_of(slug: str) -> dict[str, Any]:
+    """How the only match of the study ended, and who moved for whom."""
+    match = Match.objects.filter(seats__enrolment__placement__cell__version__study__slug=slug).distinct().get()
+    moves = Event.objects.filter(match=match, kind="move").order_by("number")
+    return {
+        "pk": match.pk,
+        "status": match.status,
+        "metrics": match.metrics,
+        "moves": [[event.role, event.data["move"], event.data.get("by")] for event in moves],
+    }
+
+
+def demonstrations() -> None:
+    """The studies of `make demo`, made once."""
+    create_demo()

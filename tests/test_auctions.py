@@ -1,0 +1,201 @@
+"""People bid for many items in browsers, on phones: against models, with each other, and watched by a researcher."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from llm_agents.twins import AnthropicTwin, OpenAITwin
+from tests.researching import sign_in
+from tests.test_meeting import PHONE, Open, check, come, phone
+from tests.walking import consent_and_name, read_instructions
+
+__all__ = ["phone"]
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+"""What pages show does not depend on the database."""
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep a picture where DRAFT_PICTURES names a folder, in both colour schemes, on a phone and on a desk."""
+    if folder := os.environ.get("DRAFT_PICTURES"):
+        size = page.viewport_size
+        for width in (PHONE, {"width": 1280, "height": 800}):
+            page.set_viewport_size(width)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                page.screenshot(path=Path(folder) / f"{name}-{width['width']}-{scheme}.png")
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(size)
+
+
+def bids(page: Page):
+    return page.locator("form[data-move=bid]")
+
+
+def check_first_screen(page: Page, where: str) -> None:
+    """A phone shows the item, the highest bid, the own money and the buttons without scrolling."""
+    page.evaluate("scrollTo(0, 0)")
+    for what in (".lot h2", ".lot .fact-standing", ".purse .fact-budget_left", ".lowest", "[name=bid]", ".withdraw"):
+        box = page.locator(what).first.bounding_box()
+        assert box is not None and box["y"] + box["height"] <= PHONE["height"], (where, what, box)
+
+
+def bidder(request: Mapping[str, Any]) -> str:
+    """A model that plans, reports what it believes, and bids for an item only while nobody has."""
+    asked = request["messages"][-1]["content"]
+    asked = asked if isinstance(asked, str) else " ".join(part.get("text", "") for part in asked)
+    if "Plan ahead" in asked or "Plan again" in asked:
+        move: dict[str, Any] = {"priorities": {"Gadget B": 3}}
+    elif "Bring your record" in asked:
+        move = {"remaining_budget": 20000, "total_profits": {}, "winning_bids": {}}
+    else:
+        first = re.search(r"nobody has bid\. The lowest bid is \$?([\d,]+)", asked)
+        move = {"bid": int(first[1].replace(",", "")) if first else None}
+    return f"I think about it first.\n\n{json.dumps(move)}"
+
+
+@pytest.mark.slow
+def test_a_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
+    """To the end on a phone: each item's first round has three equal bids, then two of them withdraw."""
+    with OpenAITwin(bidder) as one, AnthropicTwin(bidder) as other:
+        stack.call("tests.deeds.keep_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
+        stack.call("tests.deeds.keep_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
+        stack.call(
+            "tests.bidding.launch_auction",
+            "models",
+            seats={"p1": "person", "p2": "bidder-one:m", "p3": "bidder-other:m"},
+            settings={"strategy": "adaptive", "cap_study": 5.0, "script": "withdraw", "script_counts": True},
+            turn_seconds=120,
+        )
+        page = phone(stack.call("tests.meeting.to_the_lobby", "models"))
+        for number in range(1, 11):
+            expect(page.locator(".lot .place")).to_contain_text(f"Item {number} of 10 · round 1", timeout=60_000)
+            check_first_screen(page, f"item {number}")
+            if number in (1, 2):
+                check(page, f"item {number}")
+                photograph(page, f"item-{number}")
+            bids(page).locator(".lowest").click()
+            expect(page.locator(".lot .place", has_text=f"Item {number} of 10 · round 1")).to_have_count(
+                0, timeout=60_000
+            )
+            if bids(page).locator(".withdraw").count() and "round 2" in page.locator(".lot .place").inner_text():
+                bids(page).locator(".withdraw").click()
+        expect(page.get_by_role("button", name="Continue")).to_be_visible(timeout=60_000)
+        expect(page.locator(".lots li.sold")).to_have_count(10)
+        check(page, "over")
+        photograph(page, "over")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+    record = stack.call("tests.bidding.record_of", "models")
+    assert (record["status"], record["metrics"]["items_sold"], record["metrics"]["items_unsold"]) == ("finished", 10, 0)
+    noted = {role: {key for of, move, _by in record["moves"] if of == role for key in move} for role in ("p2", "p3")}
+    assert noted["p2"] >= {"bid", "priorities", "remaining_budget"} and noted["p3"] == noted["p2"]
+    assert {by for _role, _move, by in record["moves"]} == {None}, "no answer was unreadable"
+    stack.manage("export_dataset", "models", "--to", str(tmp_path / "models"))
+    stack.manage("verify_dataset", str(tmp_path / "models"))
+
+
+def test_three_people_and_the_rule_bidder_go_on_when_one_leaves_amid_an_item(stack, phone: Open, browser: Browser):
+    lots = [{"name": f"Lot {number}", "start_price": 1000} for number in (1, 2)]
+    stack.call(
+        "tests.bidding.launch_auction",
+        "leaver",
+        seats={"p1": "person", "p2": "person", "p3": "person", "p4": "script:rule"},
+        settings={},
+        config={"players": 4, "items": lots, "order": "listed", "tie_break": "first_seat", "rule_limit": 1},
+        turn_seconds=8,
+        extension_seconds=0,
+        on_timeout="default",
+    )
+    watching = browser.new_context(viewport={"width": 1280, "height": 800})
+    researcher = watching.new_page()
+    sign_in(stack, researcher)
+    pages = {stack.call("tests.meeting.role_of", path): page for path, page in come(stack, phone, "leaver", 3)}
+    for page in pages.values():
+        expect(bids(page)).to_be_visible()
+    bids(pages["p3"]).locator(".lowest").click()
+    expect(bids(pages["p3"])).to_be_hidden()
+    pages["p3"].context.close()
+    pages["p1"].get_by_label("Other amount").fill("1500")
+    pages["p1"].get_by_role("button", name="Bid it").click()
+    expect(pages["p2"].locator('[data-seat="p1"]')).to_have_attribute("data-mark", "answered")
+    check_first_screen(pages["p2"], "the first round")
+    bids(pages["p2"]).locator(".lowest").click()
+    researcher.goto(f"{stack.url}/admin/matches/match/{stack.call('tests.bidding.record_of', 'leaver')['pk']}/watch/")
+    # the clock withdraws for who has left; p2 is asked again, p1 leads
+    expect(pages["p2"].locator(".lot .fact-standing")).to_contain_text("Bidder 1", timeout=15_000)
+    expect(pages["p1"].locator(".game > div .status, .game .status").first).to_contain_text("You lead")
+    expect(researcher.locator(".lot .fact-standing")).to_contain_text("Bidder 1")
+    photograph(researcher, "watched")
+    photograph(pages["p1"], "leading")
+    bids(pages["p2"]).locator(".withdraw").click()
+    expect(pages["p1"].locator(".hammer")).to_contain_text("Sold to you", timeout=15_000)
+    expect(researcher.locator(".hammer")).to_contain_text("Sold to Bidder 1")
+    check(pages["p1"], "bought")
+    photograph(pages["p1"], "bought")
+    for role in ("p1", "p2"):
+        bids(pages[role]).locator(".withdraw").click()
+    for role in ("p1", "p2"):
+        expect(pages[role].get_by_role("button", name="Continue")).to_be_visible(timeout=20_000)
+    expect(researcher.locator(".watch-status")).to_have_text("Finished.")
+    check_watched(researcher)
+    watching.close()
+    record = stack.call("tests.bidding.record_of", "leaver")
+    assert record["status"] == "finished"
+    assert ["p3", {"bid": None}, "clock"] in record["moves"]
+
+
+def check_watched(page: Page) -> None:
+    """The page of who watches: readable on a phone too, and without anything to send."""
+    assert page.locator("form").count() == 0
+    page.locator("#w-seats summary").click()
+    page.set_viewport_size(PHONE)
+    expect(page.frame_locator("#w-screen-p2").locator(".hammer")).to_be_attached()
+    check(page, "watching")
+    photograph(page, "watched-seats")
+
+
+def join_demonstration(page: Page, address: str, role: int) -> None:
+    """Walk from a game's demonstration to the lobby of the one that is played with somebody else."""
+    page.goto(address)
+    page.get_by_role("link", name="Play with somebody else").click()
+    page.locator("main form button").nth(role).click()
+    consent_and_name(page)
+    read_instructions(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["beauty-contest", "sealed-auction", "english-auction", "item-auction"])
+def test_a_second_browser_joins_the_lobby_of_a_demonstration(stack, phone: Open, game: str):
+    stack.call("tests.bidding.demonstrations")
+    pages = [phone("/") for _one in range(2)]
+    join_demonstration(pages[0], f"{stack.url}/join/demo-{game}/", 0)
+    expect(pages[0].locator("#missing")).to_have_text("One more player is needed.")
+    check(pages[0], "lobby")
+    join_demonstration(pages[1], f"{stack.url}/join/demo-{game}/", 1)
+    for page in pages:
+        expect(page.locator("[data-seat]").first).to_be_visible()
+    if game == "english-auction":
+        expect(pages[0].locator("form.move, .thinking").first).to_be_visible()
+        first, other = pages if pages[0].locator("form.move").count() else reversed(pages)
+        first.get_by_role("button", name="Bid the minimum").click()
+        expect(other.locator(".table-bids")).to_contain_text("0")
+        expect(other.locator(".price-path")).to_be_visible()
+        return
+    for page in pages:
+        if game == "item-auction":
+            bids(page).locator(".withdraw").click()
+        else:
+            page.locator("form.move input[type=text]").fill("20")
+            page.locator("form.move button.primary").click()
+    for page in pages:
+        expect(page.locator(".hammer" if game == "item-auction" else ".number-line")).to_be_visible()

@@ -1,0 +1,93 @@
+"""130 people at once on two web servers and two workers, with a PostgreSQL that nobody has configured."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+
+from config import children
+from config.postgres import PrivatePostgres
+from deploy.bench import workers
+from tests.conftest import LiveStack
+
+pytestmark = [pytest.mark.slow, pytest.mark.services]
+
+PEOPLE, STUDY = 130, "crowd"
+SECONDS = 20
+WEB_PROCESSES = 4  # two servers with a process for each of two cores
+
+
+def test_nobody_meets_too_many_clients(tmp_path: Path):
+    postgres = PrivatePostgres()
+    try:
+        with LiveStack(
+            tmp_path,
+            database_url=postgres.start(),
+            web_processes=WEB_PROCESSES,
+            environment={"SECRET_KEY": "tests", "JOINS_PER_HOUR": "100000"},
+        ) as stack:
+            stack.call("deploy.bench.study.launch", STUDY)
+            with second_worker(stack, tmp_path):
+                most, errors, replies = asyncio.run(rush(stack.url, postgres))
+        refused = postgres.log.read_text().count("too many clients")
+    finally:
+        postgres.stop()
+    print(f"{PEOPLE} people: at most {most} connections, {replies} replies of the agent")
+    assert not errors, errors[:5]
+    assert refused == 0
+    assert replies >= PEOPLE
+    assert most <= 97  # three are the superuser's
+
+
+@contextmanager
+def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
+    worker = ["worker", "-n", "turns2@%h", "-P", "threads", "-c", "12", "-Q", "turns,default,payouts"]
+    command = [sys.executable, "-m", "celery", "-A", "config", *worker, "--loglevel", "warning"]
+    process = children.start(command, environment=stack.environment, log=folder / "second.log")
+    try:
+        yield
+    finally:
+        children.stop(process, how=signal.SIGTERM, patience=15)
+
+
+async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
+    """All come in at once and play; the most connections that were open, what went wrong, and the agent's replies."""
+    most, errors, measured = 0, [], workers.Measured()
+    over = asyncio.Event()
+
+    async def watch() -> None:
+        nonlocal most
+        counts = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        async with await psycopg.AsyncConnection.connect(
+            host=str(postgres.folder), user="postgres", dbname="parley", autocommit=True
+        ) as watching:
+            while not over.is_set():
+                (open_now,) = await (await watching.execute(counts)).fetchone()
+                most = max(most, open_now - 1)
+                await asyncio.sleep(0.1)
+
+    async def one() -> None:
+        try:
+            async with httpx.AsyncClient(base_url=url, timeout=120, verify=False) as client:
+                path = await workers.enter(client, f"/join/{STUDY}/")
+            began = time.monotonic()
+            until = began + SECONDS
+            address = url.removeprefix("http://")
+            await workers.play(address, path, thinking=1.0, since=began, until=until, measured=measured)
+        except Exception as error:  # noqa: BLE001  (whatever it is, the test names it)
+            errors.append(f"{type(error).__name__}: {error}"[:200])
+
+    watching = asyncio.create_task(watch())
+    await asyncio.gather(*(one() for _person in range(PEOPLE)))
+    over.set()
+    await watching
+    return most, [*errors, *measured.errors], len(measured.replies)

@@ -1,0 +1,85 @@
+"""docs/operating.md as it stands: its commands, run in their order in a folder that stands for the machine.
+
+What would change the machine (packages, users, units, the proxy) is a stub that writes down that it was called;
+parley, the database's own programs and everything that writes files are real. Containers are not tried.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from config.postgres import PrivatePostgres, _programs
+from tests.test_deployment import HANDBOOK, ROOT, production
+
+pytestmark = pytest.mark.slow
+
+STUBS = ("apt-get", "useradd", "git", "createuser", "createdb", "systemctl", "nginx", "docker", "curl")
+ON_THE_MACHINE = re.compile(r"(?<![\w.:/-])/(?=(?:opt|etc|var/lib|usr/local)/)")
+CONTAINERS = "docker compose --env-file"
+
+
+def blocks() -> list[str]:
+    """The shell blocks of the handbook that need no containers."""
+    found = re.findall(r"```bash\n(.*?)```", HANDBOOK.read_text(), re.DOTALL)
+    return [block for block in found if CONTAINERS not in block]
+
+
+def program(folder: Path, name: str, does: str) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/bash\n{does}\n")
+    file.chmod(0o755)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """Folders as a fresh machine has them, and the stubs in bin/."""
+    for path in ("bin", "opt/parley", "etc/systemd/system", "etc/nginx/conf.d", "etc/nginx/sites-enabled", "var/lib"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / "usr/local/bin").mkdir(parents=True)
+    (tmp_path / "etc/nginx/sites-enabled/default").touch()
+    (tmp_path / "opt/parley/deploy").symlink_to(ROOT / "deploy")
+    for name in STUBS:
+        program(tmp_path / "bin", name, f'echo "{name} $*" >> {tmp_path}/called')
+    program(tmp_path / "bin", "sudo", 'shift 2; exec "$@"')  # -u USER
+    program(tmp_path / "bin", "install", 'exec /usr/bin/install $(sed -E "s/-[og] [a-z]+ ?//g" <<< "$*")')
+    program(tmp_path / "bin", "editor", f'cp {tmp_path}/filled-in.env "$1"')
+    return tmp_path
+
+
+def test_an_operator_follows_it_from_nothing_to_an_upgrade(machine: Path):
+    postgres = PrivatePostgres()
+    url = postgres.start()
+    try:
+        given = {**production(machine / "var/lib/parley"), "DATABASE_URL": url, "SECRET_KEY": secrets.token_urlsafe(50)}
+        (machine / "filled-in.env").write_text("\n".join(f"{name}={value}" for name, value in given.items()))
+        wanted = "\n".join(blocks())
+        script = ON_THE_MACHINE.sub(f"{machine}/", wanted).replace("deploy/setup/venv.sh", "true ")
+        someone = 'parley shell --no-imports -c "from django.contrib.auth.models import User; {}"\n'
+        made, there = "User.objects.create_user('NAME')", "assert User.objects.filter(username='NAME').exists()"
+        script = script.replace("parley createsuperuser\n", f"parley createsuperuser\n{someone.format(made)}")
+        done = subprocess.run(
+            ["bash", "-euxo", "pipefail", "-c", f"{script}\n{someone.format(there)}"],
+            cwd=machine, capture_output=True, text=True, timeout=900,
+            env={
+                "HOME": str(machine), "LANG": "C.UTF-8", "PARLEY_ENV": str(machine / "etc/parley.env"),
+                "PATH": f"{machine}/bin:{machine}/usr/local/bin:{_programs()}:/usr/bin:/bin",
+                "PGHOST": str(postgres.folder), "PGUSER": "postgres",
+            },
+        )  # fmt: skip
+    finally:
+        postgres.stop()
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    called = (machine / "called").read_text()
+    for unit in ("parley-web", "parley-worker@1", "parley-collector", "parley-beat"):
+        assert unit in called
+        assert (machine / "etc/systemd/system" / f"{unit.rstrip('1')}.service").exists()
+    proxy = (machine / "etc/nginx/conf.d/parley.conf").read_text()
+    assert "127.0.0.1:8000" in proxy and "web:8000" not in proxy
+    assert (machine / "var/lib/parley").stat().st_mode & 0o777 == 0o700
+    for kept in ("parley.dump", "before-upgrade.dump", "parley.env.backup"):
+        assert (machine / "opt/parley" / kept).stat().st_size > 0

@@ -1,0 +1,125 @@
+"""A person plays a game of tools in a browser: the tools' data is on the page, and notes are kept as they are typed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from games import registry
+from games.interface import Role, Said, Talk, Text, Tool, View
+from games.looks import Look
+from games.tests.toys import Well
+from matches.models import Match
+from participants.models import Enrolment
+from participants.services import lifetime
+
+pytestmark = [pytest.mark.browser, pytest.mark.services, pytest.mark.django_db(transaction=True)]
+STACKS = ("sqlite",)
+
+
+class Terrace(Well):
+    """The toy, with what its tools answer on the page."""
+
+    key = "terrace"
+
+    def view(self, state: Any, role: Role) -> View:
+        notes = Talk("notes", "Your notes", tuple(Said("you", note) for note in state.notes))
+        return (Text("period", f"Period {len(state.yields) + 1}"), *_yields(state).as_blocks(), notes)
+
+    def tools(self, state: Any, role: Role) -> tuple[Tool, ...]:
+        return (_yields(state).as_tool(),)
+
+
+def _yields(state: Any) -> Look:
+    rows = [{"period": number, "litres": litres} for number, litres in enumerate(state.yields, start=1)]
+    columns = {"period": "Period", "litres": "Litres"}
+    return Look(
+        "get_yields",
+        "All yields.",
+        "yields",
+        "Yields",
+        columns,
+        rows,
+        newest_first=True,
+        series=("period", ("litres",)),
+    )
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> Iterator[None]:
+    """The browser's own event loop runs in the thread of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        yield
+
+
+@pytest.fixture
+def page_of_somebody(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    """Somebody who is to pump."""
+    known = registry.get
+    monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else known(key))
+    step = {
+        "kind": "match", "game": "terrace", "config": {"periods": 6, "highest_flow": 9}, "role": "keeper", "agents": {},
+        "purpose": "demo",
+    }  # fmt: skip
+    person = Enrolment.objects.create(steps=[step], expires_at=lifetime(60), seed=3)
+    page.goto(f"{live_server.url}/p/{person.token}/")
+    yield page
+
+
+def moves() -> list[dict[str, Any]]:
+    (match,) = Match.objects.all()
+    return [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep a picture where DRAFT_PICTURES names a folder."""
+    for size in ({"width": 360, "height": 740}, {"width": 1280, "height": 800}):
+        page.set_viewport_size(size)
+        if folder := os.environ.get("DRAFT_PICTURES"):
+            page.screenshot(path=Path(folder) / f"{name}-{size['width']}.png", full_page=True)
+
+
+def test_a_note_is_kept_before_the_answer_and_tables_are_sorted(page_of_somebody: Page) -> None:
+    page = page_of_somebody
+    amount = page.get_by_label("amount", exact=False).first
+    for period, pumped in enumerate(("2", "1", "3"), start=2):
+        amount.fill(pumped)
+        page.locator("form[data-move=pump] button[type=submit]").first.click()
+        expect(page.get_by_text(f"Period {period}", exact=True).first).to_be_visible()
+    note = page.locator("form[data-pad] [name=note]")
+    note.press_sequentially("three was fine")
+    amount.fill("4")
+    page.locator("form[data-move=pump] button[type=submit]").first.click()
+    expect(page.locator("section.talk")).to_contain_text("three was fine")
+    expect(page.get_by_text("Period 5", exact=True).first).to_be_visible()
+    assert moves()[-2:] == [{"note": "three was fine"}, {"amount": 4}]
+    expect(note).to_have_value("")
+
+    cells = page.locator("table[data-sortable] tbody tr:not([hidden]) td:nth-child(1)")
+    expect(cells).to_have_text(["4", "3", "2", "1"])
+    page.get_by_role("button", name="Litres").click()
+    litres = page.locator("table[data-sortable] tbody td:nth-child(2)")
+    assert litres.all_text_contents() == sorted(litres.all_text_contents())
+    photograph(page, "looking")
+    page.get_by_label("Show only rows with").fill("4")
+    expect(cells).to_have_count(page.locator("table[data-sortable] tbody tr", has_text="4").count())
+    assert not Axe().run(page).response["violations"]
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+
+
+def test_what_is_typed_beside_a_note_survives_it(page_of_somebody: Page) -> None:
+    page = page_of_somebody
+    page.get_by_label("amount", exact=False).first.fill("7")
+    page.locator("form[data-pad] [name=note]").fill("seven, perhaps")
+    page.get_by_role("button", name="Keep").click()
+    expect(page.locator("section.talk")).to_contain_text("seven, perhaps")
+    expect(page.locator("form[data-move=pump] input[name=amount]")).to_have_value("7")
+    assert moves() == [{"note": "seven, perhaps"}]

@@ -1,0 +1,370 @@
+"""People meet in a lobby and play with each other in browsers, on phones: they come, wait, leave and return."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from llm_agents.twins import AnthropicTwin, OpenAITwin
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+"""What pages show does not depend on the database; what is killed does (test_meeting_faults.py)."""
+PHONE = {"width": 360, "height": 740}
+Open = Callable[[str], Page]
+
+
+@pytest.fixture
+def phone(stack, browser: Browser) -> Iterator[Open]:
+    """Opens the page of a path on a phone of its own."""
+    with ExitStack() as contexts:
+
+        def opened(path: str) -> Page:
+            context = contexts.enter_context(browser.new_context(viewport=PHONE, has_touch=True))
+            page = context.new_page()
+            page.goto(stack.url + path)
+            return page
+
+        yield opened
+
+
+def launch(stack, slug: str, **fields: object) -> str:
+    return stack.call("tests.meeting.launch_contest", slug, **fields)
+
+
+def come(stack, phone: Open, slug: str, number: int = 1) -> list[tuple[str, Page]]:
+    """So many people come to the lobby, each with a phone."""
+    paths = [stack.call("tests.meeting.to_the_lobby", slug) for _one in range(number)]
+    return [(path, phone(path)) for path in paths]
+
+
+def answer(page: Page, number: int) -> None:
+    page.locator('form.move input[name="answer"]').fill(str(number))
+    page.locator("form.move button.primary").click()
+
+
+def expect_asked(page: Page) -> None:
+    expect(page.locator('form.move input[name="answer"]')).to_be_visible()
+
+
+def check(page: Page, where: str) -> None:
+    """Readable on a phone and accessible."""
+    violations = Axe().run(page).response["violations"]
+    assert not violations, (where, [(one["id"], one["nodes"][0]["failureSummary"]) for one in violations])
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], where
+    small = page.evaluate(
+        "[...document.querySelectorAll('main button')].filter((one) => one.offsetParent"
+        " && one.getBoundingClientRect().height < 44).map((one) => one.textContent)"
+    )
+    assert not small, (where, small)
+
+
+def test_four_people_and_a_model_meet_and_play_to_the_end(stack, phone: Open):
+    with OpenAITwin(['{"answer": 20}'] * 10) as twin:
+        stack.call("tests.deeds.keep_endpoint", "table-model", f"http://127.0.0.1:{twin.port}/v1")
+        launch(stack, "table", agent="table-model:m", config={"runs": 2})
+        waiting = come(stack, phone, "table", 3)
+        first = waiting[0][1]
+        expect(first.locator("#missing")).to_have_text("One more player is needed.")
+        expect(first.locator("#seats .here")).to_have_count(3)
+        expect(first).to_have_title("(3/4) waiting · Meeting the others · Parley")
+        check(first, "lobby")
+        together = waiting + come(stack, phone, "table")
+        pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
+        assert sorted(pages) == ["p1", "p2", "p3", "p4"]
+        for number in (1, 2):
+            for page in pages.values():
+                expect_asked(page)
+            check(pages["p1"], "asked")
+            answer(pages["p1"], 10)
+            expect(pages["p1"].locator("form.move")).to_have_count(0)
+            expect(pages["p1"].locator("[data-awaited]").first).to_contain_text("Player 2")
+            expect(pages["p2"].locator('[data-seat="p1"]')).to_have_attribute("data-mark", "answered")
+            expect(pages["p2"].locator('[data-seat="p3"]')).to_have_attribute("data-mark", "asked")
+            check(pages["p1"], "waiting")
+            for role in ("p2", "p3", "p4"):
+                answer(pages[role], 10 * number)
+        for page in pages.values():
+            expect(page.get_by_role("button", name="Continue")).to_be_visible()
+            page.get_by_role("button", name="Continue").click()
+            expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+
+
+def test_two_people_repeat_a_dilemma_and_see_what_both_did(stack, phone: Open):
+    seats = [{"name": "", "seats": {"*": "person"}}]
+    config = {"players": 2, "mechanism": "repetition", "rounds": 2}
+    launch(stack, "dilemma", game="social_dilemma", lineups=seats, agents={}, config=config)
+    together = come(stack, phone, "dilemma", 2)
+    for round_number in (1, 2):
+        for page in (page for _path, page in together):
+            expect(page.locator(".facts-line .fact-round")).to_contain_text(f"{round_number} of 2")
+            check(page, "dilemma")
+            page.locator("form[data-move=act] button", has_text="A0").click()
+    for _path, page in together:
+        expect(page.locator(".history .rounds > li")).to_have_count(2)
+        expect(page.locator("#screen")).to_contain_text("2 points")
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+
+
+ANSWERS = {
+    "approve": {"approve": {"C1": True, "C2": False, "C3": False}},
+    "sign": {"sign": True},
+    "contract": {"contract": {"A0": 0, "A1": 0}},
+}
+
+
+def signing(request: dict[str, Any]) -> str:
+    """What the model at the table answers to each step of a contract, known by the key that is asked for."""
+    words = request["messages"][-1]["content"]
+    return json.dumps(next((answer for key, answer in ANSWERS.items() if f'"{key}"' in words), {"action": "A0"}))
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_two_people_and_a_model_write_a_contract_that_counts_only_if_all_sign(stack, phone: Open, signed: bool):
+    name = "contract" if signed else "contract-void"
+    with OpenAITwin(signing) as twin:
+        stack.call("tests.deeds.keep_endpoint", f"{name}-model", f"http://127.0.0.1:{twin.port}/v1")
+        agent = f"{name}-model:m"
+        seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": agent}}]
+        config = {"mechanism": "contract", "base_game": "public_goods"}
+        launch(stack, name, agent=agent, game="social_dilemma", lineups=seats, config=config)
+        pages = {stack.call("tests.meeting.role_of", path): page for path, page in come(stack, phone, name, 2)}
+        for page in pages.values():
+            page.locator("#propose-A0").fill("1")
+            page.locator("#propose-A1").fill("0")
+            expect(page.locator("form[data-move=propose] [data-meaning] li")).to_have_count(6)
+        check(pages["p1"], "propose")
+        for page in pages.values():
+            page.get_by_role("button", name="Propose this").click()
+        for page in pages.values():
+            for number, approved in ((1, "true"), (2, "false"), (3, "false")):
+                page.locator(f'[name="approve:C{number}"][value={approved}]').check()
+        check(pages["p2"], "approve")
+        for page in pages.values():
+            page.get_by_role("button", name="Send the votes").click()
+        for role, page in pages.items():
+            expect(page.locator("[data-move=sign]")).to_be_visible()
+            yes = signed or role == "p1"
+            page.locator(f"[data-move=sign] button[value={'true' if yes else 'false'}]").click()
+        for page in pages.values():
+            expect(page.locator("#screen")).to_contain_text("the contract counts" if signed else "The contract is void")
+            expect(page.locator("#payoffs-title")).to_have_text("Points with the contract" if signed else "Points")
+        check(pages["p1"], "act")
+        for role, page in pages.items():
+            page.locator("form[data-move=act] button", has_text="A0" if role == "p1" else "A1").click()
+        # Contributions of p1 and the model: 1 for everybody and 1 more for p2, who pays each of them ½ if all signed.
+        expect(pages["p1"].locator("#screen")).to_contain_text("1.5 points" if signed else "1 points")
+        expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
+
+
+def test_two_people_in_a_population_see_what_those_they_meet_did_before(stack, phone: Open):
+    seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "*": "script:tit_for_tat"}}]
+    config = {"mechanism": "reputation_first_order", "population": 3, "rounds": 2}
+    launch(stack, "population", agent="script:tit_for_tat", game="social_dilemma", lineups=seats, config=config)
+    pages = [page for _path, page in come(stack, phone, "population", 2)]
+    for page in pages:
+        expect(page.locator(".facts-line .fact-round")).to_contain_text("1 of 2")
+        expect(page.locator(".history")).to_have_count(0)
+        page.locator("form[data-move=act] button", has_text="A1").click()
+    for page in pages:
+        expect(page.locator(".facts-line .fact-round")).to_contain_text("2 of 2")
+        expect(page.locator(".history h2")).to_have_count(2)
+        expect(page.locator(".history").last).to_contain_text("Earlier rounds of Agent")
+        check(page, "reputation")
+        page.locator("form[data-move=act] button", has_text="A0").click()
+    for page in pages:
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+
+
+def test_whoever_closes_the_page_is_not_waited_for_and_has_their_place_when_they_return(stack, phone: Open):
+    launch(stack, "closing", of_people=3)
+    (path, page), (_other, other) = come(stack, phone, "closing", 2)
+    expect(other.locator("#missing")).to_have_text("One more player is needed.")
+    page.close()
+    expect(other.locator("#missing")).to_have_text("2 more players are needed.")
+    come(stack, phone, "closing")
+    expect(other.locator("#missing")).to_have_text("One more player is needed.")
+    expect_asked(phone(path))
+    expect_asked(other)
+
+
+def test_whoever_withdraws_leaves_the_lobby_at_once(stack, phone: Open):
+    launch(stack, "withdrawing", of_people=3)
+    (_path, page), (_other, other) = come(stack, phone, "withdrawing", 2)
+    expect(other.locator("#missing")).to_have_text("One more player is needed.")
+    page.get_by_role("link", name="Leave the study").click()
+    page.locator("main button").first.click()
+    expect(other.locator("#missing")).to_have_text("2 more players are needed.")
+
+
+class TestNobodyCame:
+    def test_whoever_waited_is_paid_for_it(self, stack, phone: Open):
+        launch(stack, "in-vain", lobby_seconds=10, waiting_rate="36.00")
+        ((path, page),) = come(stack, phone, "in-vain")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Nobody else came in time", timeout=30_000)
+        expect(page.locator(".earnings")).to_contain_text("For waiting")
+        check(page, "nobody came")
+        assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
+
+    def test_agents_take_the_free_seats(self, stack, phone: Open):
+        launch(stack, "filled", lobby_seconds=10, lobby_after="agents", fills_in="script:rational")
+        ((_path, page),) = come(stack, phone, "filled")
+        expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
+        expect(page.locator("[data-seat]")).to_have_count(5)
+
+    def test_fewer_seats_are_played(self, stack, phone: Open):
+        launch(stack, "fewer", lobby_seconds=10, lobby_after="fewer")
+        (_one, page), (_other, other) = come(stack, phone, "fewer", 2)
+        expect(page.locator('form.move input[name="answer"]')).to_be_visible(timeout=30_000)
+        expect(other.locator("[data-seat]")).to_have_count(3)
+
+
+class TestSomebodyFallsSilent:
+    """Three people and a script; one answers nothing. The clock gives three seconds and no extra time."""
+
+    @pytest.fixture
+    def sitting(self, stack, phone: Open) -> Callable[..., dict[str, tuple[str, Page]]]:
+        def begin(slug: str, **fields: object) -> dict[str, tuple[str, Page]]:
+            clock = {"turn_seconds": 6, "extension_seconds": 0}
+            launch(stack, slug, of_people=3, config={"players": 4, "runs": 4}, **clock, **fields)
+            together = come(stack, phone, slug, 3)
+            for _path, page in together:
+                expect_asked(page)
+            return {stack.call("tests.meeting.role_of", path): (path, page) for path, page in together}
+
+        return begin
+
+    @staticmethod
+    def play_round(sitting: dict[str, tuple[str, Page]], number: int) -> None:
+        """The first two answer; then the next round is asked, or the game is over."""
+        for role in ("p1", "p2"):
+            expect_asked(sitting[role][1])
+            answer(sitting[role][1], number)
+
+    def test_the_game_ends_and_the_others_are_paid(self, stack, sitting):
+        table = sitting("policy-end", on_timeout="end", announced_average="2.00")
+        self.play_round(table, 10)
+        for role in ("p1", "p2"):
+            path, page = table[role]
+            expect(page.locator("#screen")).to_contain_text("The game was stopped", timeout=30_000)
+            page.get_by_role("button", name="Continue").click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("Another player left")
+            assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "2.00"}
+        check(table["p1"][1], "another player left")
+
+    def test_the_clock_answers_until_the_person_is_back(self, stack, sitting):
+        table = sitting("policy-default", on_timeout="default")
+        silent = table["p3"][1]
+        for number in (1, 2):
+            self.play_round(table, number)
+        expect(silent.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
+        check(silent, "are you there")
+        expect(table["p1"][1].locator('[data-seat="p3"]')).to_have_attribute("data-note", "away")
+        silent.get_by_role("button", name="I am back").click()
+        self.play_round(table, 3)
+        expect_asked(silent)
+        answer(silent, 33)
+        expect_asked(table["p1"][1])
+        assert stack.call("tests.meeting.movers", table["p3"][0], "p3")[-1] in (None, "clock")
+
+    def test_an_agent_takes_the_seat_and_whoever_returns_reads_what_happened(self, stack, phone: Open, sitting):
+        table = sitting("policy-agent", on_timeout="agent", fills_in="script:rational")
+        path, silent = table["p3"]
+        silent.close()
+        for number in (1, 2, 3, 4):
+            self.play_round(table, number)
+        expect(table["p1"][1].get_by_role("button", name="Continue")).to_be_visible()
+        assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
+        returned = phone(path)
+        expect(returned.get_by_role("heading", level=1)).to_have_text("A program plays on in your place")
+        check(returned, "replaced")
+
+
+REMARKED = '{"understanding": "low wins", "popular_answer": 30, "reason": "a guess", "answer": 20}'
+RECALLED = '{"goal": "to be closest", "previous_answer": 20, "reason": "lower", "answer": 12}'
+
+
+def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone: Open, tmp_path: Path):
+    """Five seats over six runs; one person fouls once, as the study allows."""
+    with OpenAITwin([REMARKED, *[RECALLED] * 5]) as one, AnthropicTwin([REMARKED, *[RECALLED] * 5]) as other:
+        stack.call("tests.deeds.keep_endpoint", "arena-one", f"http://127.0.0.1:{one.port}/v1")
+        stack.call("tests.deeds.keep_endpoint", "arena-other", f"http://127.0.0.1:{other.port}", "anthropic")
+        published = {"settings": {"strategy": "published", "cap_study": 1.0}}
+        agents = {
+            "one": {"spec": "arena-one:m", **published},
+            "other": {"spec": "arena-other:m", **published},
+            "level": {"spec": "script:level_2"},
+        }
+        seats = {"p1": "person", "p2": "person", "p3": "one", "p4": "other", "p5": "level"}
+        config = {"runs": 6, "history_depth": 3, "people_may_foul": True}
+        fields = {"agents": agents, "lineups": [{"name": "", "seats": seats}], "config": config}
+        launch(stack, "arena", **fields)
+        together = come(stack, phone, "arena", 2)
+        pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
+        for run in range(1, 7):
+            for page in pages.values():
+                expect(page.locator(".facts-line .fact-run strong")).to_have_text(f"{run} of 6")
+                expect_asked(page)
+            check(pages["p1"], f"run {run}")
+            expect(pages["p1"].locator(".table-history tbody tr")).to_have_count(min(run - 1, 3))
+            answer(pages["p1"], 101 if run == 2 else 15)
+            if run == 2:
+                expect(pages["p1"].locator("[data-doubt]")).to_contain_text("from 0 to 100")
+                check(pages["p1"], "doubt")
+                pages["p1"].get_by_role("button", name="Send anyway").click()
+            answer(pages["p2"], 10)
+        for page in pages.values():
+            expect(page.locator(".number-line li")).to_have_count(5)
+            expect(page.locator(".table-history tbody tr")).to_have_count(6)
+            check(page, "over")
+        assert "not valid" in pages["p2"].locator(".table-history").inner_text()
+        for page in pages.values():
+            page.get_by_role("button", name="Continue").click()
+            expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
+    stack.manage("export_dataset", "arena", "--to", str(tmp_path / "arena"))
+    stack.manage("verify_dataset", str(tmp_path / "arena"))
+    with (tmp_path / "arena" / "matches.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["runs_played"], row["fouls"]) == ("6", "1")
+
+
+def test_an_english_auction_of_three_people_of_whom_one_leaves(stack, phone: Open):
+    """The clock drops out for whoever left; the others bid on."""
+    values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
+    seats = {"p1": "person", "p2": "person", "p3": "person"}
+    clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0}
+    plain = {"entry": "open", "asks_code_word": False, "asks_quiz": False}
+    study = {"slug": "english", "title": "Auction", "game": "english_auction", "config": values, **plain, **clock}
+    stack.launch_study({**study, "lineups": [{"name": "", "seats": seats}]})
+    together = come(stack, phone, "english", 3)
+    pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
+
+    def turn_of(role: str) -> Page:
+        expect(pages[role].locator("form.move")).to_be_visible(timeout=60_000)
+        return pages[role]
+
+    check(turn_of("p1"), "first bid")
+    turn_of("p1").get_by_role("button", name="Bid the minimum: 0 units").click()
+    turn_of("p2").locator('input[name="bid"]').fill("30")
+    pages["p2"].get_by_role("button", name="Bid it").click()
+    check(turn_of("p3"), "a later bid")
+    pages["p3"].close()
+    turn_of("p1").locator('input[name="bid"]').fill("35")
+    pages["p1"].get_by_role("button", name="Bid it").click()
+    expect(pages["p1"].locator("[data-error]")).to_contain_text("from 40 to 100")
+    pages["p1"].get_by_role("button", name="Bid the minimum: 40 units").click()
+    turn_of("p2").get_by_role("button", name="Drop out for good").click()
+    expect(pages["p1"].locator(".facts-result")).to_contain_text("140 units")
+    expect(pages["p2"].locator(".facts-result")).to_contain_text("Bidder 1 for 40 units")
+    check(pages["p1"], "sold")

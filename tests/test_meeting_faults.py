@@ -1,0 +1,120 @@
+"""Whatever is killed while people meet and play together: everybody is in one group, moves once, is paid once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.services
+
+GROUPS, RUNS = 20, 3
+TOGETHER = 3
+"""People of a group; a scripted player is the fourth."""
+PATIENCE = 400.0
+"""Seconds within which all must have ended."""
+KILLED = ("web", "redis", "worker")
+POSITION = re.compile(r'name="position" value="(\d+)"')
+
+
+class Person:
+    """Somebody whose browser asks again whenever the server does not answer.
+
+    Attributes:
+        where: "lobby" while they wait for others, "round" while their answer is sealed and others have not answered.
+    """
+
+    def __init__(self, client: httpx.AsyncClient, path: str, comes: asyncio.Event):
+        self.client, self.path, self.comes, self.luck = client, path, comes, random.Random(path)
+        self.where = ""
+
+    async def take_part(self) -> None:
+        """Come, wait, play and go on until the last page."""
+        await self.comes.wait()
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            await asyncio.sleep(self.luck.uniform(0.3, 1.2))
+            try:
+                if await self._look():
+                    self.where = ""
+                    return
+            except httpx.HTTPError:
+                continue
+        raise TimeoutError(self.path)
+
+    async def _look(self) -> bool:
+        """One look at the page, and what it asks for; true at the end."""
+        page = (await self.client.get(self.path)).text
+        self.where = "lobby" if 'id="lobby"' in page else ""
+        if 'class="card earnings"' in page:
+            return True
+        if self.where:
+            await self.client.get(f"{self.path}lobby")
+        elif 'id="screen"' in page:
+            frame = (await self.client.get(f"{self.path}match", headers={"accept": "application/json"})).json()
+            if frame.get("over"):
+                await self._send_on(page)
+            elif frame.get("answering") is not None:
+                move = {"answering": frame["answering"], "answer": self.luck.randint(0, 100)}
+                await self.client.post(f"{self.path}match", data=move, headers={"accept": "application/json"})
+            else:
+                self.where = "round"
+        elif POSITION.search(page):
+            await self._send_on(page)
+        return False
+
+    async def _send_on(self, page: str) -> None:
+        position = POSITION.search(page)
+        assert position is not None
+        await self.client.post(self.path, data={"position": position[1]})
+
+
+async def everything_is_killed(stack, people: list[Person], last: asyncio.Event) -> None:
+    """Each service dies while people are in the lobby, and again while they are in rounds.
+
+    `last` lets in whoever the last group waits for: until then somebody is in the lobby.
+    """
+    for where in ("lobby", "round"):
+        for name in KILLED:
+            async with asyncio.timeout(PATIENCE):
+                while not any(person.where == where for person in people):
+                    await asyncio.sleep(0.02)
+            stack.kill(name)
+            async with asyncio.timeout(PATIENCE):
+                while not await asyncio.to_thread(stack.is_healthy):
+                    await asyncio.sleep(0.2)
+        last.set()
+
+
+@pytest.mark.slow
+def test_twenty_groups_meet_and_play_while_everything_is_killed(stack):
+    stack.call(
+        "tests.meeting.launch_contest", "killed", of_people=TOGETHER, config={"players": TOGETHER + 1, "runs": RUNS}
+    )
+    paths = stack.call("tests.meeting.before_the_lobby", "killed", GROUPS * TOGETHER)
+
+    async def all_of_it() -> None:
+        first, last = asyncio.Event(), asyncio.Event()
+        first.set()
+        limits = httpx.Limits(max_connections=30)
+        async with httpx.AsyncClient(base_url=stack.url, timeout=10, limits=limits, follow_redirects=True) as client:
+            people = [Person(client, path, last if path == paths[-1] else first) for path in paths]
+            ways = (person.take_part() for person in people)
+            await asyncio.gather(everything_is_killed(stack, people, last), *ways)
+
+    asyncio.run(all_of_it())
+    number = len(paths)
+    books = stack.call("tests.meeting.books_of", "killed")
+    assert books == {
+        "states": {"completed": number},
+        "matches": {"finished": GROUPS},
+        "seats": number,
+        "in_two_groups": 0,
+        "moves": {str(RUNS): GROUPS * (TOGETHER + 1)},
+        "paid": {**books["paid"], "base": number},
+        "paid_twice": 0,
+    }

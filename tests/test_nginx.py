@@ -1,0 +1,157 @@
+"""The real nginx with deploy/nginx.conf in front of a live stack: its limits, its sockets, and what its logs say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import websockets
+
+from config import children
+from config.children import ROOT
+from config.supervisor import free_port
+from deploy.bench import workers
+
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.skipif(NGINX is None, reason="nginx is missing: apt-get install nginx-light"),
+]
+STUDY = "through-nginx"
+WORKER = "5f3d0c8a9b7e6d5c4b3a2910"
+"""An id as recruiters give them, in the query of the link."""
+
+
+@dataclass
+class Proxy:
+    port: int
+    plain: int
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}"
+
+    def logged(self) -> dict[str, str]:
+        """Every file that nginx has written under its folder, logs of the distribution's kind included."""
+        return {str(path): path.read_text(errors="replace") for path in self.folder.rglob("*.log")}
+
+
+@pytest.fixture(scope="module")
+def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
+    """nginx as Debian configures it, which keeps a log of everything at the level http, with our file included."""
+    folder = tmp_path_factory.mktemp("nginx")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    subprocess.run([*made, "-keyout", folder / "privkey.pem", "-out", folder / "fullchain.pem"], check=True,
+                   capture_output=True)  # fmt: skip
+    port, plain = free_port(), free_port()
+    ours = (ROOT / "deploy" / "nginx.conf").read_text()
+    changes = {
+        "web:8000": f"127.0.0.1:{stack.port}",
+        "listen 80;": f"listen 127.0.0.1:{plain};",
+        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        "/etc/nginx/tls": str(folder),
+        "/var/log/nginx": str(folder),
+    }
+    for old, new in changes.items():
+        assert old in ours
+        ours = ours.replace(old, new)
+    (folder / "parley.conf").write_text(ours)
+    temporary = "".join(
+        f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"user root;\ndaemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n"
+        f"events {{}}\nhttp {{\n{temporary}access_log {folder}/access.log;\ninclude {folder}/parley.conf;\n}}\n"
+    )
+    stack.call("deploy.bench.study.launch", STUDY)
+    process = children.start([str(NGINX), "-c", str(folder / "nginx.conf"), "-p", str(folder)], log=folder / "said.txt")
+    try:
+        until = time.monotonic() + 20
+        while True:
+            try:
+                httpx.get(f"https://127.0.0.1:{port}/health/", verify=False, timeout=5)
+                break
+            except httpx.TransportError:
+                assert process.poll() is None and time.monotonic() < until, (folder / "said.txt").read_text()
+                time.sleep(0.1)
+        yield Proxy(port, plain, folder)
+    finally:
+        children.stop(process)
+
+
+@pytest.fixture(scope="module")
+def path(proxy: Proxy) -> str:
+    """The page of a game that somebody has walked into through nginx."""
+
+    async def walk() -> str:
+        async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=60) as client:
+            return await workers.enter(client, f"/join/{STUDY}/?PROLIFIC_PID={WORKER}")
+
+    return asyncio.run(walk())
+
+
+def socket_to(proxy: Proxy, path: str, **options):
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    address = f"wss://127.0.0.1:{proxy.port}/ws/play/{path.strip('/').split('/')[1]}/?{WORKER}"
+    return websockets.connect(address, origin="https://127.0.0.1", ssl=trusting, **options)
+
+
+async def test_sockets_pass_without_compression_and_refuse_large_messages(proxy: Proxy, path: str):
+    async with socket_to(proxy, path, compression="deflate") as socket:
+        assert json.loads(await asyncio.wait_for(socket.recv(), 30))["type"] == "screen"
+        assert not socket.response.headers.get("Sec-WebSocket-Extensions")
+        await socket.send("x" * 70_000)
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            while True:
+                await asyncio.wait_for(socket.recv(), 30)
+    assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
+
+
+def test_no_log_names_anybody(proxy: Proxy, path: str):
+    token = path.strip("/").split("/")[1]
+    for address in (f"{proxy.url}{path}?{WORKER}", f"http://127.0.0.1:{proxy.plain}{path}?{WORKER}"):
+        httpx.get(address, verify=False, timeout=30)
+    httpx.post(f"{proxy.url}{path}", content=b"x" * 4_000_000, verify=False, timeout=30)
+    time.sleep(0.2)
+    logs = proxy.logged()
+    assert "/p/..." in logs[str(proxy.folder / "parley.log")]
+    for name, words in logs.items():
+        assert token not in words and WORKER not in words, name
+
+
+def test_large_bodies_and_a_rush_of_joins_are_refused(proxy: Proxy, path: str):
+    assert httpx.post(f"{proxy.url}{path}", content=b"x" * 4_000_000, verify=False).status_code == 413
+
+    async def rush() -> list[int]:
+        async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=120) as client:
+            pages = await asyncio.gather(*(client.get("/join/none/") for _ in range(90)))
+            return [page.status_code for page in pages]
+
+    said = asyncio.run(rush())
+    assert 429 in said and said.count(404) >= 60
+
+
+def test_a_web_server_that_is_away_is_excused_by_a_page_that_tries_again(stack, proxy: Proxy):
+    stack.halt("web")
+    try:
+        page = httpx.get(f"{proxy.url}/p/x/", verify=False)
+        assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
+        assert 'http-equiv="refresh"' in page.text
+    finally:
+        stack.restart("web")
+    until = time.monotonic() + 60
+    while not stack.is_healthy() and time.monotonic() < until:
+        time.sleep(0.2)
+    assert httpx.get(f"{proxy.url}/health/", verify=False, timeout=30).status_code == 200

@@ -1,0 +1,68 @@
+"""Workers are killed inside turns with tools: periods go on, nothing is submitted twice, calls are kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from llm_agents.twins import Calls, OpenAITwin, Slow
+
+pytestmark = [pytest.mark.services, pytest.mark.slow]
+
+PERIODS, KILLS = 6, 3
+CALLS = (
+    Calls((("get_product_ids", "{}"),)),
+    Calls((("write_notes", '{"notes": "five is a price"}'),)),
+    Calls((("get_attempt_number", "{}"),)),
+    Calls((("set_prices", '{"prices": {"Product_1": 5}}'),)),
+)
+ENDS = 90.0
+"""Seconds within which all must be over, the kills included."""
+
+
+@contextmanager
+def asked(stack, name: str) -> Iterator[OpenAITwin]:
+    """A model that takes its time: it looks, keeps a note, looks again and submits, in every period."""
+
+    def answer(request) -> Slow:
+        made = sum(message["role"] == "assistant" for message in request["messages"])
+        return Slow(0.4, CALLS[made])
+
+    with OpenAITwin(answer) as twin:
+        stack.call("tests.deeds.keep_endpoint", name, twin.environment["OPENAI_BASE_URL"])
+        yield twin
+
+
+def killed_inside(stack, service: str, twin: OpenAITwin, over: Callable[[], bool]) -> None:
+    """Kill the service at different places of its loops, then wait until all is over."""
+    until = time.monotonic() + ENDS
+    for kill in range(KILLS):
+        seen = len(twin.requests) + 2 + kill  # inside a period, and not always at the same call of it
+        while len(twin.requests) < seen:
+            assert time.monotonic() < until, f"only {len(twin.requests)} calls came"
+            time.sleep(0.05)
+        stack.kill(service)
+    while not over():
+        assert time.monotonic() < until, "it did not go on"
+        time.sleep(0.3)
+
+
+def test_a_live_match_goes_on(stack):
+    with asked(stack, "loops-live") as twin:
+        match = stack.call("tests.deeds.open_tool_match", "loops-live:any", PERIODS)
+        killed_inside(stack, "worker", twin, lambda: stack.call("tests.deeds.examine_tools", match)["over"])
+        found = stack.call("tests.deeds.examine_tools", match)
+        assert_whole(found, len(twin.requests))
+
+
+def assert_whole(found: dict, made: int) -> None:
+    """Each period was submitted once and by the model, and every call is kept but those under way at a kill."""
+    assert found["status"] == "finished"
+    assert found["submissions"] == PERIODS and not found["by_others"]
+    assert found["replayed"] and found["differences"] == []
+    assert found["played"] == PERIODS, "one call a period is the move"
+    assert PERIODS <= found["notes"] <= PERIODS + KILLS
+    assert made - KILLS <= found["calls"] <= made

@@ -1,0 +1,28 @@
+"""What the repository holds: files that work in every clone."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = "120000"
+"""Git's mode of a symbolic link."""
+VENDORED = ROOT / "static" / "vendor"
+
+
+def test_no_link_is_tracked():
+    """A link to an environment on somebody's machine breaks everybody else's `make`."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git repository: unpacked from an archive")
+    listed = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert [line for line in listed.stdout.splitlines() if line.startswith(LINK)] == []
+
+
+def test_every_vendored_script_keeps_its_licence():
+    notices = (ROOT / "LICENSE").read_text()
+    for folder in VENDORED.iterdir():
+        assert (folder / "LICENSE").read_text().strip()
+        assert f"static/vendor/{folder.name}" in notices

@@ -1,0 +1,106 @@
+"""A worker on a phone whose connection is bad, who mistypes, and who hears the page instead of seeing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
+
+from opponents.agents import named
+from tests import walking
+
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+PHONE = {"width": 360, "height": 740}
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    yield context.new_page()
+    context.close()
+
+
+def sit_down(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
+    """Somebody opens their first turn of a study of their own; returns the path of their page."""
+    study = {"slug": slug, "title": game, "game": game, "roles": [role], "agents": named(agent), "entry": "codes"}
+    stack.launch_study({**study, **fields})
+    path = stack.sit_down(slug)
+    page.goto(stack.url + path)
+    return path
+
+
+def test_an_answer_without_a_connection_is_not_called_sent_and_survives_a_look_at_another_page(stack, phone: Page):
+    cut = True
+
+    def socket(route: WebSocketRoute) -> None:
+        if cut:
+            route.close()
+        else:
+            route.connect_to_server()
+
+    def move(route: Route) -> None:
+        if cut:
+            route.abort()
+        else:
+            route.continue_()
+
+    phone.route_web_socket("**/ws/**", socket)
+    phone.route("**/match", move)
+    path = sit_down(stack, phone, "troubles-offline", "bargaining", "alice", "script:fair")
+    walking.offer(phone, "5000", "5000", role="alice")
+    expect(phone.locator("[data-sent]")).to_contain_text("You are offline: not sent yet")
+    expect(phone.locator("[data-sent]")).to_contain_text("your time is running")
+    phone.get_by_role("link", name="Report a problem").click()
+    expect(phone.locator("#clock")).to_be_visible()
+    assert stack.moves("troubles-offline") == []
+    cut = False
+    phone.goto(stack.url + path)
+    walking.expect_over(phone)
+    assert stack.moves("troubles-offline") == ["offer", "accept"]
+
+
+def test_an_error_names_the_field_as_its_label_does_and_goes_when_the_value_is_mended(stack, phone: Page):
+    sit_down(stack, phone, "troubles-error", "bargaining", "alice", "script:fair")
+    own, error = phone.get_by_label("You get", exact=True), phone.locator("form.move [data-error]")
+    own.fill("half of it")
+    phone.get_by_role("button", name="Send the offer").click()
+    expect(error).to_have_text("“You get” must be a number, for example 12.5.")
+    expect(own).to_be_focused()
+    expect(own).to_have_attribute("aria-invalid", "true")
+    own.fill("5000")
+    expect(error).to_be_hidden()
+    expect(own).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_what_happened_is_announced_with_its_amounts_and_the_offer_and_its_answers_are_on_the_first_screen(
+    stack, phone: Page
+):
+    sit_down(stack, phone, "troubles-heard", "bargaining", "alice", "script:fair")
+    walking.offer(phone, "9900", "100", role="alice", message="A fair split.")
+    walking.expect_turn(phone, "answer")
+    heard = phone.locator("#announcer")
+    expect(heard).to_contain_text("Bob rejected your offer. It was 9,900")
+    expect(heard).to_contain_text("Bob's offer in round 2")
+    expect_on_the_first_screen(phone)
+
+
+@pytest.mark.parametrize(("game", "role"), [("negotiation", "bob"), ("persuasion", "bob")])
+def test_an_offer_and_its_answers_are_on_the_first_screen(stack, phone: Page, game: str, role: str):
+    agent = {"negotiation": "script:haggler", "persuasion": "script:random"}[game]
+    sit_down(stack, phone, f"troubles-{game}", game, role, agent)
+    expect(phone.locator("form.move button").first).to_be_visible(timeout=walking.TURN)
+    expect_on_the_first_screen(phone)
+
+
+def expect_on_the_first_screen(page: Page) -> None:
+    """Everything to decide by and every answer, without scrolling; answers large enough for a thumb."""
+    for part in page.locator(".facts-line, .offer h2, .offer dl, form.move button:visible").all():
+        box = part.bounding_box()
+        assert box is not None and box["y"] >= 0, part
+        assert box["y"] + box["height"] <= PHONE["height"], part.inner_text()
+    for button in page.locator("form.move button:visible").all():
+        box = button.bounding_box()
+        assert box is not None and box["height"] >= 44, button.inner_text()

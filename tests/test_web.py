@@ -1,0 +1,78 @@
+"""Pages over ASGI: many at once, few threads; migrations one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from django.conf import settings
+from django.test import AsyncRequestFactory
+
+from config import pages
+from config.management.commands.migrate import alone
+
+pytestmark = pytest.mark.services
+
+
+async def answer(handler: pages.PagesHandler, path: str) -> tuple[int, bytes]:
+    sent: list[dict] = []
+    asked = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> dict:
+        return asked.pop() if asked else await asyncio.Future()
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    scope = {**AsyncRequestFactory()._base_scope(path=path), "headers": [(b"host", b"127.0.0.1")]}
+    await handler(scope, receive, send)
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+
+
+async def test_many_pages_at_once_take_a_few_threads_that_stay(monkeypatch):
+    used: list[str] = []
+    real = pages.PagesHandler.get_response
+
+    def watched(self, request):
+        used.append(threading.current_thread().name)
+        return real(self, request)
+
+    monkeypatch.setattr(pages.PagesHandler, "get_response", watched)
+    handler = pages.PagesHandler()
+    said = await asyncio.gather(*(answer(handler, "/") for _ in range(130)))
+    assert {status for status, _body in said} == {200}
+    assert len(used) == 130 and len(set(used)) <= settings.PAGE_THREADS
+    assert (await answer(handler, "/none"))[0] == 404
+    status, script = await answer(handler, "/static/parley/clock.js")
+    assert status == 200 and script == (settings.BASE_DIR / "static/parley/clock.js").read_bytes()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_migrate_at_once_take_turns():
+    held, entered, go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def first() -> None:
+        from django.db import connections
+
+        with alone("default"):
+            held.set()
+            go_on.wait(30)
+        connections.close_all()
+
+    def second() -> None:
+        from django.db import connections
+
+        with alone("default"):
+            entered.set()
+        connections.close_all()
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    threads[0].start()
+    assert held.wait(30)
+    threads[1].start()
+    assert not entered.wait(0.5)
+    go_on.set()
+    assert entered.wait(30)
+    for thread in threads:
+        thread.join()

@@ -1,0 +1,135 @@
+"""A person plays each environment of EconEvals on a phone: a practice period, five periods, its data and a note."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games import registry
+from games.play import configure
+from opponents.agents import named
+from tests import walking
+from tests.test_meeting import PHONE, Open, check, phone
+
+__all__ = ["phone"]
+pytestmark = pytest.mark.browser
+
+STACKS = ("sqlite",)
+"""What pages show does not depend on the database."""
+PERIODS = 5
+WIDE = {"width": 1280, "height": 800}
+Act = Callable[[Page, int], None]
+"""Submits the period with this number, from 0."""
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep pictures of a phone and a desk where DRAFT_PICTURES names a folder, in both colour schemes."""
+    if folder := os.environ.get("DRAFT_PICTURES"):
+        for size in (PHONE, WIDE):
+            page.set_viewport_size(size)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{scheme}.png", full_page=True)
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(PHONE)
+
+
+def buy(page: Page, period: int) -> None:
+    """A plan that grows; in between one of the earlier plans is copied."""
+    if period == 3:
+        page.get_by_role("button", name="Copy plan 1").click()
+    for offer in range(period + 1):
+        page.locator("[data-units]").nth(offer).fill(str(offer))
+    expect(page.locator("[data-cost]")).not_to_be_empty()
+    if period == 2:
+        page.get_by_label("Type").select_option("simple")
+        assert page.locator("[data-offer]:visible").count() < page.locator("[data-offer]").count()
+        page.get_by_label("Type").select_option("")
+    page.get_by_role("button", name="Buy this plan").click()
+
+
+def schedule(page: Page, period: int) -> None:
+    """Everybody moves on by as many tasks as there were periods; choosing a task that is taken swaps."""
+    menus = page.locator("[data-menus] select")
+    number = menus.count()
+    for worker in range(number):
+        menus.nth(worker).select_option(f"T{(worker + period) % number + 1}")
+    chosen = sorted(menus.nth(worker).input_value() for worker in range(number))
+    assert chosen == [f"T{task}" for task in range(1, number + 1)]
+    page.get_by_role("button", name="Submit this schedule").click()
+
+
+def price(page: Page, period: int) -> None:
+    field = page.locator("form.move input[data-price]").first
+    field.fill(f"{0.5 + 2 * period}")
+    page.get_by_role("button", name="Set these prices").click()
+
+
+def assign(page: Page, period: int) -> None:
+    menus = page.locator("[data-menus] select")
+    number = menus.count()
+    for task in range(number):
+        menus.nth(task).select_option(f"W{(task + period) % number + 1}")
+    page.get_by_role("button", name="Assign").click()
+
+
+def choose(page: Page, period: int) -> None:
+    page.locator(f'form.move button[value="{"AB"[period % 2]}"]').click()
+
+
+def compete(page: Page, period: int) -> None:
+    page.locator('form.move input[name="price"]').fill(f"{1.2 + period / 10}")
+    page.get_by_role("button", name="Set it").click()
+
+
+SIZES: dict[str, tuple[dict[str, Any], Act]] = {
+    "procurement": ({"level": "small", "practice": True}, buy),
+    "scheduling": ({"level": "small", "practice": True, "instance_seed": 2}, schedule),
+    "pricing": ({"practice": True}, price),
+    "task_allocation": ({"practice": True}, assign),
+    "patience": ({"amounts": [101, 105, 110], "order": "ascending"}, choose),
+    "duopoly": ({}, compete),
+}
+
+
+BY_DAY = {"procurement", "duopoly"}
+"""The fullest workbench, and the one with a rival; the screens of all are looked at by test_pages every day."""
+
+
+@pytest.mark.parametrize("key", [pytest.param(key, marks=() if key in BY_DAY else pytest.mark.slow) for key in SIZES])
+def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
+    config, act = SIZES[key]
+    game = registry.get(key)
+    ended = {} if key == "patience" else {"periods": PERIODS}
+    slug = f"bench-{key.replace('_', '-')}"
+    study = {"slug": slug, "title": game.title, "game": key, "config": {**config, **ended}, "entry": "codes"}
+    roles = configure(game, config).roles()
+    others = named("script:tit_for_tat") if len(roles) > 1 else {}
+    stack.launch_study({**study, "roles": [roles[0]], "agents": others})
+    page = phone(stack.sit_down(slug))
+    if config.get("practice"):
+        expect(page.locator("main")).to_contain_text("it counts for nothing")
+        act(page, 0)
+        expect(page.locator("main")).to_contain_text("From now on every period counts")
+    for period in range(PERIODS):
+        fact = page.locator(".fact-question strong" if key == "patience" else ".fact-period strong")
+        expect(fact).to_have_text(f"{period + 1} of 6" if key == "patience" else str(period))
+        if period == 3:
+            if key != "patience":
+                page.get_by_label("Note", exact=True).fill("dearer sold less")
+                page.get_by_role("button", name="Keep", exact=False).last.click()
+                expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
+            check(page, f"{key}, period {period}")
+            photograph(page, key)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
+        act(page, period)
+    if key == "patience":
+        act(page, PERIODS)
+    walking.expect_over(page)
+    photograph(page, f"{key}-over")
+    check(page, f"{key}, over")
