@@ -65,5 +65,5 @@ def go_on(page: Page) -> None:
 
 
 def answer_quiz(page: Page, *, option: str) -> None:
-    page.locator(f'main input[type="radio"][value="{option}"]').check()
+    page.get_by_role("radio", name=option, exact=True).check()
     page.locator('main button[type="submit"]').click()
