@@ -62,13 +62,14 @@ def replayed(record: MatchRecord) -> list[str]:
     return differences(record.play.game, record.events, records)
 
 
+@pytest.mark.parametrize("periods", [6, pytest.param(PERIODS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("kind", ["well-behaved", *TOOL_KINDS])
-def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, protocol, kind):
+def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, protocol, kind, periods):
     misbehaves = [] if kind == "well-behaved" else [Misbehaviour(kind, 3)]
     with BothTwin(FakeModel(seed=0, delay=0, prose=False, misbehaves=misbehaves)) as twin:
-        record = playing(monkeypatch, twin, protocol)
-    assert record.failed is None and len(record.play.state.yields) == PERIODS
+        record = playing(monkeypatch, twin, protocol, periods)
+    assert record.failed is None and len(record.play.state.yields) == periods
     assert record.play.state.notes
     assert not replayed(record)
     assert all(len(call.tools) or call.problem for call in record.calls)
@@ -80,7 +81,7 @@ def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, pro
 @pytest.mark.parametrize("held", [True, False])
 def test_the_same_in_plain_json(monkeypatch, protocol, held):
     with BothTwin(FakeModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as twin:
-        record = playing(monkeypatch, twin, protocol, periods=4, plain_tools=True, structured=held, calls=10)
+        record = playing(monkeypatch, twin, protocol, periods=2, plain_tools=True, structured=held, calls=10)
     assert record.failed is None and not replayed(record)
     assert "tools" not in twin.requests[0] or held
 
@@ -244,26 +245,35 @@ class Whisper(Game[Config, Said2]):
         )
 
 
+def listened(request: dict[str, Any]) -> Calls:
+    """The listener looks first, and speaks once it has the tool's answer."""
+    looked = any(message["role"] == "assistant" for message in request["messages"])
+    return Calls((("say", '{"words": "yes"}') if looked else ("listen", "{}"),))
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("words", INJECTIONS.values(), ids=INJECTIONS)
-async def test_others_words_in_a_tools_answer_stay_between_their_marks(monkeypatch, protocol, words):
-    play, events = start(configure(Whisper, {}), 1)
-    try:
-        play, made = submit(play, "speaker", {"words": words})
-    except Refused:
-        pytest.skip("no such words can be said")
-    with BothTwin([Calls((("listen", "{}"),)), Calls((("say", '{"words": "yes"}'),))]) as twin:
+async def test_others_words_in_a_tools_answer_stay_between_their_marks(monkeypatch, protocol):
+    said = []
+    with BothTwin(listened, keeps=False) as twin:
         for name, value in twin.environment.items():
             monkeypatch.setenv(name, value)
-        decision = await decide(AgentSpec(protocol, "m", strategy="tools"), play, "listener", [*events, *made])
+        for name, words in INJECTIONS.items():
+            play, events = start(configure(Whisper, {}), 1)
+            try:
+                play, made = submit(play, "speaker", {"words": words})
+            except Refused:
+                continue
+            decision = await decide(AgentSpec(protocol, "m", strategy="tools"), play, "listener", [*events, *made])
+            (tool,) = decision.calls[0].tools
+            shown = json.loads(tool["result"])["said"][0]
+            assert shown.startswith('<message from="Speaker">"') and shown.endswith('"</message>'), name
+            assert json.loads(shown.removeprefix('<message from="Speaker">').removesuffix("</message>")) == words
+            assert shown.count("<") == shown.count(">") == 2, name
+            assert ABOUT_WORDS in decision.calls[0].messages[0]["content"]
+            assert decision.move == {"words": "yes"}, name
+            said.append(name)
         await provider_called(protocol).close()
-    (tool,) = decision.calls[0].tools
-    shown = json.loads(tool["result"])["said"][0]
-    assert shown.startswith('<message from="Speaker">"') and shown.endswith('"</message>')
-    assert json.loads(shown.removeprefix('<message from="Speaker">').removesuffix("</message>")) == words
-    assert shown.count("<") == shown.count(">") == 2
-    assert ABOUT_WORDS in decision.calls[0].messages[0]["content"]
-    assert decision.move == {"words": "yes"}
+    assert len(said) >= len(INJECTIONS) - 2
 
 
 def test_a_tool_tells_a_role_nothing_of_what_is_hidden_from_it(monkeypatch):
@@ -278,18 +288,18 @@ def test_a_tool_tells_a_role_nothing_of_what_is_hidden_from_it(monkeypatch):
     assert seen[0] == seen[1]
 
 
-async def test_a_hundred_turns_at_once_wait_for_the_model_and_for_nothing_else(monkeypatch):
-    """Each call takes a second of the stand-in's; none of this program's own worth mentioning."""
+async def test_many_turns_at_once_wait_for_the_model_and_for_nothing_else(monkeypatch):
+    """Each call takes a second of the stand-in's: one after the other they would take twenty."""
     with BothTwin(lambda request: Slow(1.0, PUMP), keeps=False) as twin:
         for name, value in twin.environment.items():
             monkeypatch.setenv(name, value)
         play, events = start(configure(Well, {}), 1)
         spec = AgentSpec("openai", "m", strategy="tools")
         began = time.monotonic()
-        await asyncio.gather(*(decide(spec, play, "keeper", events, ladder=Ladder()) for _turn in range(100)))
+        await asyncio.gather(*(decide(spec, play, "keeper", events, ladder=Ladder()) for _turn in range(20)))
         took = time.monotonic() - began
         await provider_called("openai").close()
-    assert took < 6
+    assert took < 10
 
 
 @pytest.mark.parametrize("key", [key for key in registry.keys() if issubclass(registry.get(key), PeriodGame)])

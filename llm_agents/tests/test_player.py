@@ -35,7 +35,8 @@ TOYS = (
     Case(Well, {"periods": 2}, examples=WELL_EXAMPLES),
 )
 ALL = [*(case for key in registry.keys() for case in cases(key)), *TOYS]
-FIRST = [*(case for key in registry.keys() for case in cases(key)[:2]), *TOYS]
+FIRST = [*(cases(key)[0] for key in registry.keys()), *TOYS]
+OF_EACH_KIND = [cases("bargaining")[0], cases("item_auction")[0], cases("social_dilemma")[0], *TOYS]
 PERIODS = 2
 WITHIN_LENGTH = ("stop_after", "scored_periods")
 """Parameters that must not exceed the length of the match."""
@@ -51,14 +52,21 @@ def short(case: Case) -> Case:
     return case
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_it_plays_every_game_legally_to_its_end(way):
+@pytest.mark.parametrize(
+    ("way", "played"),
+    [
+        *[pytest.param(way, OF_EACH_KIND, id=way) for way in WAYS],
+        pytest.param("in words", FIRST, id="every game"),
+        *[pytest.param(way, ALL, id=f"everything, {way}", marks=pytest.mark.slow) for way in WAYS],
+    ],
+)
+def test_it_plays_every_game_legally_to_its_end(way, played):
     protocol, asked, structured = WAYS[way]
     calls = []
     with BothTwin(lambda request: answer(request, seed=3, prose="fenced" in way), keeps=False) as twin:
         address = twin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("fake", protocol, address, structured=structured))
-        for case in map(short, ALL if way == "in words" else FIRST):
+        for case in map(short, played):
             spec = AgentSpec("fake", "fake", **asked)
             match = play_match(case.game, case.seed, dict.fromkeys(case.game.roles(), spec))
             assert match.failed is None, (str(case), match.failed)

@@ -303,7 +303,7 @@ def test_an_unusable_answer_is_a_foul_and_the_match_is_data(monkeypatch, tmp_pat
 def test_an_endpoint_that_is_away_is_no_foul(monkeypatch):
     with OpenAITwin([Failure(500)]) as twin:
         use(monkeypatch, twin)
-        drive(planned(**CONTEST))
+        drive(planned(**{**CONTEST, "settings": CONTEST["settings"].model_copy(update={"limit_seconds": 3})}))
     item = Item.objects.get()
     assert (item.status, item.match.metrics) == (Item.Status.FAILED, None)
     assert "script:no_answer" not in movers()
