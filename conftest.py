@@ -9,6 +9,7 @@ Property tests try the same few examples each time; --hypothesis-profile=searchi
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -67,6 +68,12 @@ hypothesis.settings.load_profile("every time the same")
 def examples(usual: int) -> int:
     """How many examples a dear property test tries: `usual` when searching, fewer by day."""
     return max(5, usual * hypothesis.settings.default.max_examples // 100)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not walk through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionstart() -> None:

@@ -64,7 +64,8 @@ def test_two_processes_write_the_same_files_as_one(tmp_path, played):
 
 
 @pytest.mark.parametrize(
-    "name", ["matches.csv", pytest.param("decisions.csv", marks=pytest.mark.slow), "transcripts.jsonl"]
+    "name",
+    [*(pytest.param(name, marks=pytest.mark.slow) for name in ("matches.csv", "decisions.csv")), "transcripts.jsonl"],
 )
 def test_two_processes_find_a_row_that_is_missing_or_too_many(tmp_path, played, name):
     from exports.tests.test_verify import reseal
