@@ -18,7 +18,7 @@ from llm_agents.pricing import PriceList
 from llm_agents.replaying import differences
 from llm_agents.twins import AnthropicTwin, Calls, Failure, Hang, OpenAITwin, Slow
 from matches import agents, announce, leases, services
-from matches.models import Lease, Match
+from matches.models import Match
 from opponents.agent_settings import AgentSettings
 from opponents.agents import Agent
 from opponents.models import Call
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_inside_a_turn_leaves_its_notes_and_calls(monkeypatch
         dying = agents.begin_turn(match_uid=match.uid, role="keeper", answering=first)
         wait_for(lambda: len(service.requests) == 3)
         dying.cancel()
-        Lease.objects.update(until=match.started_at)
+        leases.give_back_all()
         match.refresh_from_db()
         assert match.open_turns()["keeper"].answering > first
         match = think(match)

@@ -25,6 +25,8 @@ from payouts.tests.twin import Twin
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
 MOST_STEPS = 200
+BY_DAY = [pytest.mark.slow] if KIND == "sqlite" else []
+"""Every step is killed on PostgreSQL every time, and on SQLite with the slow tests."""
 
 
 class Teller:
@@ -83,9 +85,9 @@ def finish(teller: Teller) -> None:
 @pytest.mark.parametrize(
     ("lost", "least"),
     [
-        pytest.param("", 8, id="answered", marks=[pytest.mark.slow] if KIND == "sqlite" else []),
+        pytest.param("", 8, id="answered", marks=BY_DAY),
         pytest.param("drop_before", 8, marks=pytest.mark.slow),  # test_any_order.py has all orders, without kills
-        ("drop_after", 6),
+        pytest.param("drop_after", 6, marks=BY_DAY),
     ],
 )
 def test_killed_at_every_step(twin: Twin, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
