@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -80,7 +81,10 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
     plays = [_played(family, {key: rng.choice(values) for key, values in table.items()}, rng) for _ in range(PLAYED)]
     configurations = list({repr(config): config for config, *_rest in plays}.values())
     agents = sorted({agent for _config, _seed, players, *_rest in plays for agent in players.values()})
-    content = content_of(Plan(title=slug, slug=slug, game=family, configurations=configurations, agents=agents))
+    repetitions = ceil(number / (len(configurations) * len(agents)))  # so that the plan is never exceeded
+    content = content_of(
+        Plan(title=slug, slug=slug, game=family, configurations=configurations, agents=agents, repetitions=repetitions)
+    )
     collection = Collection.objects.create(
         title=slug, slug=slug, game=family, content=content, sha256=sha256_of(content), planned=number,
         status=Collection.Status.DONE,
@@ -161,24 +165,26 @@ def measured(stack: Stack, *arguments: str) -> Measured:
         RuntimeError: it failed.
     """
     began, used = time.monotonic(), _children()
-    child = subprocess.Popen(
-        [sys.executable, str(ROOT / "manage.py"), *arguments],
-        env=stack.environment,
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    root = psutil.Process(child.pid)
-    resident = own = 0.0
-    try:
-        while child.poll() is None:
-            sizes = list(_sizes(root))
-            resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
-            time.sleep(EVERY)
-    finally:
-        child.terminate()
-    if child.returncode:
-        raise RuntimeError(f"manage.py {' '.join(arguments)} failed")
+    with tempfile.TemporaryFile("w+") as problems:
+        child = subprocess.Popen(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            env=stack.environment,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=problems,
+        )
+        root = psutil.Process(child.pid)
+        resident = own = 0.0
+        try:
+            while child.poll() is None:
+                sizes = list(_sizes(root))
+                resident, own = max(resident, sum(size[0] for size in sizes)), max(own, sum(size[1] for size in sizes))
+                time.sleep(EVERY)
+        finally:
+            child.terminate()
+        if child.returncode:
+            problems.seek(0)
+            raise RuntimeError(f"manage.py {' '.join(arguments)} failed: {problems.read()[-2000:]}")
     return Measured(time.monotonic() - began, _children() - used, resident / 1e6, own / 1e6)
 
 

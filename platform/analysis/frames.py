@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from analysis import charts
@@ -238,7 +239,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
     import numpy as np
     from scipy.stats import binom
 
-    labels, place = np.unique(np.asarray([str(label) for label in clusters]), return_inverse=True)
+    labels, place = np.unique(np.asarray(clusters).astype(str), return_inverse=True)
     if len(labels) < 2:
         return None, None
     if len(values) > LARGE:
@@ -246,9 +247,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
         below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
         return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
     # The draws are those of `toolbox.bootstrap`, all at once: how often each cluster was drawn weighs its values.
-    chosen = np.random.default_rng(seed).integers(0, len(labels), size=(draws, len(labels)))
-    times = np.zeros((draws, len(labels)), dtype=np.int32)
-    np.add.at(times, (np.arange(draws)[:, None], chosen), 1)
+    times = _times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")
     ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1)
     total = upto[:, -1]
@@ -257,6 +256,16 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
     drawn = (ordered[lower] + ordered[upper]) / 2
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=2)
+def _times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
+    """How often each cluster comes in each draw: (draws, clusters). Groups of the same size share it."""
+    import numpy as np
+
+    chosen = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
+    places = chosen + clusters * np.arange(draws)[:, None]
+    return np.bincount(places.ravel(), minlength=draws * clusters).astype(np.int32).reshape(draws, clusters)
 
 
 def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:

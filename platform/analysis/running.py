@@ -12,12 +12,19 @@ from analysis.results import Analysis, Options, Outcome, Result
 
 
 def outcome(analysis: Analysis, data: Data, options: Options) -> Outcome:
-    """What an analysis finds; skipped where its needs are not met, failed where it raises."""
+    """What an analysis finds; skipped where its needs are not met, failed where it raises.
+
+    Linear algebra has one thread meanwhile. Its matrices are small, so that several threads mostly wait for each
+    other; and sums in one order give the same digits on every machine.
+    """
+    from threadpoolctl import threadpool_limits
+
     try:
         if reason := unmet(analysis, data):
             return Outcome(analysis, "skipped", reason)
         data.touched.clear()
-        result = analysis.run(data, options)
+        with threadpool_limits(1):
+            result = analysis.run(data, options)
     except SkippedError as reason:
         return Outcome(analysis, "skipped", str(reason))
     except Exception as problem:  # noqa: BLE001 - the report says which; the others go on

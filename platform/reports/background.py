@@ -22,7 +22,7 @@ from exports.background import heard_from
 from exports.models import Dataset
 from reports.models import Report
 
-NEEDED = ("pandas", "statsmodels", "altair", "vl_convert")
+NEEDED = ("pandas", "scipy", "altair", "vl_convert")
 """What `make analysis` installs; a server may do without."""
 _PROGRESS = re.compile(r"\[(\d+)/(\d+)\] (\S+)")
 _UNFINISHED = (Report.State.QUEUED, Report.State.RUNNING)

@@ -87,15 +87,16 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
 
 def _add_medians(rows: pd.DataFrame, frame: pd.DataFrame, keys: list[str], options: Options) -> None:
     places = frame.groupby(keys, sort=False, dropna=False).indices
-    for at, row in rows[rows["measure"] == "mean"].iterrows():
-        group = tuple(row[key] for key in keys)
-        own = frame.iloc[places[group if len(keys) > 1 else group[0]]]
-        known = own[own[row["key"]].notna()]
-        low, high = median_interval(
-            known[row["key"]].to_numpy(), known["cluster"].tolist(), draws=options.draws, seed=options.seed,
-            level=options.level,
-        )  # fmt: skip
-        rows.loc[at, ["median_low", "median_high"]] = [np.nan if low is None else low, np.nan if high is None else high]
+    clusters = frame["cluster"].to_numpy(dtype=object).astype(str)
+    columns = {name: frame[name].to_numpy() for name in rows["key"].unique()}
+    intervals = []
+    for *group, key, measure in rows[[*keys, "key", "measure"]].itertuples(index=False):
+        own = places[tuple(group) if len(keys) > 1 else group[0]]
+        own = own[~np.isnan(columns[key][own])]
+        intervals.append((None, None) if measure != "mean" else median_interval(
+            columns[key][own], clusters[own], draws=options.draws, seed=options.seed, level=options.level
+        ))  # fmt: skip
+    rows[["median_low", "median_high"]] = np.array(intervals, dtype=float).reshape(-1, 2)
 
 
 def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:

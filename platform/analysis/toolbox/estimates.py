@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import sqrt
-from statistics import fmean, variance
+from statistics import NormalDist, fmean, variance
 from typing import Any
 
 from analysis.toolbox.numbers import Result, Value, known, known_pairs, undefined
@@ -13,13 +13,14 @@ LEVEL = 0.95
 
 
 def proportion(successes: int, n: int, *, level: float = LEVEL) -> Result:
-    """A share with Wilson's interval."""
+    """A share with Wilson's interval (Wilson 1927)."""
     if n <= 0:
         return undefined("estimate low high", "no observations", n=n)
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(successes, n, alpha=1 - level, method="wilson")
-    return {"estimate": successes / n, "low": float(low), "high": float(high), "n": n}
+    share, z = successes / n, NormalDist().inv_cdf((1 + level) / 2)
+    scale = 1 + z * z / n
+    centre = (share + z * z / (2 * n)) / scale
+    reach = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
+    return {"estimate": share, "low": max(0.0, centre - reach), "high": min(1.0, centre + reach), "n": n}
 
 
 def proportion_difference(k1: int, n1: int, k2: int, n2: int, *, level: float = LEVEL) -> Result:

@@ -34,22 +34,24 @@ TREES = {
 
 def prediction(data: Data, options: Options) -> Result:
     """Root mean squared errors on test matches, of the linear model and of boosted trees."""
+    import numpy as np
+
     made, numbers = [], {}
     for family in families(data):
         rows = frame(data, family)
-        if len(rows) < FEWEST:
-            continue
         x = dummies(rows, [*FAMILIES[family].factors, *ROLES])
-        for metric, words in METRICS.items():
-            y = rows[metric].to_numpy(dtype=float)
-            known = y == y
-            if known.sum() < FEWEST:
-                continue
-            row: dict[str, Any] = {"family": FAMILIES[family].title, "metric": words, "n": int(known.sum())}
-            row |= errors(x[known], y[known])
-            row["published"] = printed.ERRORS[family, metric]
-            made.append(row)
-            numbers[f"{family}.{metric}"] = {"estimate": row["linear"], "n": row["n"]}
+        y = rows[list(METRICS)].to_numpy(dtype=float)
+        found: dict[int, dict[str, Any]] = {}
+        # Metrics that are known of the same matches are predicted together: they share every shuffle.
+        for known in np.unique(~np.isnan(y), axis=1).T:
+            own = [at for at in range(len(METRICS)) if (~np.isnan(y[:, at]) == known).all()]
+            if known.sum() >= FEWEST:
+                found |= zip(own, errors(x[known], y[known][:, own]), strict=True)
+        for at, (metric, words) in enumerate(METRICS.items()):
+            if at in found:
+                about = {"family": FAMILIES[family].title, "metric": words, "published": printed.ERRORS[family, metric]}
+                made.append({**about, **found[at]})
+                numbers[f"{family}.{metric}"] = {"estimate": found[at]["linear"], "n": found[at]["n"]}
     if not made:
         raise SkippedError(f"Fewer than {FEWEST} matches have a value.")
     columns = [text("family", "Family"), text("metric", "Metric"), count("n", "Matches"), number("linear", "Linear"),
@@ -75,24 +77,53 @@ def dummies(rows: pd.DataFrame, factors: list[str]) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def errors(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Errors of each model over shuffles 0, 1, …: its mean under the model's name, and the SD (n-1)."""
+def errors(x: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
+    """Errors of each model over shuffles 0, 1, …, for each column of y.
+
+    Args:
+        x: a column of ones, then dummies; y: outcomes, a column each, none missing.
+
+    Returns:
+        per outcome n, each model's mean error under the model's name, and the SD (n-1).
+    """
     import numpy as np
 
-    found: dict[str, list[float]] = {"linear": []}
     models = {name: _maker(*spec) for name, spec in TREES.items() if find_spec(spec[0]) is not None}
     for_trees = TREE_SHUFFLES if len(y) <= LARGE else TREE_SHUFFLES_OF_LARGE
+    found: dict[str, list[list[float]]] = {"linear": []}
+    squares, sums = x.T @ x, x.T @ y
     for seed in range(SHUFFLES):
         train, test = split(len(y), seed)
-        solution = _least_squares(x[train], y[train])
-        found["linear"].append(rmse(x[test] @ solution, y[test]))
+        own, truth = x[test], y[test]
+        # The sums of the matches that fit are all sums less those of the test: few of the many rows are touched.
+        solution = np.linalg.lstsq(squares - own.T @ own, sums - own.T @ truth, rcond=1e-10)[0]
+        found["linear"].append(rmse(own @ solution, truth))
         for name, make in models.items() if seed < for_trees else ():
-            predicted = make().fit(x[train, 1:], y[train]).predict(x[test, 1:]) if x.shape[1] > 1 else y[train].mean()
-            found.setdefault(name, []).append(rmse(predicted, y[test]))
-    row: dict[str, Any] = {"tree_shuffles": for_trees}
+            predicted = [_predicted(make, x[train, 1:], y[train, at], own[:, 1:]) for at in range(y.shape[1])]
+            found.setdefault(name, []).append(rmse(np.column_stack(predicted), truth))
+    rows = [{"n": len(y), "tree_shuffles": for_trees} for _outcome in range(y.shape[1])]
     for name, values in found.items():
-        row |= {name: float(np.mean(values)), f"{name}_sd": float(np.std(values, ddof=1)) if len(values) > 1 else None}
-    return row
+        for at, row in enumerate(rows):
+            own_values = [value[at] for value in values]
+            row[name] = float(np.mean(own_values))
+            row[f"{name}_sd"] = float(np.std(own_values, ddof=1)) if len(values) > 1 else None
+    return rows
+
+
+def _predicted(make: Callable[[], Any], x: np.ndarray, y: np.ndarray, test: np.ndarray) -> Any:
+    """Predictions of a model for the test matches; the mean where nothing tells matches apart.
+
+    The model has one thread: several of them wait for each other longer than they compute, above all on a busy
+    machine, and one gives the same bytes everywhere.
+    """
+    import numpy as np
+    from threadpoolctl import threadpool_limits
+
+    if not x.shape[1]:
+        return np.full(len(test), y.mean())
+    model = make()
+    with threadpool_limits(1):
+        return model.fit(x, y).predict(test)
 
 
 def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,18 +135,11 @@ def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return order[:-tests], order[-tests:]
 
 
-def _least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The smallest solution, by the normal equations: columns are 0 and 1, so that these are exact enough."""
+def rmse(predicted: Any, truth: Any) -> Any:
+    """Root mean squared error; of matrices, a list with that of each column."""
     import numpy as np
 
-    solution: np.ndarray = np.linalg.lstsq(x.T @ x, x.T @ y, rcond=1e-10)[0]
-    return solution
-
-
-def rmse(predicted: Any, truth: Any) -> float:
-    import numpy as np
-
-    return float(np.sqrt(np.mean((np.asarray(predicted) - np.asarray(truth)) ** 2)))
+    return np.sqrt(np.mean((np.asarray(predicted) - np.asarray(truth)) ** 2, axis=0)).tolist()
 
 
 def _maker(module: str, name: str, settings: dict[str, Any]) -> Callable[[], Any]:
