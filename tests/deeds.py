@@ -276,6 +276,11 @@ def table_of(slug: str) -> dict[str, dict[str, Any]]:
     return {cell.lineup: dict(cell.seats) for cell in cells_wanted(Study.objects.get(slug=slug))}
 
 
+def content_of_collection(slug: str) -> dict[str, Any]:
+    """What a collection was frozen with."""
+    return dict(Collection.objects.get(slug=slug).content)
+
+
 def own_pages(slug: str, names: list[str]) -> dict[str, str]:
     """The paths of pages about a study, by the names of their addresses."""
     return {name: reverse(name, args=[Study.objects.get(slug=slug).pk]) for name in names}

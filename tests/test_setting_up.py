@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -216,5 +217,96 @@ def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str):
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
         wrong += [f"{title}: {width} px wide"] if width > 360 else []
+        desk.set_viewport_size({"width": 1280, "height": 900})
+    assert not wrong, "\n".join(wrong)
+
+
+def new_plan(page: Page, stack, game: str) -> None:
+    page.goto(f"{stack.url}/admin/collecting/collection/add/")
+    page.get_by_role("heading", name=game).click()
+    expect(page.locator("#size")).not_to_be_empty(timeout=PATIENCE)
+
+
+def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
+    new_plan(desk, stack, "Beauty contest")
+    desk.get_by_label("Title").fill("One against four")
+    who = desk.locator(".field-agents")
+    who.get_by_label("Who it is").select_option(label="script: rational")
+    who.get_by_label("Name").fill("calm")
+    who.get_by_role("button", name="Add an agent").click()
+    model = who.locator("fieldset").last
+    model.get_by_label("Who it is").select_option("openai")
+    model.get_by_label(re.compile("^Model")).fill("m")
+    model.get_by_label(re.compile("^Model")).blur()
+    model.get_by_text("How it is asked").click()
+    model.get_by_label("Persona").fill("A trader.")
+    model.get_by_label("Replacements").fill("anthropic:n")
+    desk.locator("[name=rule]").select_option(label="each agent alone in all free seats")
+    desk.get_by_role("group", name="Fixed seats").get_by_label("Player 2").select_option("calm")
+    expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="calm")).not_to_be_checked()
+    desk.get_by_label("Configurations from").select_option("list")
+    listed = desk.locator(".field-listed")
+    listed.get_by_role("button", name="Add a configuration").click()
+    listed.get_by_label("Runs").fill("2")
+    listed.get_by_role("button", name="Copy: Configuration 1").click()
+    listed.get_by_text("Runs: 2").nth(1).click()
+    listed.get_by_label("Runs").last.fill("0")
+    expect(listed.get_by_text("Configuration 2: ")).to_be_visible(timeout=PATIENCE)
+    listed.get_by_label("Runs").last.fill("4")
+    expect(desk.locator("#size")).to_have_text("2 configurations × 1 line-up × 1 repetition = 2 matches")
+    desk.get_by_role("button", name="Save").click()
+    expect(desk.get_by_text("Made: ")).to_be_visible(timeout=PATIENCE)
+    content = stack.call("tests.deeds.content_of_collection", "one-against-four")
+    model, calm = content["agents"]["openai:m"], content["agents"]["calm"]
+    assert (model["settings"]["persona"], model["settings"]["fallbacks"]) == ("A trader.", ["anthropic:n"])
+    assert (model["spec"], calm["spec"]) == ("openai:m", "script:rational")
+    assert content["lineups"] == {"rule": "each", "agents": ["openai:m"], "fixed": {"p2": "calm"}}
+    assert [one["runs"] for one in content["configurations"]] == [2, 4]
+
+
+def test_a_plan_that_was_refused_is_shown_as_it_was_typed(stack, desk: Page):
+    new_plan(desk, stack, "Bargaining")
+    typed = {
+        "agents": '{"odd": {"spec": "local:m", "settings": {"strategy": "telepathy"}, "delay": 1.5}}',
+        "fixed": '{"carol": "odd"}',
+        "pool": '["gone"]',
+        "by_hand": '[{"alice": "odd", "bob": "gone"}]',
+        "listed": '[{"rounds": 3, "colour": "red"}]',
+    }
+    for name, value in typed.items():
+        desk.evaluate("([name, value]) => { document.getElementsByName(name)[0].value = value }", [name, value])
+    desk.get_by_role("button", name="Save").click()
+    expect(desk.locator(".errorlist").first).to_be_visible(timeout=PATIENCE)
+    kept = desk.evaluate(
+        "(names) => Object.fromEntries(names.map((name) => [name, document.getElementsByName(name)[0].value]))",
+        list(typed),
+    )
+    assert {name: json.loads(value) for name, value in kept.items()} == {
+        name: json.loads(value) for name, value in typed.items()
+    }
+    assert desk.locator(".field-agents").get_by_label("Who it is").input_value() == "local"
+    expect(desk.get_by_role("group", name="Fixed seats").get_by_label("carol")).to_have_value("odd")
+    expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="gone")).to_be_checked()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str):
+    desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    new_plan(desk, stack, "Beauty contest")
+    desk.get_by_role("button", name="Add an agent").click()
+    desk.locator(".field-agents").get_by_label("Who it is").last.select_option("openai")
+    desk.get_by_text("How it is asked").click()
+    desk.get_by_label("Configurations from").select_option("list")
+    desk.get_by_role("button", name="Add a configuration").click()
+    wrong = []
+    for rule in ("product", "listed"):
+        desk.locator("[name=rule]").select_option(rule)
+        if rule == "listed":
+            desk.get_by_role("button", name="Add a line-up").click()
+        found = Axe().run(desk, context="#collection_form").response["violations"]
+        wrong += [f"{rule}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
+        desk.set_viewport_size({"width": 360, "height": 740})
+        width = desk.evaluate("document.scrollingElement.scrollWidth")
+        wrong += [f"{rule}: {width} px wide"] if width > 360 else []
         desk.set_viewport_size({"width": 1280, "height": 900})
     assert not wrong, "\n".join(wrong)

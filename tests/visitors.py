@@ -123,3 +123,11 @@ class Visitor:
         self.move(**FAIR)
         self.let_agent_answer()
         return self.send()
+
+
+def trail_of(response: Any) -> list[str]:
+    """The addresses in an admin page's breadcrumbs, which end with the page itself."""
+    page = response.content.decode()
+    trail = page[page.index("<h1") : page.index("</h1>")]
+    assert 'aria-current="page"' in trail
+    return re.findall(r'href="([^"]+)"', trail)

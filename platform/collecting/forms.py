@@ -17,20 +17,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import ValidationError as BadValues
 from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldBooleanSwitchWidget,
 )
 
+from collecting import plan_fields
 from collecting.errors import BadPlan
-from collecting.formats import PATIENT
 from collecting.lineup_rules import RULES
 from collecting.models import Collection
 from collecting.planning import MOST_MATCHES, Plan, content_of
 from collecting.schedule import Schedule, seats_of
-from games import entries, grids, strategies
+from games import entries, grids
 from games.errors import BadText, GameError
 from games.interface import Game
 from games.lineups import Lineups
@@ -39,17 +38,13 @@ from llm_agents.agent import parse_spec
 from llm_agents.errors import AgentError
 from llm_agents.pricing import AS_OF, PRICES, Price, PriceList
 from matches.forms import fields_of
-from matches.models import Seat
-from opponents.agent_settings import AgentSettings, settings_of
+from opponents.agents import Agent
 from opponents.price_field import PricesWidget
-from studies.admin.own_texts import CODE, explain
+from studies.admin.own_texts import CODE
 from studies.admin.parameters import PREFIX, Parameters
 from studies.admin.varying import SEVERAL, Varied, written
 
 LARGEST_SEED = 2**63 - 1
-LONGEST_AGENT = Seat._meta.get_field("agent").max_length or 200
-OF_MODELS = Parameters(AgentSettings, prefix="asking_", without=frozenset({"appears", "cap_study"}))
-"""Nobody watches these models think, and a collection has its budget."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +67,7 @@ class PlanForm(forms.ModelForm):
     game_class: type[Game[Any, Any]]
     plan: Plan
     size: Size | None = None
+    configurations: Sequence[grids.Configuration] = ()
 
     way = forms.ChoiceField(
         label=gettext_lazy("Configurations from"),
@@ -84,26 +80,42 @@ class PlanForm(forms.ModelForm):
         widget=UnfoldAdminSelectWidget(),
         help_text=gettext_lazy("Every configuration of the table is played."),
     )
-    listed = forms.CharField(
+    listed = forms.JSONField(
         label=gettext_lazy("Configurations"),
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 6, **CODE}),
+        initial=list,
+        help_text=gettext_lazy("What a configuration does not change is as the game has it."),
     )
-    agents = forms.CharField(
-        label=gettext_lazy("Agents, one per line"),
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4, **CODE}),
+    agents = forms.JSONField(
+        label=gettext_lazy("Agents"),
+        help_text=gettext_lazy(
+            "Scripted players and language models, each with a name of your own. The same model asked in two ways is "
+            "two agents. Keys are set at the endpoint, never here."
+        ),
     )
     rule = forms.ChoiceField(
         label=gettext_lazy("Line-ups"),
-        choices=[(name, words) for name, words in RULES.items() if name != "listed"],
+        choices=list(RULES.items()),
         initial="product",
         widget=UnfoldAdminSelectWidget(),
         help_text=gettext_lazy("Which agents sit together, and where."),
     )
-    fixed = forms.CharField(
+    fixed = forms.JSONField(
         label=gettext_lazy("Fixed seats"),
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, **CODE}),
+        initial=dict,
+        help_text=gettext_lazy("An agent chosen here keeps its seat in every match."),
+    )
+    pool = forms.JSONField(
+        label=gettext_lazy("Free seats"),
+        required=False,
+        help_text=gettext_lazy("Unless you say otherwise, every agent that has no fixed seat."),
+    )
+    by_hand = forms.JSONField(
+        label=gettext_lazy("Line-ups by hand"),
+        required=False,
+        initial=list,
+        help_text=gettext_lazy("Each is played in every configuration."),
     )
     rotate = forms.BooleanField(
         label=gettext_lazy("Agents move one seat on with each repetition"),
@@ -149,18 +161,10 @@ class PlanForm(forms.ModelForm):
         widget=UnfoldAdminIntegerFieldWidget(),
         help_text=gettext_lazy("Decides all luck: the same seed gives the same luck again. Empty: one is drawn."),
     )
-    delay = forms.FloatField(
-        label=gettext_lazy("Scripted players wait"),
-        initial=0,
-        min_value=0,
-        max_value=600,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
-        help_text=gettext_lazy("Seconds before each of their answers."),
-    )
     prices = forms.CharField(
         label=gettext_lazy("Prices"),
         required=False,
-        widget=PricesWidget("agent"),
+        widget=PricesWidget(),
     )
     instructions = forms.CharField(
         label=gettext_lazy("Instructions"),
@@ -181,7 +185,10 @@ class PlanForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         game = self.game_class
         tables = _tables(game)
-        ways = [("grid", _("a grid: every combination of the values below")), ("list", _("a list written by hand"))]
+        ways = [
+            ("grid", _("a grid: every combination of the values below")),
+            ("list", _("a list put together one by one")),
+        ]
         if tables:
             ways.insert(0, ("table", _("a published table")))
         self.fields["way"].choices = ways
@@ -189,21 +196,8 @@ class PlanForm(forms.ModelForm):
             (name, _("{name} ({number} configurations)").format(name=name, number=f"{size:,}"))
             for name, size in tables.items()
         ]
-        self.fields["listed"].help_text = _list_help(game)
-        self.fields["agents"].help_text = _agents_help(game)
-        self.fields["fixed"].help_text = _fixed_help(game)
+        plan_fields.show(self.fields, game)
         self.fields["prices"].help_text = _prices_help()
-        explain(self.fields, OF_MODELS.prefix, game(game.Config()))
-        asked = self.fields[f"{OF_MODELS.prefix}strategy"]
-        self.fields[f"{OF_MODELS.prefix}strategy"] = forms.ChoiceField(
-            label=asked.label,
-            initial=asked.initial,
-            choices=[(name, strategy.title) for name, strategy in strategies.of(game).items()],
-            widget=UnfoldAdminSelectWidget(),
-            help_text=_("Strategies of the game's own stand after those that every game has."),
-        )
-        last = self.fields[f"{OF_MODELS.prefix}script"]
-        last.help_text = _("It moves when all have failed, flagged in the data. Empty: the match counts as failed.")
         self.fields["game"].widget = forms.HiddenInput()
         self.initial["game"] = game.key
         self.initial["instructions"] = game.instruction_template()
@@ -214,39 +208,8 @@ class PlanForm(forms.ModelForm):
     def clean_game(self) -> str:
         return self.game_class.key
 
-    def clean_agents(self) -> list[str]:
-        agents = [line.strip() for line in self.cleaned_data["agents"].splitlines() if line.strip()]
-        problems = []
-        for agent in dict.fromkeys(agents):
-            try:
-                parse_spec(agent, self.game_class)
-            except AgentError as error:
-                problems.append(str(error))
-            if agents.count(agent) > 1:
-                problems.append(_("“{agent}” is named twice.").format(agent=agent))
-            if len(agent) > LONGEST_AGENT:
-                problems.append(_("An agent's name has at most {most} characters.").format(most=LONGEST_AGENT))
-        if not agents:
-            problems.append(_("Name at least one agent."))
-        if problems:
-            raise ValidationError(problems)
-        return agents
-
-    def clean_fixed(self) -> dict[str, str]:
-        """Agents by the seat they keep, from lines such as "p2 = script:rational"."""
-        fixed: dict[str, str] = {}
-        for line in self.cleaned_data["fixed"].splitlines():
-            if not line.strip():
-                continue
-            seat, equals, agent = (part.strip() for part in line.partition("="))
-            if not equals or not seat or seat in fixed:
-                raise ValidationError(_("Write each seat once with its agent, such as p2 = script:random."))
-            try:
-                parse_spec(agent, self.game_class)
-            except AgentError as error:
-                raise ValidationError(str(error)) from None
-            fixed[seat] = agent
-        return fixed
+    def clean_agents(self) -> dict[str, Agent]:
+        return plan_fields.read_agents(self.game_class, self.cleaned_data["agents"])
 
     def clean_prices(self) -> dict[str, Price]:
         prices = _read_json(self.cleaned_data["prices"] or "{}", dict)
@@ -272,14 +235,15 @@ class PlanForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        configurations = self._configurations(cleaned)
-        settings = self._settings(cleaned)
-        self._refuse_unpriced(cleaned, settings)
-        if configurations:
-            self._refuse_unreadable_instructions(cleaned, configurations[0])
-            self._measure(cleaned, configurations)
-        if not self.errors:
-            self._read_plan(cleaned, configurations, settings)
+        self.configurations = self._configurations(cleaned)
+        self._refuse_unpriced(cleaned)
+        if self.configurations:
+            self._refuse_unreadable_instructions(cleaned, self.configurations[0])
+        lineups = self._lineups(cleaned)
+        if lineups and self.configurations:
+            self._measure(cleaned, lineups)
+        if lineups and not self.errors:
+            self._read_plan(cleaned, lineups)
         return cleaned
 
     def _configurations(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
@@ -292,18 +256,12 @@ class PlanForm(forms.ModelForm):
         name = {"table": "table", "list": "listed"}[way]
         if name in self.errors:
             return []
-        text = cleaned.get(name, "").strip()
         try:
-            if not text:
+            if way == "list":
+                return plan_fields.read_configurations(self.game_class, cleaned["listed"])
+            if not cleaned["table"]:
                 raise ValidationError(_("Please fill this in."))
-            if way == "table":
-                return grids.table(self.game_class.key, text)
-            configurations = _read_json(text, list)
-            if not configurations or not all(isinstance(one, dict) for one in configurations):
-                raise ValidationError(_("A list of configurations is needed, each in braces: [{…}, {…}]."))
-            if len(configurations) > grids.MOST:
-                raise ValidationError(_("{most} configurations are the most.").format(most=f"{grids.MOST:,}"))
-            return grids.listed(self.game_class, configurations)
+            return grids.table(self.game_class.key, cleaned["table"])
         except GameError as error:
             self.add_error(name, str(error))
         except ValidationError as error:
@@ -335,16 +293,15 @@ class PlanForm(forms.ModelForm):
             self.add_error(next((SEVERAL + name for name in grid), "way"), str(error))
         return []
 
-    def _refuse_unpriced(self, cleaned: Mapping[str, Any], settings: AgentSettings) -> None:
+    def _refuse_unpriced(self, cleaned: Mapping[str, Any]) -> None:
         """A budget or a cap is worth nothing where the cost of a call is not known."""
-        limited = cleaned.get("budget") is not None or settings.cap_match is not None
+        agents: Mapping[str, Agent] = cleaned.get("agents", {})
+        limited = cleaned.get("budget") is not None or any(one.settings.cap_match for one in agents.values())
         if not limited or "prices" not in cleaned:
             return
         known = PriceList(cleaned["prices"])
-        if self.errors.keys() & {"agents", f"{OF_MODELS.prefix}fallbacks"}:
-            return
-        models = [agent for agent in self._models(cleaned, settings) if not parse_spec(agent).scripted]
-        if unpriced := [agent for agent in models if known.of(agent) is None]:
+        specs = dict.fromkeys(spec for agent in agents.values() for spec in agent.specs)
+        if unpriced := [spec for spec in specs if not parse_spec(spec).scripted and known.of(spec) is None]:
             says = _("What is spent can only be limited where prices are known. Please give the price of {agents}.")
             self.add_error("prices", says.format(agents=", ".join(unpriced)))
 
@@ -358,74 +315,47 @@ class PlanForm(forms.ModelForm):
             except BadText as error:
                 self.add_error("instructions", str(error))
 
-    def _measure(self, cleaned: Mapping[str, Any], configurations: Sequence[grids.Configuration]) -> None:
+    def _lineups(self, cleaned: Mapping[str, Any]) -> Lineups | None:
+        """Who sits where; None, and an error at its field, where that cannot be read."""
+        if not {"agents", "rule", "fixed", "pool", "by_hand", "same", "rotate"} <= cleaned.keys():
+            return None
+        try:
+            return plan_fields.read_lineups(cleaned)
+        except ValidationError as error:
+            self.add_error(None, error)
+            return None
+
+    def _measure(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
         """Set the size, and refuse one that leaves nothing to play or too much."""
-        if not {"agents", "repetitions", "rule", "fixed", "same", "rotate", "seeds"} <= cleaned.keys():
+        if not {"repetitions", "seeds"} <= cleaned.keys():
             return
         try:
             schedule = Schedule(
-                self._rule(cleaned),
-                seats_of(self.game_class.key, configurations, 1),
-                treatments=len(configurations),
+                lineups,
+                seats_of(self.game_class.key, self.configurations, 1),
+                treatments=len(self.configurations),
                 repetitions=cleaned["repetitions"],
             )
         except GameError as error:
-            alone = len(cleaned["agents"]) == 1 and not cleaned["same"]
-            self.add_error("same" if alone else "rule", str(error))
+            alone = len(lineups.agents) == 1 and not lineups.same
+            self.add_error("by_hand" if lineups.rule == "listed" else "same" if alone else "rule", str(error))
             return
-        self.size = Size(len(configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
+        self.size = Size(len(self.configurations), schedule.lineups, cleaned["repetitions"], schedule.total)
         if self.size.matches > MOST_MATCHES:
             says = _("That would be {matches} matches; {most} are the most in one collection.")
             self.add_error("repetitions", says.format(matches=f"{self.size.matches:,}", most=f"{MOST_MATCHES:,}"))
 
-    def _rule(self, cleaned: Mapping[str, Any]) -> Lineups:
-        return Lineups(
-            rule=cleaned["rule"],
-            agents=tuple(cleaned["agents"]),
-            fixed=cleaned["fixed"],
-            same=cleaned["same"],
-            rotate=cleaned["rotate"],
-            sample=cleaned.get("sample"),
-        )
-
-    def _settings(self, cleaned: Mapping[str, Any]) -> AgentSettings:
-        """How models are asked; what is wrong with it is said at its fields."""
-        values, wrong = OF_MODELS.values(cleaned)
-        settings = PATIENT
-        if not wrong:
-            settings = settings_of(values)
-            game = self.game_class(self.game_class.Config())
-            found = settings.check(game)
-            if says := [
-                says for agent in self._models(cleaned, settings) if (says := settings.takes_no_tools(agent, game))
-            ]:
-                found["plain_tools"] = says[0]
-            wrong = {OF_MODELS.prefix + name: reason for name, reason in found.items()}
-        for name, reason in wrong.items():
-            self.add_error(name if name in self.fields else None, reason)
-        return settings
-
-    def _models(self, cleaned: Mapping[str, Any], settings: AgentSettings) -> list[str]:
-        """Everybody who may be asked, as far as what was typed can be read."""
-        return [*cleaned.get("agents", []), *cleaned.get("fixed", {}).values(), *settings.fallbacks]
-
-    def _read_plan(
-        self,
-        cleaned: Mapping[str, Any],
-        configurations: Sequence[grids.Configuration],
-        settings: AgentSettings,
-    ) -> None:
+    def _read_plan(self, cleaned: Mapping[str, Any], lineups: Lineups) -> None:
         self.plan = Plan(
             title=cleaned["title"],
             slug=cleaned["slug"],
             game=self.game_class.key,
-            configurations=configurations,
-            lineups=self._rule(cleaned),
+            configurations=self.configurations,
+            lineups=lineups,
+            asked=cleaned["agents"],
             repetitions=cleaned["repetitions"],
             seeds=cleaned["seeds"],
             instructions=cleaned["instructions"],
-            delay=cleaned["delay"],
-            settings=settings,
             prices={agent: price.model_dump(mode="json") for agent, price in cleaned["prices"].items()},
             concurrency=cleaned["concurrency"],
             budget=cleaned["budget"],
@@ -440,29 +370,18 @@ class PlanForm(forms.ModelForm):
 def plan_form(game: type[Game[Any, Any]]) -> type[PlanForm]:
     """The form for a collection of `game`."""
     own = _own_controls(game).own_controls({})
-    fields = {**OF_MODELS.blanks(PATIENT.model_dump(mode="json")), **_of_grid(game), **own}
+    fields = {**_of_grid(game), **own}
     return type("PlanForm", (PlanForm,), {**fields, "game_class": game})
 
 
 SECTIONS = [
-    (gettext_lazy("Who plays"), {"fields": ["agents", "rule", "fixed", "same", "rotate", "sample", "repetitions"]}),
+    (gettext_lazy("Who plays"), {"fields": ["agents"]}),
+    (
+        gettext_lazy("Who sits where"),
+        {"fields": ["rule", "fixed", "pool", "by_hand", "same", "rotate", "sample", "repetitions"]},
+    ),
     (gettext_lazy("Pace and cost"), {"fields": ["concurrency", "budget", "prices"]}),
-    (
-        gettext_lazy("How models are asked, and what if they fail"),
-        {
-            "classes": ["collapse"],
-            "fields": OF_MODELS.rows(),
-            "description": gettext_lazy(
-                "The same for every model named above. A call that fails is made again; a move that is not legal is "
-                "asked for again; then the replacements are asked, and in the end a scripted player moves, flagged in "
-                "the data, or the match counts as failed."
-            ),
-        },
-    ),
-    (
-        gettext_lazy("Luck and scripted players"),
-        {"classes": ["collapse"], "fields": ["seeds", "seed", "delay"]},
-    ),
+    (gettext_lazy("Luck"), {"classes": ["collapse"], "fields": ["seeds", "seed"]}),
     (
         gettext_lazy("Texts"),
         {
@@ -474,7 +393,13 @@ SECTIONS = [
 ]
 """The form's sections after the first, in the order in which one thinks about a collection."""
 
-SHOWN_WHERE = {"table": "way == 'table'", "listed": "way == 'list'"}
+SHOWN_WHERE = {
+    "table": "way == 'table'",
+    "listed": "way == 'list'",
+    "by_hand": "rule == 'listed'",
+    **dict.fromkeys(("fixed", "pool"), "rule != 'listed'"),
+    "same": "rule == 'product' || rule == 'combinations'",
+}
 
 
 def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
@@ -514,16 +439,6 @@ def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
     return {name: math.prod(len(values) for values in grid.values()) for name, grid in tables.items()}
 
 
-def _example(game: type[Game[Any, Any]]) -> dict[str, list[Any]]:
-    """A small grid that this game can be played with: two parameters of its published table, or its defaults."""
-    module = grids.published(game.key)
-    for grid in getattr(module, "TABLES", {}).values():
-        varied = [key for key, values in grid.items() if len(values) > 1]
-        endless = [key for key in varied if None in grid[key]]
-        return {key: list(grid[key])[:2] for key in list(dict.fromkeys([*varied[:1], *endless, *varied]))[:2]}
-    return {blank.name: [blank.default] for blank in fields_of(game.Config)[:1]}
-
-
 def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
     """A field per parameter that has single values, named and explained as the game does."""
     fields = Varied(game.Config).blanks({})
@@ -539,58 +454,6 @@ def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
             value=written(blank, [blank.default])
         )
     return fields
-
-
-def _list_help(game: type[Game[Any, Any]]) -> str:
-    one = {key: values[-1] for key, values in _example(game).items()}
-    usual = configure(game, one).config == game.Config()
-    says = _("for one configuration.") if usual else _("for two configurations, the second with every default.")
-    return format_html(
-        "{} <code>{}</code> {}{}", _("Such as"), json.dumps([one] if usual else [one, {}]), says, _parameters(game)
-    )
-
-
-def _parameters(game: type[Game[Any, Any]]) -> str:
-    return render_to_string("admin/collecting/collection/parameters.html", {"blanks": parameters(game)})
-
-
-def parameters(game: type[Game[Any, Any]]) -> list[dict[str, str]]:
-    """The game's parameters as one types them: {name, title, help, values, default}."""
-    return [
-        {
-            "name": blank.name,
-            "title": blank.label,
-            "help": blank.help,
-            "values": _kind(blank),
-            "default": json.dumps(blank.default),
-        }
-        for blank in fields_of(game.Config)
-    ]
-
-
-def _kind(blank: Any) -> str:
-    if blank.kind == "choice":
-        return _(" or ").join(json.dumps(choice) for choice in blank.choices)
-    kinds = {
-        "boolean": _("true or false"),
-        "integer": _("a whole number"),
-        "number": _("a number"),
-        "text": _("a text in quotation marks"),
-    }
-    kind = kinds.get(blank.kind, _("a list or object"))
-    return _("{kind}, or null for none").format(kind=kind) if blank.nullable else kind
-
-
-def _agents_help(game: type[Game[Any, Any]]) -> str:
-    scripts = [f"script:{name}" for name in sorted(game.scripts)]
-    return render_to_string("admin/collecting/collection/agents.html", {"scripts": scripts, "title": game.title})
-
-
-def _fixed_help(game: type[Game[Any, Any]]) -> str:
-    seats = game(game.Config()).roles()
-    example = f"{seats[-1]} = script:{sorted(game.scripts)[0]}"
-    says = _("Seats that one agent keeps throughout, one per line, such as {example}. Seats: {seats}.")
-    return says.format(example=example, seats=", ".join(seats))
 
 
 def _prices_help() -> str:

@@ -24,6 +24,7 @@ from judging.models import Sitting
 from judging.texts import of_collection
 from opponents.listing import offered
 from opponents.spending import spent_of
+from rights.admin import trail
 from rights.roles import Role
 
 View = Callable[..., HttpResponse]
@@ -107,6 +108,7 @@ def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
 def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
+        **trail(collection, here=_("Justifications")),
         "title": _("Justifications in {title}").format(title=collection.title),
         "endpoints": [name for name, _title in offered()],
         "typed": request.POST,

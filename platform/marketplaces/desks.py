@@ -35,7 +35,13 @@ def base_promised(study: Study) -> Decimal | None:
 
 
 class Desk(Base):
-    """Beside an admin page of a marketplace's own: what every such page needs."""
+    """Beside an admin page of a marketplace's own: what every such page needs.
+
+    Attributes:
+        desk_title: what the page of a study's tasks is called in breadcrumbs.
+    """
+
+    desk_title = ""
 
     def study_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
         """The study that an address names, for whoever has this part in it (default: the least that sees it).
@@ -52,15 +58,22 @@ class Desk(Base):
             raise PermissionDenied
 
     def page(self, request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
-        """A page of the admin; no browser keeps it."""
+        """A page of the admin; no browser keeps it.
+
+        Args:
+            context: with a "study" the page has breadcrumbs, in which its "desk" is the page before.
+        """
         whole = {**self.admin_site.each_context(request), "opts": self.opts, "title": title, **context}
         if "study" in context:
-            whole |= trail(context["study"], here=title)
+            desk = context.get("desk", request.path)
+            between = [(self.desk_title, desk)] if desk != request.path else []
+            whole |= trail(context["study"], *between, here=title)
         return TemplateResponse(request, template, whole, headers={"Cache-Control": "no-store"})
 
     def ask(
         self,
         request: HttpRequest,
+        study: Study,
         *,
         title: str,
         back: str,
@@ -82,8 +95,9 @@ class Desk(Base):
             problem: why it was not done.
         """
         context = {
-            "back": back, "button": button, "about": about, "says": [one for one in says if one],
-            "warns": [one for one in warns if one], "form": form, "grave": grave, "problem": problem,
+            "study": study, "desk": back, "back": back, "button": button, "about": about,
+            "says": [one for one in says if one], "warns": [one for one in warns if one],
+            "form": form, "grave": grave, "problem": problem,
         }  # fmt: skip
         return self.page(request, "admin/marketplaces/ask.html", title, context)
 

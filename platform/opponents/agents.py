@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from games.interface import Game, Json, Role
 from games.words import gettext as _
@@ -102,16 +102,54 @@ def problem_of_label(label: str) -> str:
     return ""
 
 
-def agents_of(written: Mapping[str, Json]) -> dict[str, Agent]:
+def agents_of(written: Mapping[str, Json], *, usual: AgentSettings = DEFAULT) -> dict[str, Agent]:
     """Agents by label, from plain data.
 
+    Args:
+        usual: the settings of an agent that says nothing else.
+
     Raises:
-        ValueError: a label or an agent cannot be read (pydantic's errors are such).
+        ValueError: a label or an agent cannot be read; the message names it.
     """
     for label in written:
         if problem := problem_of_label(label):
             raise ValueError(f"{label}: {problem}")
-    return {label: Agent.model_validate(agent) for label, agent in written.items()}
+    return {label: _agent_of(label, agent, usual) for label, agent in written.items()}
+
+
+def _agent_of(label: str, written: Json, usual: AgentSettings) -> Agent:
+    """Raises ValueError."""
+    try:
+        if not isinstance(written, Mapping) or not isinstance(written.get("settings") or {}, Mapping):
+            return Agent.model_validate(written)
+        own = written.get("settings") or {}
+        settings = usual if not own else settings_of(own if usual is DEFAULT else {**_plain(usual), **own})
+        return Agent.model_validate({**written, "settings": settings})
+    except ValidationError as error:
+        raise ValueError(_problem(label, *_first(error))) from None
+
+
+def _plain(settings: AgentSettings) -> dict[str, Any]:
+    return settings.model_dump(mode="json")
+
+
+def problems_in(agents: Mapping[str, Agent], game: Game[Any, Any]) -> list[str]:
+    """What of these agents cannot be in this game, in sentences that name them."""
+    return [
+        _problem(label, name, problem) for label, agent in agents.items() for name, problem in agent.check(game).items()
+    ]
+
+
+def _problem(label: str, name: str, problem: str) -> str:
+    setting = AgentSettings.model_fields.get(name)
+    says = f"{setting.title or name}: {problem}" if setting else problem
+    return _("Agent “{label}”: {problem}").format(label=label, problem=says)
+
+
+def _first(error: ValidationError) -> tuple[str, str]:
+    """The first thing that is wrong: the name of the field, and why."""
+    problem = error.errors()[0]
+    return str(next(iter(problem["loc"]), "")), problem["msg"].removeprefix("Value error, ")
 
 
 def named(*specs: str, delay: float = 0, settings: Mapping[str, Json] | None = None) -> dict[str, dict[str, Any]]:

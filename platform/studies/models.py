@@ -20,8 +20,7 @@ from games import registry
 from games.errors import BadText, GameError
 from games.interface import Role
 from matches.models import Match
-from opponents.agent_settings import AgentSettings
-from opponents.agents import Agent, agents_of, named, people_in
+from opponents.agents import Agent, agents_of, named, people_in, problems_in
 from opponents.endpoints import refresh_if_old
 from participants.models import Enrolment, new_seed
 from payouts.rules import PayRule, endings_with
@@ -444,14 +443,7 @@ class Study(models.Model):
             agents = agents_of(self.agents)
         except (ValueError, AttributeError, TypeError) as error:
             return {"agents": str(error)}
-        titles = {name: field.title or name for name, field in AgentSettings.model_fields.items()}
-        problems = [
-            _("Agent “{label}”: {problem}").format(
-                label=label, problem=f"{titles[name]}: {problem}" if name in titles else problem
-            )
-            for label, agent in agents.items()
-            for name, problem in agent.check(game).items()
-        ]
+        problems = problems_in(agents, game)
         return {"agents": problems} if problems else {}
 
 

@@ -32,10 +32,15 @@ from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies.admin import preview
 from studies.admin.entry_fields import entries_shown
+from studies.admin.table_fields import seats_among
 from studies.previewing import Subject
 
 MOST_ANALYSED = 5000
 """Finished matches that a collection's page of results looks at."""
+MOST_LISTED = 100
+"""Configurations of a grid that are put into a list to be changed one by one."""
+DRAWN = ("agents", "listed", "fixed", "pool", "by_hand")
+"""The form's fields that a script shows, and tells what is wrong with them."""
 ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 
@@ -137,14 +142,25 @@ class CollectionAdmin(MembersPage):
         return _page_of(obj)
 
     def size(self, request: HttpRequest) -> HttpResponse:
-        """How many matches the form as it is typed now would make: {"size": sentence}, empty while unknown."""
+        """What the form as it is typed now would make.
+
+        Returns:
+            {"size": sentence, empty while unknown; "entries"; "seats" of a match; "errors" of the fields that a
+            script shows; "configurations": all of them, null where there are too many for a list}.
+        """
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = self.get_form(request)(request.POST)
         form.is_valid()
-        of = form.size
-        says = size(of.configurations, of.lineups, of.repetitions, of.matches) if of else ""
-        return JsonResponse({"size": says, "entries": entries_shown(form)})
+        of, few = form.size, len(form.configurations) <= MOST_LISTED
+        told = {
+            "size": size(of.configurations, of.lineups, of.repetitions, of.matches) if of else "",
+            "entries": entries_shown(form),
+            "seats": seats_among(form.game_class, form.configurations),
+            "errors": {name: list(form.errors.get(name, ())) for name in DRAWN},
+            "configurations": list(form.configurations) if few else None,
+        }
+        return JsonResponse(told)
 
     # ---- its page ------------------------------------------------------------------------------------
 

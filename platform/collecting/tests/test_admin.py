@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import json
 import re
 from dataclasses import replace
 from decimal import Decimal
@@ -16,7 +16,7 @@ from django.utils import timezone
 from collecting import driver, leases, services
 from collecting.admin.standing import percent
 from collecting.models import Collection, Driver, Item
-from collecting.planning import Plan, make_collection
+from collecting.planning import Plan, make_collection, wanted
 from collecting.progress import progress
 from games import registry, strategies
 from games.grids import table
@@ -49,6 +49,11 @@ def staff(client: Client, role: Role | None = None) -> User:
     return user
 
 
+def agents(*specs: str, **settings) -> str:
+    """The agents' field as the page's script fills it in, each agent called as its specification."""
+    return json.dumps({spec: {"spec": spec, **({"settings": settings} if settings else {})} for spec in specs})
+
+
 def add(client: Client, *, to: str = "bargaining", **changes):
     """Posts what a browser would post from the form, with some fields typed over."""
     typed = {
@@ -56,7 +61,7 @@ def add(client: Client, *, to: str = "bargaining", **changes):
         "slug": "scripts",
         "way": "grid",
         "several_rounds": "2, 4",
-        "agents": "script:fair",
+        "agents": agents("script:fair"),
     }
     address = f"{ADD}?game={to}"
     return client.post(address, made_from(client, address, **{**typed, **changes}))
@@ -100,7 +105,7 @@ def standing_at(status: str, *, failed: int = 0, **changes) -> Collection:
 
 def test_a_collection_is_made_from_a_published_table(client, boss):
     response = add(
-        client, way="table", table="glee", agents="script:fair\n\n script:haggler \n", repetitions="2", seed="7"
+        client, way="table", table="glee", agents=agents("script:fair", "script:haggler"), repetitions="2", seed="7"
     )
     collection = Collection.objects.get()
     assert response.status_code == 302 and response["Location"] == page_of(collection)
@@ -133,14 +138,16 @@ def test_a_collection_is_made_from_a_list_written_by_hand(client, boss):
 def test_everything_that_was_typed_is_in_the_plan(client, boss):
     add(
         client,
-        agents="openai:my-model\nscript:fair",
+        agents=json.dumps(
+            {
+                "mine": {"spec": "openai:my-model", "settings": {"tries_after_first": 1, "call_seconds": 30}},
+                "fair": {"spec": "script:fair", "delay": 0.5},
+            }
+        ),
         same=None,
         concurrency="20",
         budget="12.50",
         prices='{"openai:my-model": {"input": 0.15, "output": 0.6}}',
-        delay="0.5",
-        asking_tries_after_first="1",
-        asking_call_seconds="30",
         instructions="You are {{ you }}.\r\nPlay.",
     )
     collection = Collection.objects.get()
@@ -149,9 +156,9 @@ def test_everything_that_was_typed_is_in_the_plan(client, boss):
     assert (collection.concurrency, collection.budget) == (20, Decimal("12.50"))
     price = content["prices"]["openai:my-model"]
     assert (price["input"], price["output"]) == ("0.15", "0.6")
-    agents = content["agents"]
-    asking = agents["openai:my-model"]["settings"]
-    assert (agents["script:fair"]["delay"], asking["tries_after_first"], asking["call_seconds"]) == (0.5, 1, 30)
+    assert (content["agents"]["mine"]["spec"], content["agents"]["fair"]["delay"]) == ("openai:my-model", 0.5)
+    asking = content["agents"]["mine"]["settings"]
+    assert (asking["tries_after_first"], asking["call_seconds"], asking["limit_seconds"]) == (1, 30, 1800)
     assert (content["edited"], content["texts"]["instructions"]) == (True, "You are {{ you }}.\nPlay.")
 
 
@@ -162,18 +169,58 @@ def test_instructions_left_as_they_are_stay_the_games_own(client, boss):
     assert content["texts"]["instructions"] == registry.get("bargaining").instruction_template()
 
 
+def settings_offered(client, game: str) -> dict[str, dict]:
+    """What the page's script is told of the settings of an agent."""
+    form = client.get(reverse("admin:collecting_collection_add"), {"game": game}).context["adminform"].form
+    return {setting["name"]: setting for setting in form.fields["agents"].widget.told["settings"]}
+
+
 def test_strategies_are_a_menu_of_those_the_game_has(client, boss):
-    page = client.get(reverse("admin:collecting_collection_add"), {"game": "item_auction"}).content.decode()
-    for name in ("tools", "plan_bid_believe"):
-        assert f'<option value="{name}">{strategies.of(registry.get("item_auction"))[name].title}</option>' in page
+    known = strategies.of(registry.get("item_auction"))
+    offered = dict(settings_offered(client, "item_auction")["strategy"]["choices"])
+    assert offered == {name: str(strategy.title) for name, strategy in known.items()}
+    assert {"tools", "plan_bid_believe"} <= offered.keys()
+
+
+def test_models_of_a_collection_are_as_patient_as_nobody_waits(client, boss):
+    offered = settings_offered(client, "bargaining")
+    assert offered["limit_seconds"]["usual"] == 1800
+    assert not offered.keys() & {"appears", "cap_study"}
 
 
 def test_tools_are_refused_where_the_endpoint_takes_none_and_plain_json_is_offered(client, boss, monkeypatch):
-    monkeypatch.setattr(endpoints, "PRESETS", {"openai": replace(endpoints.PRESETS["openai"], tools=False)})
-    response = add(client, agents="openai:m", asking_strategy="tools")
-    assert "Tools in plain JSON" in response.context["adminform"].form.errors["asking_plain_tools"][0]
-    add(client, agents="openai:m", asking_strategy="tools", asking_plain_tools="on")
+    without_tools = replace(endpoints.PRESETS["openai"], tools=False)
+    monkeypatch.setattr(endpoints, "PRESETS", {**endpoints.PRESETS, "openai": without_tools})
+    response = add(client, agents=agents("openai:m", strategy="tools"))
+    (says,) = response.context["adminform"].form.errors["agents"]
+    assert "Agent “openai:m”" in says and "Tools in plain JSON" in says
+    add(client, agents=agents("openai:m", strategy="tools", plain_tools=True))
     assert Collection.objects.get().content["agents"]["openai:m"]["settings"]["plain_tools"]
+
+
+BIDDERS = agents("script:random", "script:rational")
+
+
+@pytest.mark.parametrize(
+    ("changes", "lineups"),
+    [
+        ({"rule": "each"}, [["script:random"] * 5, ["script:rational"] * 5]),
+        ({"rule": "each", "fixed": '{"p1": "script:rational"}'}, [["script:rational", *["script:random"] * 4]]),
+        (
+            {"rule": "each", "fixed": '{"p1": "script:rational"}', "pool": '["script:rational", "script:random"]'},
+            [["script:rational"] * 5, ["script:rational", *["script:random"] * 4]],
+        ),
+        (
+            {"rule": "listed", "by_hand": json.dumps([dict.fromkeys(("p1", "p2", "p3", "p4", "p5"), "script:random")])},
+            [["script:random"] * 5],
+        ),
+    ],
+)
+def test_who_sits_where_is_chosen_seat_by_seat(client, boss, changes, lineups):
+    add(client, to="beauty_contest", several_rounds="1", agents=BIDDERS, **changes)
+    collection = Collection.objects.get()
+    seated = [wanted(collection, number).players for number in range(1, collection.planned + 1)]
+    assert [[player.agent for player in players.values()] for players in seated] == lineups
 
 
 def test_without_a_seed_each_collection_has_its_own_luck(client, boss):
@@ -199,27 +246,37 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"several_money": "nan"}, "several_money", "refused"),
         (MANY, "several_money", "100000 are the most"),
         ({"way": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
-        ({"way": "list", "listed": "[]"}, "listed", "A list of configurations is needed"),
-        ({"way": "list", "listed": "[3]"}, "listed", "A list of configurations is needed"),
-        ({"way": "list", "listed": "{}"}, "listed", "square brackets"),
+        ({"way": "list", "listed": "[]"}, "listed", "Add at least one configuration"),
+        ({"way": "list", "listed": "[3]"}, "listed", "Add at least one configuration"),
+        ({"way": "list", "listed": "{"}, "listed", "valid JSON"),
         ({"way": "table", "table": "nobody's"}, "table", "valid choice"),
         ({"way": "dice"}, "way", "valid choice"),
         ({"agents": ""}, "agents", "required"),
-        ({"agents": "robot"}, "agents", "is no agent"),
-        ({"agents": "script:nobody"}, "agents", "no scripted player “nobody”"),
-        ({"agents": "script:fair\nscript:fair"}, "agents", "named twice"),
-        ({"agents": "openai:" + "m" * 300}, "agents", "at most 200 characters"),
+        ({"agents": "{}"}, "agents", "required"),
+        ({"agents": "[3]"}, "agents", "given by name"),
+        ({"agents": agents("robot")}, "agents", "is no agent"),
+        ({"agents": agents("script:nobody")}, "agents", "no scripted player “nobody”"),
+        ({"agents": '{"person": {"spec": "script:fair"}}'}, "agents", "stands for people"),
+        ({"agents": json.dumps({"long": {"spec": "openai:" + "m" * 300}})}, "agents", "at most 200 characters"),
+        ({"agents": '{"a": {"spec": "script:fair", "delay": -1}}'}, "agents", "Agent “a”: Input should be greater"),
+        ({"agents": agents("openai:m", tries_after_first=-1)}, "agents", "Tries after the first: Input should"),
+        ({"agents": agents("openai:m", call_seconds=0)}, "agents", "Seconds for a call: Input should"),
+        ({"agents": agents("openai:m", strategy="telepathy")}, "agents", "telepathy"),
+        ({"agents": agents("openai:m", left_out=["belief"])}, "agents", "makes no call “belief”"),
+        ({"rule": "dice"}, "rule", "valid choice"),
+        ({"rule": "listed"}, "by_hand", "at least one is needed"),
+        ({"rule": "listed", "by_hand": '[{"alice": "script:fair"}]'}, "by_hand", "Line-up 1: seat “bob” is missing"),
+        ({"rule": "listed", "by_hand": '[{"alice": "x", "bob": "x"}]'}, "by_hand", "Line-up 1: there is no agent “x”"),
+        ({"rule": "listed", "by_hand": "[3]"}, "by_hand", "listed.0"),
+        ({"fixed": '{"carol": "script:fair"}', "pool": '["script:fair"]'}, "rule", "there is no seat “carol”"),
+        ({"fixed": '{"bob": "x"}'}, "fixed", "There is no agent “x”"),
+        ({"pool": '["x"]'}, "pool", "There is no agent “x”"),
         ({"same": None}, "same", "nothing to play"),
         ({"repetitions": "0"}, "repetitions", "greater than or equal to 1"),
         ({"repetitions": "600000"}, "repetitions", "1,200,000 matches; 1,000,000 are the most"),
         ({"concurrency": "0"}, "concurrency", "greater than or equal to 1"),
-        ({"delay": "-1"}, "delay", "greater than or equal to 0"),
-        ({"asking_tries_after_first": "-1"}, "asking_tries_after_first", "greater than or equal to 0"),
-        ({"asking_call_seconds": "0"}, "asking_call_seconds", "greater than or equal to 1"),
-        ({"asking_strategy": "telepathy"}, "asking_strategy", "valid choice"),
-        ({"asking_left_out": "belief"}, "asking_left_out", "makes no call “belief”"),
         ({"budget": "-1"}, "budget", "greater than or equal to 0"),
-        ({"agents": "openai:unheard-of", "budget": "5"}, "prices", "the price of openai:unheard-of"),
+        ({"agents": agents("openai:unheard-of"), "budget": "5"}, "prices", "the price of openai:unheard-of"),
         ({"prices": '{"openai:m": {"input": -1, "output": 1}}'}, "prices", "dollars per million tokens"),
         ({"prices": '{"openai:m": 3}'}, "prices", "dollars per million tokens"),
         ({"prices": '{"robot": {"input": 1, "output": 1}}'}, "prices", "is no agent"),
@@ -238,12 +295,12 @@ def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, bos
 
 
 def test_everything_that_is_wrong_is_said_at_once(client, boss):
-    response = add(client, title="", several_rounds="soon", agents="robot", prices="[]", budget="x")
+    response = add(client, title="", several_rounds="soon", agents=agents("robot"), prices="[]", budget="x")
     assert set(response.context["adminform"].form.errors) == {"title", "several_rounds", "agents", "prices", "budget"}
 
 
 def test_what_was_typed_in_a_way_that_was_not_chosen_does_not_matter(client, boss):
-    add(client, several_rounds="soon", listed="[", way="table", table="glee")
+    add(client, several_rounds="soon", listed="[3]", way="table", table="glee")
     assert Collection.objects.get().planned == 384
 
 
@@ -254,35 +311,53 @@ def test_a_short_name_is_taken_once(client, boss):
     assert Collection.objects.count() == 1
 
 
-def test_the_game_is_chosen_first_and_its_parameters_and_players_explained(client, boss):
+def test_the_game_is_chosen_first_and_its_parameters_and_players_are_offered(client, boss):
     choice = client.get(ADD).content.decode()
     for key in registry.keys():
         game = registry.get(key)
         assert f'href="?game={key}"' in choice
-        page = client.get(ADD, {"game": key}).content.decode()
-        assert all(f"<code>{name}</code>" in page for name in game.Config.model_fields)
-        assert all(f"<code>script:{name}</code>" in page for name in game.scripts)
+        fields = client.get(ADD, {"game": key}).context["adminform"].form.fields
+        assert [one["name"] for one in fields["listed"].widget.told["parameters"]] == list(game.Config.model_fields)
+        assert fields["agents"].widget.told["scripts"] == sorted(game.scripts), "those that know hidden draws, too"
 
 
-def test_the_example_of_a_list_can_be_played(client, boss):
-    for key in registry.keys():
-        form = client.get(ADD, {"game": key}).context["adminform"].form
-        (example,) = re.findall(r"<code>([\[{].*?)</code>", form.fields["listed"].help_text)
-        listed = html.unescape(example)
-        response = add(client, to=key, slug=key, agents="script:random", way="list", listed=listed)
-        assert response.status_code == 302
+@pytest.mark.parametrize("key", registry.keys())
+def test_a_new_form_can_be_played_once_it_has_a_name(client, boss, key):
+    address = f"{ADD}?game={key}"
+    typed = made_from(client, address, title="As it is", slug="as-it-is", way="grid")
+    assert client.post(address, typed).status_code == 302
 
 
 def test_the_size_is_said_while_typing(client, boss):
     def said(**typed) -> str:
-        given = {"way": "grid", "several_rounds": "2, 4", "agents": "script:fair\nscript:random", "same": "on"}
+        given = {
+            "way": "grid",
+            "several_rounds": "2, 4",
+            "agents": agents("script:fair", "script:random"),
+            "same": "on",
+        }
         given |= {"rule": "product", "seeds": "instance"}
         url = reverse("admin:collecting_collection_size")
         return client.post(f"{url}?game=bargaining", {**given, "repetitions": "5", **typed}).json()["size"]
 
     assert said() == "2 configurations × 4 line-ups × 5 repetitions = 40 matches"
-    assert said(agents="script:fair", repetitions="1") == "2 configurations × 1 line-up × 1 repetition = 2 matches"
+    assert (
+        said(agents=agents("script:fair"), repetitions="1") == "2 configurations × 1 line-up × 1 repetition = 2 matches"
+    )
     assert said(several_rounds="soon") == ""
+
+
+def test_what_a_grid_makes_can_be_put_into_the_list_and_seats_follow(client, boss):
+    def told(game: str, **typed) -> dict:
+        url = reverse("admin:collecting_collection_size")
+        return client.post(f"{url}?game={game}", {"way": "grid", "agents": "{}", **typed}).json()
+
+    few = told("bargaining", several_rounds="2, 4")
+    assert [one["rounds"] for one in few["configurations"]] == [2, 4]
+    assert told("bargaining", several_money=HUNDREDS)["configurations"] is None, "too many for a list"
+    seats = told("beauty_contest", several_players="3, 7")["seats"]
+    assert [seat["role"] for seat in seats] == [f"p{number}" for number in range(1, 8)]
+    assert "Add at least one" in told("bargaining", way="list", listed="[]")["errors"]["listed"][0]
     assert not Collection.objects.exists()
 
 

@@ -47,6 +47,7 @@ COLOURS = {
 class PublicationAdmin(Desk, PartAdmin):
     """Editors offer and pause; whoever spends the account's money needs an editor's part in it too."""
 
+    desk_title = "Prolific"
     list_display = ["study", "standing", "places", "account", "said_at"]
     list_select_related = ["study", "account"]
     actions = None
@@ -314,6 +315,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
         return self.ask(
             request,
+            publication.study,
             title=_("Reject the submission of {person}").format(person=person),
             back=_address_of(publication),
             about=_ended(person),
@@ -352,6 +354,7 @@ class PublicationAdmin(Desk, PartAdmin):
         )
         return self.ask(
             request,
+            publication.study,
             title=_("Ask {person} to return their place").format(person=person),
             back=_address_of(publication),
             about=_ended(person),

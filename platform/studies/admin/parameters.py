@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from pydantic import BaseModel
 from pydantic import ValidationError as BadValues
@@ -34,17 +35,35 @@ MOST_PROBLEMS = 3
 
 
 class LinesField(forms.CharField):
-    """A list of words, one per line."""
+    """A list of words or numbers, one per line."""
 
-    def to_python(self, value: Any) -> list[str]:
-        lines = value if isinstance(value, list | tuple) else str(value or "").splitlines()
-        return [line.strip() for line in lines if line.strip()]
+    def __init__(self, *, numbers: bool = False, **kwargs: Any):
+        super().__init__(**kwargs)
+        self._numbers = numbers
+
+    def to_python(self, value: Any) -> list[Any]:
+        if isinstance(value, list | tuple):
+            return list(value)
+        lines = [line.strip() for line in str(value or "").splitlines() if line.strip()]
+        return [_number(line) for line in lines] if self._numbers else lines
 
     def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list | tuple) else value
+        return "\n".join(map(str, value)) if isinstance(value, list | tuple) else value
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return self.to_python(initial) != self.to_python(data)
+
+
+def _number(text: str) -> float:
+    """The number that somebody typed.
+
+    Raises:
+        ValidationError
+    """
+    try:
+        return int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        raise ValidationError(_("“{value}” is not a number.").format(value=text)) from None
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,7 @@ class Parameters:
 
     def _has_box(self, blank: Field) -> bool:
         """Whether "none" has a box of its own."""
-        return blank.nullable and blank.name not in self.entries and not _in_lines(blank)
+        return blank.nullable and blank.name not in self.entries and not in_lines(blank)
 
     def rows(self) -> list[str | tuple[str, ...]]:
         """The names of those fields as an admin's fieldset shows them: one line per parameter."""
@@ -114,7 +133,7 @@ class Parameters:
             value = cleaned.get(name)
             if blank.name in self.entries:
                 continue
-            if blank.nullable and (cleaned.get(name + NONE) or (_in_lines(blank) and not value)):
+            if blank.nullable and (cleaned.get(name + NONE) or (in_lines(blank) and not value)):
                 config[blank.name] = None
             elif value not in (None, ""):
                 config[blank.name] = _typed(blank, value)
@@ -161,9 +180,14 @@ class Parameters:
         return {}
 
 
-def _in_lines(blank: Field) -> bool:
-    """Whether it is a list of words."""
-    return blank.shape in ("lines", "slots") and all(part.kind == "text" for part in blank.parts)
+def in_lines(blank: Field) -> bool:
+    """Whether it is a list of single values."""
+    return blank.shape in ("lines", "slots") and all(part.kind not in ("data", "boolean") for part in blank.parts)
+
+
+def of_numbers(blank: Field) -> bool:
+    """Whether what is entered in lines are numbers."""
+    return in_lines(blank) and all(part.kind in ("number", "integer") for part in blank.parts)
 
 
 def _label(blank: Field) -> str:
@@ -226,8 +250,9 @@ def _form_field(model: type[BaseModel], blank: Field, value: Any) -> forms.Field
         long = (blank.max_length or 0) > LONG
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if long else UnfoldAdminTextInputWidget()
         return forms.CharField(widget=widget, max_length=blank.max_length, **shared)
-    if _in_lines(blank):
+    if in_lines(blank):
         shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()
-        return LinesField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"}), **shared)
+        widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
+        return LinesField(numbers=of_numbers(blank), widget=widget, **shared)
     shared["help_text"] = f"{shared['help_text']} {_('A list or object in JSON.')}".strip()
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

@@ -1,17 +1,17 @@
-"""The fields in which a study's agents and line-ups are put together.
+"""The fields in which agents and line-ups are put together.
 
-Both are plain data in a text field, which the page's script (`lineups.js`) shows as forms: nobody reads or
-writes JSON. What the script does not know it keeps.
+They are plain data in a text field, which the page's scripts (`agents.js`, `lineups.js`) show as forms: nobody
+reads or writes JSON. What the scripts do not know they keep.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.html import escape
 from django.utils.translation import gettext as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -20,11 +20,12 @@ from games import registry, strategies
 from games.errors import GameError
 from games.interface import Game
 from llm_agents.endpoints import endpoint
-from opponents.agent_settings import AgentSettings
+from matches.forms import Field
+from opponents.agent_settings import DEFAULT, AgentSettings
 from opponents.agents import LONGEST_LABEL, PERSON
 from opponents.listing import offered, priced
 from studies.admin.own_texts import explain
-from studies.admin.parameters import LONG, Parameters
+from studies.admin.parameters import LONG, Parameters, in_lines, of_numbers
 from studies.design import cells_wanted
 from studies.lineups import OTHERS
 from studies.models import Study
@@ -33,7 +34,7 @@ OF_AGENT = Parameters(AgentSettings, prefix="")
 
 
 class TableWidget(UnfoldAdminTextareaWidget):
-    """A text field with what the script needs to show it; `of` is "agents" or "lineups"."""
+    """A text field with what the script needs to show it; `of` names its data, such as "agents" or "lineups"."""
 
     def __init__(self, of: str, told: Mapping[str, Any] | None = None):
         super().__init__({"rows": 3, "spellcheck": "false"})
@@ -41,28 +42,41 @@ class TableWidget(UnfoldAdminTextareaWidget):
         self.told = told or {}
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
-        told = {"words": _words(), **self.told}
+        told = {**self.told, "words": {**_words(), **self.told.get("words", {})}}
         attrs = {**(attrs or {}), f"data-{self.of}": json.dumps(told)}
         context: dict[str, Any] = super().get_context(name, value, attrs)
         return context
 
 
-def about_agents(game: type[Game[Any, Any]]) -> dict[str, Any]:
-    """What the script offers for agents: scripts, endpoints with the models that are known, and the settings."""
+def about_agents(
+    game: type[Game[Any, Any]],
+    *,
+    scripts: Sequence[str] | None = None,
+    settings: Parameters = OF_AGENT,
+    usual: AgentSettings = DEFAULT,
+) -> dict[str, Any]:
+    """What the script offers for agents: scripts, endpoints with the models that are known, and the settings.
+
+    Args:
+        scripts: the scripted players; those that may sit opposite people if not given.
+        settings: what can be set.
+        usual: the settings of an agent that says nothing else.
+    """
+    offers = offered_to_people(game) if scripts is None else scripts
     return {
         "sparring": game.sparring,
-        "scripts": _offered_scripts(game),
+        "scripts": list(offers),
         "endpoints": [
             {"name": name, "title": title, "models": priced(name), "tools": endpoint(name).tools}
             for name, title in offered()
         ],
         "by_tools": [name for name, strategy in strategies.of(game).items() if strategy.layout == "tools"],
-        "settings": _settings(game),
+        "settings": _settings(game, settings, usual, offers),
         "longest": LONGEST_LABEL,
     }
 
 
-def _offered_scripts(game: type[Game[Any, Any]]) -> list[str]:
+def offered_to_people(game: type[Game[Any, Any]]) -> list[str]:
     """The scripted players that may sit opposite people: those that know no more than their role."""
     return [name for name in sorted(game.scripts) if name not in game.oracles]
 
@@ -77,12 +91,16 @@ def seats_of(study: Study) -> list[dict[str, Any]]:
 
     Where configurations have different numbers of seats, those of the largest.
     """
-    game_class = registry.get(study.game)
     try:
         configs = {json.dumps(cell.config, sort_keys=True): cell.config for cell in cells_wanted(_bare(study))}
     except (GameError, ValueError, AttributeError, TypeError):
         configs = {}
-    playable = [games.play.configure(game_class, config) for config in list(configs.values())[:200]]
+    return seats_among(registry.get(study.game), list(configs.values()))
+
+
+def seats_among(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The seats of the largest of these configurations, as `seats_of` says them."""
+    playable = [games.play.configure(game_class, config) for config in configs[:200]]
     game = max(playable, key=lambda one: len(one.roles()), default=None) or game_class(game_class.Config())
     return [
         {
@@ -100,26 +118,52 @@ def _bare(study: Study) -> Study:
     return Study(game=study.game, config=study.config, design=study.design)
 
 
-def _settings(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
-    blanks = OF_AGENT.blanks({})
-    explain(blanks, OF_AGENT.prefix, game(game.Config()))
+def _settings(
+    game: type[Game[Any, Any]], settings: Parameters, usual: AgentSettings, scripts: Sequence[str]
+) -> list[dict[str, Any]]:
+    blanks = settings.blanks({})
+    explain(blanks, settings.prefix, game(game.Config()))
     choices = {
-        "script": [["", _("none")], *([name, name] for name in _offered_scripts(game))],
-        "strategy": [[name, str(strategy.title)] for name, strategy in strategies.of(game).items()],
+        "script": [("", _("none")), *((name, name) for name in scripts)],
+        "strategy": [(name, str(strategy.title)) for name, strategy in strategies.of(game).items()],
     }
+    return controls_of(settings, blanks, usual.model_dump(mode="json"), choices)
+
+
+def controls_of(
+    parameters: Parameters,
+    blanks: Mapping[str, forms.Field],
+    usual: Mapping[str, Any],
+    choices: Mapping[str, Sequence[tuple[str, str]]],
+) -> list[dict[str, Any]]:
+    """What the script needs to draw a control for each parameter.
+
+    Args:
+        blanks: the form fields, which say labels and help.
+        usual: the value of each parameter that nobody changes.
+        choices: (value, title) for parameters that are chosen from a list which their model does not know.
+    """
     return [
         {
             "name": blank.name,
-            "label": str(blanks[blank.name].label),
-            "help": escape(blank.help) if blank.kind == "data" else str(blanks[blank.name].help_text),
-            "kind": "choice" if blank.name in choices else "lines" if blank.kind == "data" else blank.kind,
-            "choices": choices.get(blank.name, [[choice, str(choice).replace("_", " ")] for choice in blank.choices]),
+            "label": str(blanks[parameters.prefix + blank.name].label),
+            "help": str(blanks[parameters.prefix + blank.name].help_text),
+            "kind": "choice" if blank.name in choices else _kind(blank),
+            "choices": choices.get(blank.name, [(choice, str(choice).replace("_", " ")) for choice in blank.choices]),
             "nullable": blank.nullable,
-            "usual": blank.default,
+            "numbers": of_numbers(blank),
+            "usual": usual[blank.name],
             "long": (blank.max_length or 0) > LONG,
         }
-        for blank in OF_AGENT.fields()
+        for blank in parameters.fields()
     ]
+
+
+def _kind(blank: Field) -> str:
+    """Which control asks for a parameter: "lines" and "data" for what is no single value."""
+    if blank.kind != "data":
+        return blank.kind
+    return "lines" if in_lines(blank) else "data"
 
 
 def read_data(value: Any, kind: type, says: str) -> Any:
@@ -148,6 +192,8 @@ def _words() -> dict[str, str]:
         "unknown": _("{name} (not among those that are known here)"),
         "model": _("Model"),
         "model_help": _("Choose from the list or type its name as the endpoint writes it."),
+        "all_so": _("Ask all other models in this way"),
+        "no_data": _("This cannot be read as data."),
         "no_tools": _("“{name}” takes no tools, so this model cannot be asked in this way as it is."),
         "plain_tools": _("Write the calls as plain JSON"),
         "delay": _("Seconds it waits before it answers"),

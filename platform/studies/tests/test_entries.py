@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 
 import pytest
@@ -9,6 +10,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from collecting.models import Collection
+from opponents.agents import named
 from studies.models import Study
 from tests.forms import filled_in, made_from
 
@@ -128,7 +130,7 @@ def test_a_collections_form_has_the_same_grid(client):
         slug="custom",
         way="grid",
         several_base_game="stag_hunt, custom",
-        agents="script:nash",
+        agents=json.dumps(named("script:nash")),
         **entered(GRID, seats="2", actions1="2", actions2="2"),
     )
     assert client.post(COLLECT, sent).status_code == 302

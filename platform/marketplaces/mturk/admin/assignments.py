@@ -30,6 +30,7 @@ COLOURS = {
 
 @admin.register(Assignment)
 class AssignmentAdmin(Desk, ReadOnlyAdmin):
+    desk_title = "Mechanical Turk"
     list_display = ["submitted_at", "hit", "who", "standing", "auto_approval_at"]
     list_select_related = ["hit", "identity__enrolment"]
     list_filter = ["status", "whose"]
@@ -82,6 +83,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         )
         return self.ask(
             request,
+            assignment.hit.study,
             title=_("Reject an assignment"),
             back=desk,
             about=str(assignment),
@@ -114,6 +116,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         )
         return self.ask(
             request,
+            assignment.hit.study,
             title=_("Take a rejection back"),
             back=desk,
             about=str(assignment),

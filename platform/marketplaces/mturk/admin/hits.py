@@ -50,6 +50,7 @@ COLOURS = {
 class HitAdmin(Desk, ReadOnlyAdmin):
     """Tasks. They are changed by deeds alone, each on a page that asks first."""
 
+    desk_title = "Mechanical Turk"
     list_display = ["title", "study", "standing", "reward", "assignments", "pending", "available", "expires_at"]
     list_select_related = ["study"]
     list_filter = ["state"]
@@ -287,7 +288,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
         asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": words["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
-            return self.ask(request, says=[_in_short(hit), words["says"]], **asks)
+            return self.ask(request, hit.study, says=[_in_short(hit), words["says"]], **asks)
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
@@ -297,7 +298,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         except Unclear as trouble:
             says = _("{reason} It is not known whether it was done. To do it again does it no second time.")
             says = says.format(reason=trouble)
-            return self.ask(request, problem=says, says=[_in_short(hit), words["says"]], **asks)
+            return self.ask(request, hit.study, problem=says, says=[_in_short(hit), words["says"]], **asks)
         except (Trouble, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:

@@ -25,7 +25,7 @@ from payouts.posting import locked, post
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
-from tests.visitors import text_of
+from tests.visitors import text_of, trail_of
 
 pytestmark = pytest.mark.django_db
 REASON = "The task was submitted without a single move in the game."
@@ -225,7 +225,8 @@ class TestOneTask:
     @pytest.mark.parametrize("deed", ["extend", "prolong", "expire", "dispose"])
     def test_looking_changes_nothing(self, house, owner, hit, deed):
         before = list(house.twin.calls)
-        assert owner.get(f"/admin/mturk/hit/{hit.pk}/{deed}/").status_code == 200
+        page = owner.get(f"/admin/mturk/hit/{hit.pk}/{deed}/")
+        assert trail_of(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
         assert house.twin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
@@ -306,7 +307,7 @@ class TestDeciding:
 
     def test_rejecting_asks_first_and_tells_the_worker_why(self, house, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/reject/"
-        assert owner.get(page).status_code == 200
+        assert trail_of(owner.get(page))[-1] == desk(house)
         (there,) = house.market.assignments.values()
         assert there.status == "Submitted"
         owner.post(page, {"reason": REASON})

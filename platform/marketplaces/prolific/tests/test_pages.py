@@ -13,7 +13,7 @@ from marketplaces.models import Recruitment
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.twin import TOKEN
 from rights.roles import Role
-from tests.visitors import text_of
+from tests.visitors import text_of, trail_of
 
 pytestmark = pytest.mark.django_db
 
@@ -177,6 +177,7 @@ def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
     assert "Ask to return …" in said(owner.get(at("change", key)))
     page = at("ask_return", key, person.pk)
     assert "does not count against them" in said(owner.get(page))
+    assert trail_of(owner.get(page))[-1] == at("change", key)
     assert "Choose a reason" in said(owner.post(page, {}))
     there = desk.twin.market.submissions[worker.submission.id]
     assert not there.return_requested and not Record.objects.filter(deed="return_asked").exists()

@@ -1,0 +1,142 @@
+"""The fields of a plan's form that a script (`plan.js`) shows as forms: agents, line-ups, configurations.
+
+Each is plain data in a text field, so that nobody reads or writes JSON. What the script does not know it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from pydantic import ValidationError as BadValues
+
+from collecting.formats import PATIENT
+from games import entries, grids
+from games.interface import Game
+from games.lineups import Lineups
+from matches.forms import fields_of
+from opponents.agent_settings import AgentSettings
+from opponents.agents import Agent, agents_of, named, problems_in
+from studies.admin.parameters import Parameters
+from studies.admin.table_fields import TableWidget, about_agents, controls_of, seats_among
+
+OF_MODELS = Parameters(AgentSettings, prefix="", without=frozenset({"appears", "cap_study"}))
+"""Nobody watches these models think, and a collection has its budget."""
+
+
+def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
+    """Give the fields what the script needs to show them; a new plan begins with the usual scripted player."""
+    scripts = sorted(game.scripts)
+    agents = about_agents(game, scripts=scripts, settings=OF_MODELS, usual=PATIENT)
+    told: dict[str, dict[str, Any]] = {
+        "agents": {**agents, "words": {"no_agents": _("No agents yet.")}},
+        "fixed": {"seats": seats_among(game, ()), "words": _words()},
+        "pool": {},
+        "by_hand": {},
+        "listed": {"parameters": _parameters(game)},
+    }
+    for name, about in told.items():
+        fields[name].widget = TableWidget(name.replace("_", "-"), about)
+    fields["agents"].initial = named(f"script:{game.sparring}")
+
+
+def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
+    parameters = Parameters(game.Config)
+    usual = {blank.name: blank.default for blank in fields_of(game.Config)}
+    own = entries.of(game.key)
+    told = controls_of(parameters, parameters.blanks({}), usual, {})
+    return [{**one, "of_grid": one["name"] in own} for one in told]
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def read_agents(game: type[Game[Any, Any]], written: Any) -> dict[str, Agent]:
+    """The agents by label.
+
+    Raises:
+        ValidationError: naming each that cannot play.
+    """
+    if not isinstance(written, dict):
+        raise ValidationError(_("Agents are given by name."))
+    try:
+        agents = agents_of(written, usual=PATIENT)
+    except ValueError as error:
+        raise ValidationError(str(error)) from None
+    if not agents:
+        raise ValidationError(_("Name at least one agent."))
+    if problems := problems_in(agents, game(game.Config())):
+        raise ValidationError(problems)
+    return agents
+
+
+def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
+    """The rule of the line-ups, from what was typed.
+
+    Raises:
+        ValidationError: by form field.
+    """
+    agents: Mapping[str, Agent] = cleaned["agents"]
+    shared: dict[str, Any] = {"rule": cleaned["rule"], "rotate": cleaned["rotate"], "sample": cleaned.get("sample")}
+    if cleaned["rule"] == "listed":
+        rule = _rule({**shared, "listed": cleaned["by_hand"] or []}, "by_hand")
+    else:
+        fixed, pool = cleaned["fixed"] or {}, cleaned["pool"]
+        if not isinstance(pool, list):
+            keep_seats = list(fixed.values()) if isinstance(fixed, dict) else []
+            pool = [label for label in agents if label not in keep_seats]
+        rule = _rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
+    for number, lineup in enumerate(rule.listed, start=1):
+        if unknown := [label for label in lineup.values() if label not in agents]:
+            says = _("Line-up {number}: there is no agent “{label}”.")
+            raise ValidationError({"by_hand": says.format(number=number, label=unknown[0])})
+    for name, labels in {"fixed": rule.fixed.values(), "pool": rule.agents}.items():
+        if unknown := [label for label in labels if label not in agents]:
+            raise ValidationError({name: _("There is no agent “{label}”.").format(label=unknown[0])})
+    return rule
+
+
+def _rule(written: Mapping[str, Any], field: str) -> Lineups:
+    """Raises ValidationError, at this field."""
+    try:
+        return Lineups.model_validate(written)
+    except BadValues as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise ValidationError({field: f"{where}: {problem['msg']}"}) from None
+
+
+def read_configurations(game: type[Game[Any, Any]], written: Any) -> list[grids.Configuration]:
+    """The configurations that were put together one by one, complete.
+
+    Raises:
+        ValidationError, GameError: naming the configuration by its number.
+    """
+    if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
+        raise ValidationError(_("Add at least one configuration."))
+    if len(written) > grids.MOST:
+        raise ValidationError(_("{most} configurations are the most.").format(most=f"{grids.MOST:,}"))
+    return grids.listed(game, written)
+
+
+def _words() -> dict[str, str]:
+    return {
+        "free": _("free: filled by the rule above"),
+        "in_pool": _("These agents take the free seats:"),
+        "lineup": _("Line-up {number}"),
+        "add_lineup": _("Add a line-up"),
+        "no_lineups": _("No line-ups yet."),
+        "configuration": _("Configuration {number}"),
+        "add_configuration": _("Add a configuration"),
+        "from_grid": _("Add every combination of the grid"),
+        "of_grid": _(
+            "“{name}” has controls of its own: choose “a grid”, enter it there, and add its combinations here."
+        ),
+        "too_large": _("That grid is too large to be put together one by one; choose “a grid” above."),
+        "no_configurations": _("No configurations yet."),
+        "as_game": _("everything as the game has it"),
+        "seat_unknown": _("{name} (no such seat)"),
+    }

@@ -1,0 +1,133 @@
+// Building blocks for scripts that show a text field of plain data as a form: whoever fills it in reads no JSON.
+const Controls = (() => {
+  // The data in a field; undefined where it cannot be read: what somebody typed without the script is theirs to mend.
+  function read(field, kind) {
+    try {
+      const found = JSON.parse(field.value || "null") ?? kind();
+      return Array.isArray(found) === Array.isArray(kind()) && typeof found === "object" ? found : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function write(field, value) {
+    field.value = JSON.stringify(value);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  // What is refused stands at the card that it names; a sentence that names none stays below the list.
+  function tell(list, reasons = []) {
+    for (const card of list.children) {
+      const name = card.querySelector("legend").textContent;
+      const own = reasons.filter((reason) => reason.includes(`“${name}”`) || reason.startsWith(`${name}:`));
+      let said = card.querySelector(":scope > .parley-refused");
+      if (!own.length) {
+        said?.remove();
+        continue;
+      }
+      if (!said) {
+        said = element("p", { className: "parley-refused" });
+        said.setAttribute("role", "status");
+        card.querySelector(".parley-question-deeds").after(said);
+      }
+      if (said.textContent !== own.join(" ")) said.textContent = own.join(" ");
+    }
+  }
+
+  // A control for one setting, {name, kind, choices, nullable, usual, long, numbers}, and how it is read;
+  // undefined is read where nothing usable stands in it.
+  function control(setting, value, words) {
+    if (setting.kind === "boolean") {
+      const blank = element("select");
+      blank.append(option("true", words.yes, String(value)), option("false", words.no, String(value)));
+      return { blank, read: () => blank.value === "true" };
+    }
+    if (setting.kind === "choice") {
+      const blank = element("select");
+      const choices = setting.choices.some(([known]) => known === value) ? setting.choices : [...setting.choices, [value, String(value)]];
+      for (const [known, title] of choices) blank.append(option(String(known), title, String(value)));
+      return { blank, read: () => choices[blank.selectedIndex][0] };
+    }
+    if (setting.kind === "integer" || setting.kind === "number") {
+      const blank = element("input", { type: "number", step: setting.kind === "integer" ? 1 : "any", value: value ?? "" });
+      if (setting.nullable) blank.placeholder = words.none;
+      return { blank, read: () => (blank.value === "" ? (setting.nullable ? null : undefined) : Number(blank.value)) };
+    }
+    if (setting.kind === "lines") {
+      const blank = element("textarea", { rows: 2, value: (value ?? []).join("\n") });
+      const entry = (line) => (setting.numbers && Number.isFinite(Number(line)) ? Number(line) : line);
+      const read = () => {
+        const lines = blank.value.split("\n").map((line) => line.trim()).filter(Boolean);
+        return lines.length || !setting.nullable ? lines.map(entry) : null;
+      };
+      return { blank, read };
+    }
+    if (setting.kind === "data") {
+      const blank = element("textarea", { rows: 3, value: value === null || value === undefined ? "" : JSON.stringify(value), spellcheck: false });
+      const read = () => {
+        blank.setCustomValidity("");
+        try {
+          return blank.value.trim() ? JSON.parse(blank.value) : null;
+        } catch {
+          blank.setCustomValidity(words.no_data);
+          blank.reportValidity();
+          return undefined;
+        }
+      };
+      return { blank, read };
+    }
+    const blank = setting.long ? element("textarea", { rows: 3, value: value ?? "" }) : element("input", { type: "text", value: value ?? "" });
+    return { blank, read: () => blank.value };
+  }
+
+  function editor(field, adds, none, added) {
+    const list = element("div", { className: "parley-questions" });
+    const empty = element("p", { className: "parley-quiet", textContent: none });
+    const add = element("button", { type: "button", className: "parley-button", textContent: `+ ${adds}` });
+    add.addEventListener("click", added);
+    field.before(list, empty, add);
+    field.classList.add("parley-elsewhere");
+    const title = field.closest(".field-line")?.querySelector("label");
+    if (title) list.setAttribute("aria-label", title.textContent.trim());
+    list.setAttribute("role", "group");
+    const show = (cards) => {
+      list.replaceChildren(...cards);
+      empty.hidden = cards.length > 0;
+    };
+    return { list, empty, add, show };
+  }
+
+  function labelledRow(title, chosen) {
+    const line = element("div", { className: "parley-question-label" });
+    line.append(element("span", { textContent: title }), chosen);
+    chosen.querySelector("select").setAttribute("aria-label", title);
+    return line;
+  }
+
+  function labelled(title, blank, help) {
+    const label = element("label", { className: "parley-question-label" });
+    label.append(element("span", { textContent: title }), blank);
+    if (help) label.append(element("span", { className: "parley-question-help", textContent: help }));
+    return label;
+  }
+
+  function deed(title, name, done) {
+    const button = element("button", { type: "button", className: "parley-button", textContent: title });
+    button.setAttribute("aria-label", title === "✕" ? name : `${title}: ${name}`);
+    button.addEventListener("click", done);
+    return button;
+  }
+
+  function option(value, title, chosen) {
+    return element("option", { value, textContent: title, selected: value === chosen });
+  }
+
+  function element(name, properties = {}) {
+    const { style, ...others } = properties;
+    const made = Object.assign(document.createElement(name), others);
+    if (style) made.style.cssText = style;
+    return made;
+  }
+
+  return { read, write, tell, control, editor, labelledRow, labelled, deed, option, element };
+})();
