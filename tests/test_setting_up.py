@@ -250,6 +250,7 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     listed.get_by_label("Runs").fill("2")
     listed.get_by_role("button", name="Copy: Configuration 1").click()
     listed.get_by_text("Runs: 2").nth(1).click()
+    expect(listed.get_by_label("Runs")).to_have_count(2)
     listed.get_by_label("Runs").last.fill("0")
     expect(listed.get_by_text("Configuration 2: ")).to_be_visible(timeout=PATIENCE)
     listed.get_by_label("Runs").last.fill("4")
