@@ -7,10 +7,11 @@ class MonitoringConfig(AppConfig):
     verbose_name = _("monitoring")
 
     def ready(self) -> None:
-        from monitoring.models import CellTally, HandEnding, TimeTally
+        from monitoring.models import CellTally, HandEnding, OutcomeTally, TimeTally
         from rights.parts import belongs
         from studies.models import Study
 
         belongs(CellTally, to=Study, by="cell__version__study")
+        belongs(OutcomeTally, to=Study, by="cell__version__study")
         belongs(TimeTally, to=Study, by="study")
         belongs(HandEnding, to=Study, by="match__seats__enrolment__placement__cell__version__study")

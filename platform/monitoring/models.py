@@ -31,6 +31,25 @@ class CellTally(models.Model):
         constraints = [models.UniqueConstraint(fields=["cell", "state"], name="one_tally_per_cell_and_state")]
 
 
+class OutcomeTally(models.Model):
+    """Sums of one outcome over a cell's finished matches whose people all completed.
+
+    Attributes:
+        outcome: "payoff", the mean over the match's people, or a metric of the game.
+        truths: how many of the values were true or false, counted as 1 and 0.
+    """
+
+    cell = models.ForeignKey(Cell, models.CASCADE, related_name="outcome_tallies")
+    outcome = models.CharField(max_length=80)
+    number = models.PositiveIntegerField(default=0)
+    truths = models.PositiveIntegerField(default=0)
+    total = models.FloatField(default=0)
+    squares = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cell", "outcome"], name="one_tally_per_cell_and_outcome")]
+
+
 class TimeTally(models.Model):
     """How many tallied people of a study arrived, and how many completed, in the minutes from `at` on."""
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from monitoring import alive, charts
 from monitoring.clocks import LATELY, Latency, Live, budget_of, live_of, models_lately, people_lately
 from monitoring.failures import Failure, failures_of
+from monitoring.outcomes import Preview, preview_of
 from monitoring.people import MOST_CELLS_LISTED, People, Window, arrivals_of, people_of
 from monitoring.spending import Spending, spending_of
 from opponents.health import EndpointHealth, health
@@ -49,6 +50,7 @@ class Standing:
     over_cap: bool
     waiting: Waiting | None
     cell_map: charts.CellMap | None
+    preview: Preview | None
     no_worker: bool
     """Nobody answers for agents, however long people wait."""
 
@@ -79,6 +81,7 @@ def standing_of(study: Study, window: Window) -> Standing:
         no_worker=_no_worker(),
         waiting=waiting([study.slug]).get(study.slug),
         cell_map=charts.cell_map(people.cells) if len(people.cells) > MOST_CELLS_LISTED else None,
+        preview=preview_of(study, people),
     )
 
 

@@ -17,7 +17,8 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from monitoring.models import CellTally, SpendTally, TimeTally, Watermark
+from monitoring.finished import sums_over
+from monitoring.models import CellTally, OutcomeTally, SpendTally, TimeTally, Watermark
 from opponents.models import Call
 from participants.states import State
 from studies.models import Placement
@@ -46,7 +47,7 @@ def tally_everything() -> None:
 
 @transaction.atomic
 def tally_placements() -> int:
-    """Add people who have ended to the sums of their cell and their study; returns how many."""
+    """Add people who have ended, and their matches, to the sums of their cell and study; returns how many people."""
     _locked(PLACEMENTS)
     ended = Placement.objects.filter(tallied=False, enrolment__ended_at__isnull=False).order_by("pk")
     rows = list(
@@ -72,6 +73,8 @@ def tally_placements() -> int:
     _add(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
     _add(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
+    # A match whose people ended at different times counts with the last of them.
+    _add(OutcomeTally, ("cell_id", "outcome"), sums_over([row[0] for row in rows]))
     return len(rows)
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 from analysis import toolbox
 from analysis.published import aucarena, coopeval, econarena, econevals, glee
+from analysis.toolbox.students_t import two_sided
 
 VALUES, CLUSTERS = [1, 2, 3, 3, 5, 6, 8, 8], "aabbccdd"
 
@@ -265,3 +266,20 @@ def test_two_judges_agree_beyond_chance():
     near((found["estimate"], found["agreement"], found["expected"], found["n"]), 0.4, 0.7, 0.5, 50)
     assert toolbox.kappa([True, True], [True, True])["estimate"] is None
     assert toolbox.kappa([None, 1], [1, None])["n"] == 0
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 30, 199, 200, 201, 100_000])
+def test_quantiles_of_t_need_no_library(df):
+    from scipy.stats import t
+
+    for level in (0.5, 0.9, 0.95, 0.999):
+        assert two_sided(level, df) == pytest.approx(t.ppf((1 + level) / 2, df), rel=1e-9)
+
+
+def test_a_mean_from_sums_is_that_of_the_values():
+    values = [1.5, 2.0, 7.25, 3.0]
+    found = toolbox.mean_from_sums(4, sum(values), sum(value**2 for value in values))
+    whole = toolbox.mean(values)
+    assert {key: found[key] for key in found} == pytest.approx({key: whole[key] for key in found})
+    assert toolbox.mean_from_sums(1, 2.0, 4.0)["low"] is None
+    assert toolbox.mean_from_sums(0, 0.0, 0.0)["estimate"] is None

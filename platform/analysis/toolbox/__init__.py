@@ -7,7 +7,7 @@ exception because of data.
 
 from analysis.toolbox.agreement import kappa
 from analysis.toolbox.association import balance, correlation_difference, pearson, smd, spearman
-from analysis.toolbox.estimates import mean, paired, proportion, proportion_difference, welch
+from analysis.toolbox.estimates import mean, mean_from_sums, paired, proportion, proportion_difference, welch
 from analysis.toolbox.evolution import deviation_ratings, pure_nash, replicator
 from analysis.toolbox.planning import mde
 from analysis.toolbox.ratings import plackett_luce, trueskill
@@ -25,6 +25,7 @@ __all__ = [
     "kappa",
     "mde",
     "mean",
+    "mean_from_sums",
     "ols",
     "paired",
     "pearson",

@@ -8,6 +8,7 @@ from statistics import NormalDist, fmean, variance
 from typing import Any
 
 from analysis.toolbox.numbers import Result, Value, known, known_pairs, undefined
+from analysis.toolbox.students_t import two_sided
 
 LEVEL = 0.95
 
@@ -72,6 +73,21 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
         "n": n,
         "clusters": number,
     }
+
+
+def mean_from_sums(n: int, total: float, squares: float, *, level: float = LEVEL) -> Result:
+    """A mean with its standard error and t interval, from the number of values, their sum and their sum of squares.
+
+    Needs no library; the mean of kept sums costs the same however many values there are.
+    """
+    if n <= 0:
+        return undefined("estimate se low high", "no observations", n=n)
+    estimate = total / n
+    if n < 2:
+        return undefined("se low high", "fewer than two observations", estimate=estimate, n=n)
+    se = sqrt(max(0.0, squares - n * estimate**2) / (n - 1) / n)
+    half = two_sided(level, n - 1) * se
+    return {"estimate": estimate, "se": se, "low": estimate - half, "high": estimate + half, "n": n}
 
 
 def _t(level: float, df: float) -> float:

@@ -1,0 +1,69 @@
+"""Sums of what came of finished matches, for `monitoring.tallies`: counted once, with the last of their people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from games import registry
+from games.errors import UnknownGame
+from matches.models import Match, Seat
+from participants.states import State
+from studies.models import Version
+
+PAYOFF = "payoff"
+MOST_METRICS = 4
+"""Of a game's metrics, in its own order, those that are numbers or true or false."""
+COLUMNS = ("number", "truths", "total", "squares")
+Sums = dict[str, dict[tuple[int, str], Any]]
+
+
+def sums_over(placements: Sequence[int]) -> Sums:
+    """Sums by column, then by cell and outcome, of the matches that these people, just tallied, were the last of."""
+    seats = Seat.objects.filter(match__seats__enrolment__placement__in=placements, enrolment__isnull=False).distinct()
+    people: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for match, *person in seats.filter(match__status=Match.Status.FINISHED).values_list(
+        "match", "role", "enrolment__placement__cell", "enrolment__placement__cell__version", "enrolment__state",
+        "enrolment__placement__tallied", "enrolment__placement__released_at",
+    ):  # fmt: skip
+        people[match].append(tuple(person))
+    counted = {match: who for match, who in people.items() if all(_counts(*person[3:]) for person in who)}
+    versions = {person[2] for who in counted.values() for person in who}
+    games = dict(Version.objects.filter(pk__in=versions).values_list("pk", "content__game"))
+    sums: Sums = {column: defaultdict(int) for column in COLUMNS}
+    found = Match.objects.filter(pk__in=counted).order_by()
+    for pk, game, payoffs, metrics in found.values_list("pk", "game", "payoffs", "metrics").iterator():
+        _role, cell, version, *_rest = counted[pk][0]
+        if game != games[version]:
+            continue  # another game of a session
+        for outcome, value in _values(game, payoffs or {}, metrics or {}, [person[0] for person in counted[pk]]):
+            number = float(value)
+            for column, part in zip(COLUMNS, (1, isinstance(value, bool), number, number**2), strict=True):
+                sums[column][cell, outcome] += part
+    return sums
+
+
+def _counts(state: str, tallied: bool, released_at: Any) -> bool:
+    return state == State.COMPLETED and tallied and released_at is None
+
+
+def _values(
+    game: str, payoffs: Mapping[str, float], metrics: Mapping[str, Any], people: Sequence[str]
+) -> Iterator[tuple[str, float | bool]]:
+    """Outcomes that a match has: the mean payoff of its people, then the game's first metrics."""
+    own = [payoffs[role] for role in people if role in payoffs]
+    if own:
+        yield PAYOFF, sum(own) / len(own)
+    for name in meanings_of(game):
+        if isinstance(metrics.get(name), int | float):
+            yield name, metrics[name]
+
+
+def meanings_of(game: str) -> dict[str, str]:
+    """What the first metrics of a game mean, in its order; none of a game that is gone."""
+    try:
+        known = registry.get(game).metric_meanings
+    except UnknownGame:
+        return {}
+    return dict(list(known.items())[:MOST_METRICS])

@@ -1,0 +1,102 @@
+"""What came of a study's matches so far, cell by cell: a preview from kept sums, with intervals.
+
+The sums are of finished matches whose people all completed, as of the last sweep (see `monitoring.tallies`), so that
+a look costs the same however many matches are over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from analysis.toolbox import mean_from_sums, proportion
+from monitoring.finished import COLUMNS, PAYOFF, meanings_of
+from monitoring.models import OutcomeTally
+from monitoring.people import MOST_CELLS_LISTED, People
+from studies.models import Study
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An outcome in a cell, or in all of them, with its 95 % interval; bars in percent of the chart's width."""
+
+    where: str
+    number: int
+    shown: str
+    interval: str
+    at: float
+    low: float | None
+    width: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One outcome: what it is called, what the codebook says of it, and its estimates."""
+
+    name: str
+    meaning: str
+    estimates: list[Estimate]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The outcomes of the newest version; `hidden` is how many of its cells are not listed."""
+
+    outcomes: list[Outcome]
+    hidden: int
+
+
+def preview_of(study: Study, people: People) -> Preview | None:
+    """The newest version's outcomes so far; None before the first match is over."""
+    tallies = OutcomeTally.objects.filter(cell__version__study=study, cell__version__number=people.version).order_by()
+    whole = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in COLUMNS))}
+    if not whole:
+        return None
+    cells = people.cells[:MOST_CELLS_LISTED] if len(people.cells) > 1 else []
+    listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
+    by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *COLUMNS)}
+    meanings = {PAYOFF: _("what people earned in the match"), **meanings_of(study.game)}
+    outcomes = []
+    for name in sorted(whole, key=lambda name: [*meanings, name].index(name)):
+        rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
+        rows.append((_("all cells") if cells else _("all matches"), whole[name]))
+        outcomes.append(Outcome(name.replace("_", " "), meanings.get(name, ""), _placed(rows)))
+    return Preview(outcomes, max(0, len(people.cells) - MOST_CELLS_LISTED))
+
+
+def _placed(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
+    """Estimates with their places on a scale that holds all intervals; shares on one from 0 to 1."""
+    share = all(number == truths for _where, (number, truths, *_sums) in rows)
+    found = [
+        (where, proportion(round(total), number) if share else mean_from_sums(number, total, squares))
+        for where, (number, _truths, total, squares) in rows
+    ]
+    ends = [one[key] for _where, one in found for key in ("estimate", "low", "high") if one[key] is not None]
+    first, last = (0.0, 1.0) if share else (min(ends), max(ends))
+    reach = (last - first) or 1.0
+
+    def place(value: float) -> float:
+        return round(100 * (value - first) / reach, 1)
+
+    return [
+        Estimate(
+            where=where,
+            number=one["n"],
+            shown=_shown(one["estimate"], share),
+            interval="" if one["low"] is None else f"{_shown(one['low'], share)} – {_shown(one['high'], share)}",
+            at=place(one["estimate"]),
+            low=None if one["low"] is None else place(one["low"]),
+            width=None if one["low"] is None else round(place(one["high"]) - place(one["low"]), 1),
+        )
+        for where, one in found
+    ]
+
+
+def _shown(value: float, share: bool) -> str:
+    if share:
+        return f"{100 * value:.0f} %"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"

@@ -1,0 +1,66 @@
+"""The preview of outcomes: right sums, each match once, and a page that warns against stopping by it."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from analysis.toolbox import mean, proportion
+from exports.tests import building
+from matches.models import Match
+from monitoring.models import OutcomeTally
+from monitoring.outcomes import Preview
+from monitoring.people import WINDOWS
+from monitoring.standing import standing_of
+from monitoring.tallies import tally_everything
+from participants.models import Enrolment
+from studies.models import Study
+
+pytestmark = pytest.mark.django_db
+
+
+def preview(study: Study) -> Preview | None:
+    tally_everything()
+    return standing_of(study, WINDOWS["hours"]).preview
+
+
+def test_each_finished_match_counts_once_in_its_cell():
+    study = building.new_study(design={"grid": {"rounds": [1, 12]}}, roles=["alice"], quota=3)
+    assert preview(study) is None, "nothing before the first match is over"
+    people = [building.complete(study, worker=f"A{number}") for number in range(4)]
+    building.arrive(study, worker="A9")
+    tally_everything()
+    found = {outcome.name: outcome for outcome in preview(study).outcomes}
+    matches = list(Match.objects.filter(status=Match.Status.FINISHED))
+    assert len(matches) == len(people) == 4
+    assert list(found) == ["payoff", "agreement", "rounds played", "alice share", "efficiency"]
+    *cells, every = found["payoff"].estimates
+    assert [row.number for row in cells] == [2, 2] and every.number == 4
+    payoffs = mean([match.payoffs["alice"] for match in matches])
+    assert every.shown == (
+        f"{payoffs['estimate']:,.0f}" if payoffs["estimate"] >= 1000 else f"{payoffs['estimate']:.3g}"
+    )
+    agreed = sum(match.metrics["agreement"] for match in matches)
+    share = proportion(agreed, 4)
+    assert found["agreement"].estimates[-1].interval == f"{100 * share['low']:.0f} % – {100 * share['high']:.0f} %"
+    assert found["efficiency"].meaning
+
+
+def test_a_match_of_somebody_who_did_not_complete_does_not_count():
+    study = building.new_study()
+    first = building.complete(study, worker="A1")
+    Enrolment.objects.filter(pk=first.pk).update(state="failed_quiz")
+    building.complete(study, worker="A2")
+    tally_everything()
+    assert OutcomeTally.objects.get(outcome="payoff").number == 1
+
+
+def test_the_page_warns_against_stopping_by_it(client):
+    study = building.new_study()
+    building.complete(study, worker="A1")
+    tally_everything()
+    client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
+    page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
+    assert "While data come in: do not stop by it." in page
+    assert 'id="m-outcomes"' in page
