@@ -59,7 +59,7 @@ def preview_of(study: Study, people: People) -> Preview | None:
     cells = people.cells[:MOST_CELLS_LISTED] if len(people.cells) > 1 else []
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
     by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *COLUMNS)}
-    meanings = {PAYOFF: _("what people earned in the match"), **meanings_of(study.game)}
+    meanings = {PAYOFF: _("What people earned in the match."), **meanings_of(study.game)}
     outcomes = []
     for name in sorted(whole, key=lambda name: [*meanings, name].index(name)):
         rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
