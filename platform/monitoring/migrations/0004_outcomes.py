@@ -12,26 +12,32 @@ def sum_up_again(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('monitoring', '0003_released'),
-        ('studies', '0017_other_games_in_a_session'),
+        ("monitoring", "0003_released"),
+        ("studies", "0017_other_games_in_a_session"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='OutcomeTally',
+            name="OutcomeTally",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('outcome', models.CharField(max_length=80)),
-                ('number', models.PositiveIntegerField(default=0)),
-                ('truths', models.PositiveIntegerField(default=0)),
-                ('total', models.FloatField(default=0)),
-                ('squares', models.FloatField(default=0)),
-                ('cell', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='outcome_tallies', to='studies.cell')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("outcome", models.CharField(max_length=80)),
+                ("number", models.PositiveIntegerField(default=0)),
+                ("truths", models.PositiveIntegerField(default=0)),
+                ("total", models.FloatField(default=0)),
+                ("squares", models.FloatField(default=0)),
+                (
+                    "cell",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="outcome_tallies", to="studies.cell"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('cell', 'outcome'), name='one_tally_per_cell_and_outcome')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("cell", "outcome"), name="one_tally_per_cell_and_outcome")
+                ],
             },
         ),
         migrations.RunPython(sum_up_again, migrations.RunPython.noop),
