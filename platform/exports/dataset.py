@@ -15,15 +15,17 @@ from django.utils import timezone
 
 from collecting.models import Collection
 from collecting.ratings import ratings_of
-from exports import codebook, figure, gate, glee_files, manifest, portions, readme, versions
+from exports import codebook, figure, gate, glee_files, manifest, metadata, portions, readme, versions
 from exports.csvsafe import cell, encoded
 from exports.folder import PIECES, Folder
 from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
 from exports.manifest import Manifest
+from exports.metadata import psych_ds
+from exports.metadata.described import Described
 from exports.pieces import Joined, join
 from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
-from exports.tables import ratings
+from exports.tables import Table, ratings
 from exports.ways import Reading
 from studies import freezing
 from studies.models import Study
@@ -72,8 +74,9 @@ def export(
         counted = _write_data(reading, tables, target, wanted, tell, processes, helping)
         flow = counted.as_dict()
         said = readme.as_data(readme.publication_of(reading.source.made), title=reading.source.title)
-        _write_about(reading, tables, target, wanted, counted)
+        described = _write_about(reading, tables, target, wanted, counted)
         target.close()
+        _write_metadata(reading, target, described, flow, said)
         _write_readme(reading, tables, target, flow, said)
         target.close()
         listed = _manifest(reading, target, wanted, flow, said)
@@ -98,6 +101,7 @@ def _every_name(tables: Tables) -> list[str]:
         versions.FILE,
         readme.FILE,
         glee_files.TREE,
+        *metadata.FILES,
     ]
 
 
@@ -134,7 +138,8 @@ def _write_data(
 
 def _write_about(
     reading: Reading, tables: Tables, target: Folder, formats: tuple[str, ...], counted: gate.Flow
-) -> None:
+) -> list[Table]:
+    """Codebook, flow and the like; returns every table that the codebook describes."""
     flow = counted.as_dict()
     target.write("flow.json", json.dumps(flow, indent=2) + "\n")
     target.write(figure.FILE, figure.drawn(flow, title=f"{reading.source.title}: flow"))
@@ -153,10 +158,34 @@ def _write_about(
         document.write(encoded(piece))
     frozen = [versions.told(version) for version in reading.source.versions()]
     target.write(versions.FILE, json.dumps(frozen, indent=2) + "\n")
+    return described
+
+
+def _write_metadata(
+    reading: Reading, target: Folder, tables: list[Table], flow: dict[str, Any], said: dict[str, str]
+) -> None:
+    """What other tools read, of the files that are written."""
+    metadata.write(
+        target,
+        Described(
+            source=reading.source,
+            publication=said,
+            notice=_notice(reading),
+            cutoff=cell(reading.cutoff),
+            tables=tables,
+            files=target.entries,
+            flow=flow,
+            versions=reading.source.versions(),
+            excluded=reading.excluded,
+            software=_software(),
+        ),
+        cutoff=reading.cutoff,
+    )
 
 
 def _write_readme(reading: Reading, tables: Tables, target: Folder, flow: dict[str, Any], said: dict[str, str]) -> None:
     rows = {name: entry.rows for name, entry in target.entries.items()} | {manifest.FILE: None}
+    rows[f"{psych_ds.TREE}/"] = None
     meanings = {name: table.meaning for name, table in tables.items()}
     document = target.open(readme.FILE)
     for piece in readme.readme(
@@ -183,6 +212,10 @@ def _notice(reading: Reading) -> str:
     return manifest.DEMONSTRATION_NOTICE if reading.demonstration else manifest.NOTICE
 
 
+def _software() -> dict[str, str]:
+    return {"name": "Parley", "version": manifest.software_version(), "code_revision": freezing.code_revision()}
+
+
 def _manifest(
     reading: Reading, target: Folder, formats: tuple[str, ...], flow: dict[str, Any], said: dict[str, str]
 ) -> Manifest:
@@ -195,11 +228,7 @@ def _manifest(
         notice=_notice(reading),
         created_at=cell(timezone.now()),
         cutoff=cell(reading.cutoff),
-        software={
-            "name": "Parley",
-            "version": manifest.software_version(),
-            "code_revision": freezing.code_revision(),
-        },
+        software=_software(),
         versions=tuple(
             {
                 "number": version.number,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -10,19 +11,31 @@ from django.utils.translation import gettext_lazy as _
 from exports.alike import cut
 from exports.models import Publication
 
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+_DOI_ADDRESS = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+
 
 class PublicationForm(forms.ModelForm):
-    """Title, authors, licence and citation."""
+    """Title, authors, licence, citation and the like."""
 
     class Meta:
         model = Publication
-        fields = ("title", "authors", "licence", "own_licence", "citation")
-        widgets = {"citation": forms.Textarea(attrs={"rows": 3})}
+        fields = ("title", "authors", "licence", "own_licence", "citation", "doi", "description", "limitations")
+        widgets = {name: forms.Textarea(attrs={"rows": 3}) for name in ("citation", "description", "limitations")}
         help_texts = {
             "title": _("Empty: the study's own title."),
-            "authors": _("As they are to be named, parted by semicolons."),
+            "authors": _("Family name, given name; separated by semicolons. An ORCID may follow in brackets."),
             "citation": _("Empty: made of authors, title and date."),
+            "doi": _("Such as 10.5281/zenodo.123. Empty while there is none."),
+            "description": _("A few sentences for catalogues. Empty: game, players and counts."),
+            "limitations": _("What whoever uses the data should know: biases, who is missing, what failed."),
         }
+
+    def clean_doi(self) -> str:
+        doi: str = _DOI_ADDRESS.sub("", self.cleaned_data["doi"].strip())
+        if doi and not _DOI.fullmatch(doi):
+            raise forms.ValidationError(_("A DOI looks like 10.5281/zenodo.123."))
+        return doi
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

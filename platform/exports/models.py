@@ -138,6 +138,9 @@ class Publication(_OfOne):
     licence = models.CharField(_("licence"), max_length=20, choices=Licence.choices, blank=True)
     own_licence = models.CharField(_("another licence"), max_length=500, blank=True)
     citation = models.TextField(_("how to cite it"), max_length=2000, blank=True)
+    doi = models.CharField(_("DOI"), max_length=200, blank=True)
+    description = models.TextField(_("what it is about"), max_length=5000, blank=True)
+    limitations = models.TextField(_("limitations"), max_length=5000, blank=True)
 
     class Meta:
         verbose_name = _("publication")

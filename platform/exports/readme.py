@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from exports import figure, versions
+from exports import figure, metadata, versions
 from exports.alike import cut
+from exports.citing import citation
 from exports.models import Publication, of
+from exports.parquet import ENDING
 
 FILE = "README.md"
 _FILES: Mapping[str, str] = {
@@ -20,6 +22,7 @@ _FILES: Mapping[str, str] = {
     "glee.sha256": "The list of the files in the folder glee/, which holds the matches in the published GLEE layout.",
     "all_apps_wide.csv": "One row per person, with the columns of the file of this name that oTree exports.",
     "manifest.json": "Counts, versions, code revision, and the SHA-256 of every file.",
+    **metadata.MEANINGS,
 }
 UNDECIDED = "No licence has been chosen yet: ask the authors before you use or pass on these data."
 
@@ -36,6 +39,9 @@ def as_data(publication: Publication, *, title: str) -> dict[str, str]:
         "authors": publication.authors,
         "licence": publication.terms,
         "citation": publication.citation,
+        "doi": publication.doi,
+        "description": publication.description,
+        "limitations": publication.limitations,
     }
     return {name: cut(text) for name, text in said.items()}
 
@@ -60,6 +66,9 @@ def readme(
     if said["authors"]:
         yield f"{_line(said['authors'])}\n\n"
     yield f"{notice} The data stand as of {cutoff}.\n\n"
+    for part in ("description", "limitations"):
+        if said.get(part):
+            yield f"{_plain(said[part].strip())}\n\n"
     yield from _counts(flow)
     yield "## Files\n\n| file | rows | what it holds |\n|---|---|---|\n"
     for name, count in sorted(rows.items()):
@@ -82,11 +91,7 @@ def readme(
     licence = said["licence"]
     yield f"## Licence\n\n{_line(licence) if licence else UNDECIDED}\n\n"
     yield "## Citation\n\n"
-    if said["citation"]:
-        yield f"{_plain(said['citation'].strip())}\n"
-    else:
-        authors = f"{_line(said['authors'])}: " if said["authors"] else ""
-        yield f"{authors}{_line(said['title'])} [data set]. Collected with Parley, as of {cutoff[:10]}.\n"
+    yield f"{_plain(citation(said, cutoff))}\n"
 
 
 _MANIFEST = "manifest.json"
@@ -108,30 +113,21 @@ def _meaning(name: str, meanings: Mapping[str, str]) -> str:
 
 
 def _loading(rows: Mapping[str, int | None]) -> Iterator[str]:
-    """How two programs read the tables there are."""
-    yield "## Loading\n\n"
-    python, r = [], []
-    if "matches.parquet" in rows:
-        python += ['matches = pd.read_parquet("matches.parquet")']
-        r += ['matches <- arrow::read_parquet("matches.parquet")']
-    elif "matches.csv" in rows:
-        python += ['matches = pd.read_csv("matches.csv", parse_dates=["started_at", "ended_at"])']
-        r += ['matches <- readr::read_csv("matches.csv")']
-    if "decisions.parquet" in rows:
-        python += [
-            'decisions = pd.read_parquet("decisions.parquet")',
-            'both = decisions.merge(matches, on="match", suffixes=("", "_match"))',
-        ]
-        r += [
-            'decisions <- arrow::read_parquet("decisions.parquet")',
-            'both <- merge(decisions, matches, by = "match", suffixes = c("", "_match"))',
-        ]
-    if "transcripts.jsonl" in rows:
-        python += ['transcripts = pd.read_json("transcripts.jsonl", lines=True)']
-        r += ['transcripts <- jsonlite::stream_in(file("transcripts.jsonl"))']
-    if python:
-        yield "In Python:\n\n```python\nimport pandas as pd\n\n" + "\n".join(python) + "\n```\n\n"
-        yield "In R:\n\n```r\n" + "\n".join(r) + "\n```\n\n"
+    """How three programs read the matches and what was done in them, in three lines each."""
+    beside = {ending for ending in (".csv", ENDING) if {f"matches{ending}", f"decisions{ending}"} <= set(rows)}
+    if beside:
+        packed = ENDING in beside
+        read, ending = ("read_parquet", ENDING) if packed else ("read_csv", ".csv")
+        yield "## Loading\n\nIn Python, with pandas:\n\n```python\nimport pandas as pd\n"
+        yield f'matches = pd.{read}("matches{ending}")\n'
+        yield f'both = pd.{read}("decisions{ending}").merge(matches, on="match", suffixes=("", "_match"))\n```\n\n'
+        read, ending = ("read.csv", ".csv") if ".csv" in beside else ("arrow::read_parquet", ENDING)
+        yield f'In R:\n\n```r\nmatches <- {read}("matches{ending}")\ndecisions <- {read}("decisions{ending}")\n'
+        yield 'both <- merge(decisions, matches, by = "match", suffixes = c("", "_match"))\n```\n\n'
+        ending = ENDING if packed else ".csv"
+        yield f"In SQL, with DuckDB:\n\n```sql\nCREATE VIEW matches AS FROM 'matches{ending}';\n"
+        yield f"CREATE VIEW decisions AS FROM 'decisions{ending}';\n"
+        yield 'SELECT * FROM decisions JOIN matches USING ("match");\n```\n\n'
     if any(name.endswith(".csv") for name in rows):
         yield (
             "The CSV files may be opened in a spreadsheet: what it would take for a formula has an apostrophe before "

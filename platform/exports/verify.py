@@ -24,6 +24,7 @@ from exports.csvsafe import cell, compact_json, defused
 from exports.errors import ExportError, Unreadable
 from exports.glee_files import LISTING, TREE
 from exports.manifest import Manifest
+from exports.metadata import psych_ds
 from exports.parallel import in_order
 from exports.processes import prepare
 from exports.tables import move_column, record_column
@@ -84,6 +85,7 @@ def examine(folder: Path, *, processes: int | None = None) -> Verification:
         _compare_flow,
         _compare_codebook,
         _compare_versions,
+        _compare_psych_ds,
         _compare_people,
         _compare_parquet,
         _compare_calls,
@@ -125,12 +127,8 @@ def _compare_files(folder: Path, listed: Manifest, found: Verification) -> set[s
             continue
         present.add(name)
         found.files += 1
-        digest = hashlib.sha256()
-        with path.open("rb") as opened:
-            while block := opened.read(_BLOCK):
-                digest.update(block)
-        if digest.hexdigest() != entry.sha256:
-            found.differ(f"{name}: the SHA-256 is {digest.hexdigest()}, the manifest has {entry.sha256}.")
+        if (digest := _sha256(path)) != entry.sha256:
+            found.differ(f"{name}: the SHA-256 is {digest}, the manifest has {entry.sha256}.")
     return present
 
 
@@ -138,19 +136,44 @@ def _compare_glee(folder: Path, listed: Manifest, present: set[str], found: Veri
     """The files of the published layout are those of the list, no more and no fewer."""
     if LISTING not in present:
         return
+    named = _compare_tree(folder, LISTING, TREE, found)
+    if named != 2 * listed.flow["matches_in_dataset"]:
+        found.differ(f"{LISTING}: it has {named} files for {listed.flow['matches_in_dataset']} matches.")
+
+
+def _compare_psych_ds(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
+    """The folder laid out as Psych-DS is as listed, and its tables are those beside it."""
+    if psych_ds.LISTING not in present:
+        return
+    _compare_tree(folder, psych_ds.LISTING, psych_ds.TREE, found)
+    expected = {listed.files[f"{table}.csv"].sha256 for table in psych_ds.tables_in(listed.files)}
+    lines = (folder / psych_ds.LISTING).read_text("utf-8").splitlines()
+    if {line.partition("  ")[0] for line in lines if line.endswith(".csv")} != expected:
+        found.differ(f"{psych_ds.LISTING}: its tables are not those of the dataset.")
+
+
+def _compare_tree(folder: Path, listing: str, tree: str, found: Verification) -> int:
+    """The files of a folder within the dataset are those of its list; returns how many are listed."""
     named = set()
-    for line in (folder / LISTING).read_text("utf-8").splitlines():
+    for line in (folder / listing).read_text("utf-8").splitlines():
         digest, _blank, name = line.partition("  ")
         named.add(name)
         path = folder / name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if not path.is_file() or _sha256(path) != digest:
             found.differ(f"{name}: the file is missing or was changed.")
-    there = {path.relative_to(folder).as_posix() for path in (folder / TREE).rglob("*") if path.is_file()}
+    there = {path.relative_to(folder).as_posix() for path in (folder / tree).rglob("*") if path.is_file()}
     for name in sorted(there - named):
         found.differ(f"{name}: the file is not in the list.")
-    if len(named) != 2 * listed.flow["matches_in_dataset"]:
-        found.differ(f"{LISTING}: it has {len(named)} files for {listed.flow['matches_in_dataset']} matches.")
     found.files += len(named)
+    return len(named)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as opened:
+        while block := opened.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 # ---- tables that describe ------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from surveys.questions import Question
 
 UNITLESS = {"number", "time"}
 """Kinds whose values mean nothing without a unit, or words that say what they are measured in."""
+SAID = ("authors", "licence", "citation", "doi", "description", "limitations")
 CHOSEN_BY_THE_GAME = ("config_", "move_")
 
 
@@ -105,13 +106,14 @@ def test_the_readme_lists_every_file_and_shows_how_to_load_and_check_them(tmp_pa
     export(study, tmp_path / "d")
     text = (tmp_path / "d" / "README.md").read_text()
     listed = set(re.findall(r"^\| `([^`]+)`", text, re.MULTILINE))
-    assert listed == {path.name for path in (tmp_path / "d").iterdir()} - {"README.md"}
+    there = {path.name + "/" * path.is_dir() for path in (tmp_path / "d").iterdir()}
+    assert listed == there - {"README.md"}
     assert not re.findall(r"^\| `[^`]+` \|[^|]*\|\s*\|$", text, re.MULTILINE), "a file without a meaning"
-    for said in ("pd.read_parquet", "arrow::read_parquet", "verify_dataset", "No licence has been chosen yet",
+    for said in ("pd.read_parquet", "read.csv", "USING (\"match\")", "verify_dataset", "No licence has been chosen yet",
                  "1 of 1 participants, in 1 of 1 matches"):  # fmt: skip
         assert said in text
     manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
-    assert manifest["publication"] == {"title": "Splitting money", "authors": "", "licence": "", "citation": ""}
+    assert manifest["publication"] == {"title": "Splitting money", **dict.fromkeys(SAID, "")}
 
 
 @pytest.mark.django_db

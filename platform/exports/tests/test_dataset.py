@@ -34,6 +34,7 @@ FILES = {
     "payments.csv", "excluded.csv",
     "signals.csv", "flow.csv", "flow.json", "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
     "manifest.json", "README.md", "flow.svg",
+    "croissant.json", "datacite.json", "psych-ds.sha256", "reporting-checklist.json", "reporting-checklist.md",
     "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",
     "tool_calls.parquet", "payments.parquet", "signals.parquet", "excluded.parquet", "flow.parquet", "codebook.parquet",
     *(f"{name}.{end}" for name in ("seats", "rounds", "cells", "excluded_calls") for end in ("csv", "parquet")),
@@ -55,7 +56,7 @@ def transcripts(folder: Path) -> list[dict]:
 
 
 def test_an_export_is_complete_and_verifies(finished_dataset):
-    assert {path.name for path in finished_dataset.iterdir()} == FILES
+    assert {path.name for path in finished_dataset.iterdir()} == FILES | {"psych-ds"}
     assert verify(finished_dataset) == []
 
 

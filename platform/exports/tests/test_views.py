@@ -250,7 +250,7 @@ def test_authors_licence_and_citation_are_in_the_next_readme_and_change_no_versi
     assert "CC-BY-4.0" in readme and "Author &amp; Author (2026)." in readme
     assert manifest.publication == {
         "title": "Who splits | how?", "authors": "A. Author; B. Author", "licence": "CC-BY-4.0",
-        "citation": "Author & Author (2026).",
+        "citation": "Author & Author (2026).", "doi": "", "description": "", "limitations": "",
     }  # fmt: skip
     assert verify(tmp_path / "d") == []
 

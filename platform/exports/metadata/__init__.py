@@ -1,0 +1,40 @@
+"""What a dataset says of itself to other tools: Croissant, Psych-DS, DataCite, and a reporting checklist."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from exports.folder import Folder
+from exports.metadata import checklist, croissant, datacite, psych_ds
+from exports.metadata.described import Described
+from exports.metadata.models_used import models_used
+
+MEANINGS: Mapping[str, str] = {
+    croissant.FILE: croissant.MEANING,
+    f"{psych_ds.TREE}/": psych_ds.MEANING,
+    psych_ds.LISTING: psych_ds.MEANING_OF_LISTING,
+    datacite.FILE: datacite.MEANING,
+    checklist.FILE: checklist.MEANING,
+    checklist.DATA_FILE: checklist.MEANING_OF_DATA,
+}
+"""What each file is, for the README."""
+FILES = tuple(name.removesuffix("/") for name in MEANINGS)
+
+
+def write(target: Folder, described: Described, *, cutoff: datetime) -> None:
+    """Write every description; Croissant comes last, as it lists the others with their hashes."""
+    used = models_used(described.source, cutoff)
+    target.write(psych_ds.LISTING, psych_ds.lay_out(target.path, described))
+    target.write(datacite.FILE, _json(datacite.datacite(described)))
+    target.write(checklist.FILE, "".join(checklist.checklist(described, used)))
+    target.write(checklist.DATA_FILE, _json(checklist.as_data(described, used)))
+    target.close()
+    target.write(croissant.FILE, _json(croissant.croissant(described)))
+    target.close()
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"

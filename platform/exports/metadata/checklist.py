@@ -1,0 +1,289 @@
+"""A reporting checklist for studies with language models, along the items of GUIDE-LLM (llm-checklist.com).
+
+What the logs know is filled in; what only the authors know stays an open question. The wording is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+from exports.alike import cut
+from exports.metadata.described import Described
+from exports.metadata.models_used import ModelUse
+
+FILE, DATA_FILE = "reporting-checklist.md", "reporting-checklist.json"
+MEANING = "How language models were used, item by item of GUIDE-LLM: filled in from the logs, the rest to be answered."
+MEANING_OF_DATA = "The same for programs."
+OPEN = "To be answered by the authors:"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item. `answers` come from the logs; `question` is what they do not know, empty where nothing is left."""
+
+    key: str
+    title: str
+    answers: tuple[str, ...]
+    question: str = ""
+    core: bool = True
+
+
+def items(described: Described, used: Sequence[ModelUse]) -> list[Item]:
+    """Every item, in GUIDE-LLM's order: the core ones, then the optional ones."""
+    if not used:
+        return []
+    found = (*_core(described, used), *_optional(described, used))
+    return [replace(one, answers=tuple(map(cut, one.answers))) for one in found]
+
+
+def as_data(described: Described, used: Sequence[ModelUse]) -> dict[str, Any]:
+    """The checklist for programs."""
+    return {
+        "checklist": "GUIDE-LLM",
+        "as_of": described.cutoff,
+        "models": [
+            {
+                "endpoint": use.endpoint,
+                "model": use.model,
+                "answered_by": list(use.answered_by),
+                "protocols": list(use.providers),
+                "calls": use.calls,
+                "failed": use.failed,
+                "rule_breaks": use.rule_breaks,
+                "first": use.first.date().isoformat(),
+                "last": use.last.date().isoformat(),
+                "cost_usd": None if use.cost is None else float(use.cost),
+                "purposes": list(use.purposes),
+                "parameters": list(use.parameters),
+                "structured": list(use.structured),
+            }
+            for use in used
+        ],
+        "items": [
+            {
+                "item": one.key,
+                "title": one.title,
+                "core": one.core,
+                "from_the_logs": list(one.answers),
+                "open_question": one.question or None,
+            }
+            for one in items(described, used)
+        ],
+    }
+
+
+def checklist(described: Described, used: Sequence[ModelUse]) -> Iterator[str]:
+    """The checklist to read and to complete, piece by piece."""
+    yield f"# {_plain(described.title)}: reporting checklist\n\n"
+    if not used:
+        yield "No language model was called for these data up to their moment, so there is nothing to report.\n"
+        return
+    yield (
+        "The items are those of GUIDE-LLM (llm-checklist.com), a checklist for studies with language models in the "
+        "behavioural and social sciences, in words of our own. What the logs know is filled in, of every call that "
+        f"was made for this study up to {described.cutoff}, also in matches that are not in the dataset. "
+        "What they cannot know is left as a question.\n"
+    )
+    for core, heading in ((True, "Core items"), (False, "Optional items")):
+        yield f"\n## {heading}\n"
+        for one in items(described, used):
+            if one.core == core:
+                yield f"\n### {one.key} {one.title}\n\n"
+                yield "".join(f"- {_plain(answer)}\n" for answer in one.answers)
+                if one.question:
+                    yield f"- **{OPEN}** {one.question}\n"
+
+
+def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
+    contents = [version.content for version in described.versions]
+    agents = _agents(contents)
+    purposes = sorted({purpose for use in used for purpose in use.purposes})
+    seats = "as players in games with people" if described.people else "as players in games without people"
+    yield Item(
+        "A.1",
+        "What models were used for",
+        (f"Seats in {', '.join(described.games)}: {seats}.", f"Kinds of calls: {', '.join(purposes)}."),
+        "Were models used anywhere else: in design, in coding of texts, in writing?",
+    )
+    yield Item(
+        "A.2",
+        "Part of people in what models did",
+        ("Models chose their moves alone. The rules of the game checked each; nobody edited one.",),
+    )
+    yield Item(
+        "B.1",
+        "Models, versions, dates",
+        tuple(_named(use) for use in used),
+        "How large are the models, and where are they documented?",
+    )
+    yield Item(
+        "B.2",
+        "How they were reached",
+        tuple(
+            f"{use.model}: through a programming interface (protocol: {', '.join(use.providers)}; endpoint "
+            f"“{use.endpoint}”), one request per call; the endpoint's address is not in the dataset."
+            for use in used
+        ),
+        "Was an endpoint a machine of your own?",
+    )
+    yield Item("B.3", "Settings", tuple(_settings(use) for use in used) + tuple(_asked(agents)))
+    yield Item(
+        "B.4",
+        "Fine-tuning",
+        ("None was made with this software.",),
+        "Had any of the models been fine-tuned or customised before?",
+    )
+    yield Item(
+        "B.5",
+        "What a model remembered",
+        (
+            *dict.fromkeys(map(_memory, agents.values())),
+            "Nothing was kept from one match to another; messages of each call are in llm_calls, column messages.",
+        ),
+    )
+    yield Item(
+        "C.1",
+        "Prompts",
+        (
+            "Every message as it was sent is in llm_calls, column messages; prompt_sha256 names the texts in force; "
+            "the texts themselves are in versions.json.",
+        ),
+    )
+    own = [label for label, agent in agents.items() if agent.get("settings", {}).get("prompt_system")]
+    personas = [label for label, agent in agents.items() if agent.get("settings", {}).get("persona")]
+    yield Item(
+        "C.2",
+        "System instructions",
+        (
+            "The system message holds the rules as people read them, and the question's form.",
+            f"System texts of the researchers' own: {', '.join(own) or 'none'}.",
+            f"Personas: {', '.join(personas) or 'none'}.",
+        ),
+    )
+    yield Item(
+        "D.1",
+        "Personal data",
+        _personal(described),
+        ("What did the consent text and the provider's terms say of that?" if described.people else ""),
+    )
+    yield Item(
+        "E.1",
+        "Validation by people",
+        ("The moves need none: they are data, and legal by the rules.",),
+        "If models labelled texts (labels.csv), who checked them, and how well did they agree?",
+    )
+    yield Item(
+        "E.2",
+        "What was done to answers",
+        (
+            "An answer was read as a move of the form asked for. One that was no legal move was refused with the "
+            "reason and asked for again; both are kept (columns problem, fault, try_number).",
+            *(
+                f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
+                for use in used
+            ),
+            "Who stood in when a model gave no move stands in decisions, column by.",
+        ),
+    )
+    software = described.software
+    revision = f", revision {software['code_revision']}" if software.get("code_revision") else ""
+    yield Item(
+        "F.1",
+        "Code",
+        (f"{software['name']} {software['version']}{revision}; every match can be replayed.",),
+        "Where is the code of your analysis?",
+    )
+    yield Item(
+        "G.1",
+        "Funding and relationships",
+        (),
+        "Who paid for the calls, and what ties are there to makers of the models?",
+    )
+
+
+def _optional(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
+    costs = [use.cost for use in used if use.cost is not None]
+    cost = f"{sum(costs):,.4f} US dollars for the models whose price was known." if costs else "No price was known."
+    for key, title, answers, question in (
+        ("O.1", "Why these models", (), "Why these: performance, openness, reproducibility, ethics, cost?"),
+        ("O.2", "Why these prompts", (), "How did you come to them, and what did you try before?"),
+        (
+            "O.3",
+            "Comparison with others",
+            ((f"{len(used)} models were called: see B.1.",) if len(used) > 1 else ()),
+            "With which other models or methods were the results compared?",
+        ),
+        (
+            "O.4",
+            "Had the models seen the material",
+            (),
+            "Could the games, or published results of them, have been in the training data?",
+        ),
+        ("O.5", "Bias", (), "Which systematic differences of the models could change your conclusions?"),
+        ("O.6", "Conversations", ("All are in the dataset: transcripts.jsonl, messages, llm_calls.",), ""),
+        ("O.7", "Ethics", (), "Which board approved the study? What could its results be misused for?"),
+        ("O.8", "Computation", (f"{sum(use.calls for use in used):,} calls. {cost}",), ""),
+    ):
+        yield Item(key, title, answers, question, core=False)
+
+
+def _named(use: ModelUse) -> str:
+    answered = f"; its provider called it {', '.join(use.answered_by)}" if use.answered_by else ""
+    return (
+        f"{use.model} at endpoint “{use.endpoint}”{answered}; {use.calls:,} calls from "
+        f"{use.first.date().isoformat()} to {use.last.date().isoformat()}."
+    )
+
+
+def _settings(use: ModelUse) -> str:
+    sent = "; or ".join(use.parameters) or "none"
+    return f"{use.model}: parameters sent: {sent}; answers held to a schema by: {', '.join(use.structured) or 'none'}."
+
+
+def _agents(contents: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The models among the frozen agents of all versions, by label, as their latest version has them."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for content in contents:
+        for label, agent in (content.get("agents") or {}).items():
+            if isinstance(agent, Mapping) and not str(agent.get("spec", "")).startswith("script:"):
+                found[label] = agent
+    return found
+
+
+def _asked(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for label, agent in agents.items():
+        asked = agent.get("settings", {})
+        yield (
+            f"Agent {label} ({agent['spec']}): {asked.get('tries_after_first', 'the usual number of')} tries after the "
+            f"first, {asked.get('retries', 'the usual number of')} retries of failed calls, replacements: "
+            f"{', '.join(asked.get('fallbacks', ())) or 'none'}, in the end: {asked.get('script') or 'the match ends'}."
+        )
+
+
+_STRATEGIES = {
+    "plain": "Within a match a model was sent the conversation so far, or all it may know anew where its role does "
+    "not remember.",
+    "conversation": "Within a match a model was sent the conversation so far.",
+    "fresh": "Every question stood alone: the model was sent all that its role may know, anew each time.",
+}
+
+
+def _memory(agent: Mapping[str, Any]) -> str:
+    strategy = agent.get("settings", {}).get("strategy", "plain")
+    return _STRATEGIES.get(strategy, f"Within a match models were asked by the strategy {strategy}.")
+
+
+def _personal(described: Described) -> tuple[str, ...]:
+    if not described.people:
+        return ("None: no person took part.",)
+    return (
+        "What people wrote in a game was sent to the models they played with, in the words they used. Their names and "
+        "identifiers were not sent by the software; the dataset has markers in their place.",
+    )
+
+
+def _plain(text: str) -> str:
+    return escape(" ".join(text.split()), quote=False)

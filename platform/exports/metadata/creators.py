@@ -1,0 +1,36 @@
+"""Authors as researchers write them in one line, taken apart for catalogues."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_ORCID = re.compile(r"\(?\s*(?:https?://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])\s*\)?")
+
+
+@dataclass(frozen=True)
+class Creator:
+    """One author. `given` and `family` are empty where it is not said which name is which."""
+
+    name: str
+    given: str = ""
+    family: str = ""
+    orcid: str = ""
+
+    @property
+    def orcid_url(self) -> str:
+        return f"https://orcid.org/{self.orcid}" if self.orcid else ""
+
+
+def creators_of(authors: str) -> list[Creator]:
+    """The authors of "Lovelace, Ada (0000-0002-1825-0097); Charles Babbage", in order."""
+    return [_creator(part) for part in authors.split(";") if part.strip()]
+
+
+def _creator(text: str) -> Creator:
+    orcid = _ORCID.search(text)
+    name = " ".join(_ORCID.sub(" ", text).split()).strip(" ,")
+    family, comma, given = (part.strip() for part in name.partition(","))
+    if comma and given and "," not in given:
+        return Creator(f"{given} {family}", given=given, family=family, orcid=orcid[1] if orcid else "")
+    return Creator(name, orcid=orcid[1] if orcid else "")

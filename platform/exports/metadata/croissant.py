@@ -1,0 +1,205 @@
+"""The dataset in Croissant 1.1 with its responsible-AI vocabulary (docs.mlcommons.org/croissant).
+
+What the dataset knows is said; what only its authors can know (biases, social impact) is left out, not guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from exports.citing import citation
+from exports.metadata.described import Described
+from exports.metadata.licences import LICENCES
+from exports.parquet import ENDING
+from exports.tables import Column, Table
+
+FILE = "croissant.json"
+MEANING = "This dataset described for machines: files, tables, columns, licence, how it was collected (Croissant 1.1)."
+CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+"""The specification's own context."""
+_ENCODINGS = {
+    ".csv": "text/csv",
+    ENDING: "application/vnd.apache.parquet",
+    ".json": "application/json",
+    ".jsonl": "application/jsonlines",
+    ".md": "text/markdown",
+    ".svg": "image/svg+xml",
+}
+_TYPES = {"number": "sc:Float", "integer": "sc:Integer", "boolean": "sc:Boolean"}
+"""Everything else is text: times too, which are written in ISO 8601 and may be missing."""
+_KEYS = {"matches": "match", "participants": "participant"}
+"""Columns by which the rows of a table are named in the others."""
+
+
+def croissant(described: Described) -> dict[str, Any]:
+    """The whole document."""
+    said = described.publication
+    licence = LICENCES.get(said["licence"])
+    document: dict[str, Any] = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": list(CONFORMS_TO),
+        "name": described.title,
+        "description": described.description,
+        "version": described.version,
+        "datePublished": described.cutoff[:10],
+        "inLanguage": "en",
+        "keywords": described.keywords,
+        "isLiveDataset": False,
+        "creator": [_creator(creator) for creator in described.creators],
+        "license": licence.url if licence else said["licence"],
+        "citeAs": citation(said, described.cutoff),
+        "url": f"https://doi.org/{described.doi}" if described.doi else "",
+        "distribution": list(_files(described)),
+        "recordSet": [_records(described, table) for table in described.tables if described.file_of(table)],
+        **_responsible(described),
+    }
+    return {name: value for name, value in document.items() if value not in ("", [])}
+
+
+def _creator(creator: Any) -> dict[str, str]:
+    person = {"@type": "Person", "name": creator.name, "url": creator.orcid_url}
+    return {name: value for name, value in person.items() if value}
+
+
+def _files(described: Described) -> Iterator[dict[str, Any]]:
+    for name, entry in sorted(described.files.items()):
+        ending = f".{name.rpartition('.')[2]}"
+        yield {
+            "@type": "cr:FileObject",
+            "@id": name,
+            "name": name,
+            "contentUrl": name,
+            "contentSize": f"{entry.bytes} B",
+            "encodingFormat": _ENCODINGS.get(ending, "text/plain"),
+            "sha256": entry.sha256,
+        }
+
+
+def _records(described: Described, table: Table) -> dict[str, Any]:
+    file = described.file_of(table)
+    keys = {}
+    if table.name in _KEYS:
+        keys = {"key": {"@id": f"{table.name}/{_KEYS[table.name]}"}}
+    fields = [_field(table, column, file) for column in table.columns]
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        "description": table.meaning,
+        **keys,
+        "field": fields,
+    }
+
+
+def _field(table: Table, column: Column, file: str | None) -> dict[str, Any]:
+    told = [column.meaning]
+    if column.unit:
+        told.append(f"Unit: {column.unit}.")
+    if column.values:
+        told.append(f"Values: {column.values}.")
+    return {
+        "@type": "cr:Field",
+        "@id": f"{table.name}/{column.name}",
+        "name": column.name,
+        "description": " ".join(" ".join(told).split()),
+        "dataType": _TYPES.get(column.kind, "sc:Text"),
+        "source": {"fileObject": {"@id": file}, "extract": {"column": column.name}},
+    }
+
+
+def _responsible(described: Described) -> dict[str, Any]:
+    """The responsible-AI part."""
+    matches, people = described.flow["matches"], described.people
+    kept_out = sum(matches["excluded"].values())
+    limits = [
+        f"{kept_out:,} of {matches['seen']:,} matches are left out by rules that stand in flow.json with their counts."
+        if not described.excluded
+        else f"{kept_out:,} of {matches['seen']:,} matches did not pass the gate; they are in it, flagged, with why.",
+        "What a model answers changes with its provider's versions: llm_calls holds what answered, and when.",
+    ]
+    written = " ".join(described.publication.get("limitations", "").split())
+    if written:
+        limits.insert(0, written)
+    collected = (
+        "People came by recruiters' links, agreed to a consent text, and played in a browser against the players that "
+        "versions.json lists; every move was checked by the game's rules and logged when it was made."
+        if people
+        else "Language models and scripted players played each other by a frozen plan (versions.json); every move was "
+        "checked by the game's rules and logged when it was made."
+        if described.source.origin == "parley"
+        else "Games that were published elsewhere, imported and computed anew by their rules."
+    )
+    personal = (
+        "Participants have pseudonyms. Names, identifiers, addresses and keys in what was written are replaced by "
+        "markers. What surveys asked is in participants; free text may still tell of its writer."
+        if people
+        else "None of people: no person took part."
+    )
+    began = [version.launched_at.date().isoformat() for version in described.versions][:1]
+    return {
+        "rai:dataCollection": collected,
+        "rai:dataCollectionType": ["Experiments"] + (["Surveys"] if people else []),
+        "rai:dataCollectionTimeframe": [*began, described.cutoff[:10]],
+        "rai:dataCollectionMissingData": (
+            "An empty cell is no value: a turn nobody answered, a question left out, a column of another game. "
+            "The codebook says for each column when it is empty."
+        ),
+        "rai:dataCollectionRawData": "transcripts.jsonl holds every event; all tables of matches follow from it.",
+        "rai:dataManipulationProtocol": (
+            "None but the replacement of what tells who somebody is; erased participants' words are markers."
+        ),
+        "rai:dataPreprocessingProtocol": [
+            "Words that a spreadsheet would take for a formula have an apostrophe before them in CSV, not in Parquet."
+        ],
+        "rai:dataLimitations": limits,
+        "rai:personalSensitiveInformation": [personal],
+        "rai:dataUseCases": ["Comparing how people and language models act in economic games; replaying every match."],
+        "rai:dataReleaseMaintenancePlan": (
+            "A later dataset of the same study names the same people and matches alike and has a manifest of its own."
+        ),
+    }

@@ -1,0 +1,101 @@
+"""What all descriptions of a dataset are made from: said once here, worded by each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from exports.manifest import FileEntry
+from exports.metadata.creators import Creator, creators_of
+from exports.parquet import ENDING
+from exports.sources import Frozen, Source, StudySource
+from exports.tables import Table
+from games import registry
+
+
+@dataclass(frozen=True)
+class Described:
+    """A dataset whose data are written.
+
+    Attributes:
+        source: what it is of.
+        publication: as the manifest has it (`readme.as_data`).
+        notice: whether it is a demonstration, in words.
+        cutoff: the moment up to which it reads, ISO 8601.
+        tables: every table that is described in the codebook.
+        files: those written so far, by name.
+        flow: how many came how far.
+        versions: of the study or collection.
+        excluded: whether what the gate kept out is in it too.
+        software: name, version and code revision of what wrote it.
+    """
+
+    source: Source
+    publication: Mapping[str, str]
+    notice: str
+    cutoff: str
+    tables: Sequence[Table]
+    files: Mapping[str, FileEntry]
+    flow: Mapping[str, Any]
+    versions: Sequence[Frozen]
+    excluded: bool
+    software: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        return " ".join(self.publication["title"].split())
+
+    @cached_property
+    def creators(self) -> list[Creator]:
+        return creators_of(self.publication["authors"])
+
+    @property
+    def doi(self) -> str:
+        return self.publication.get("doi", "")
+
+    @property
+    def version(self) -> str:
+        """Of the study or collection, in the three numbers that some tools insist on."""
+        return f"{max((version.number for version in self.versions), default=0)}.0.0"
+
+    @property
+    def people(self) -> bool:
+        """Whether people took part."""
+        return isinstance(self.source, StudySource)
+
+    @cached_property
+    def games(self) -> list[str]:
+        """Titles of the games."""
+        keys = dict.fromkeys(self._games())
+        return [str(registry.get(key).title) for key in keys]
+
+    def _games(self) -> Iterator[str]:
+        for version in self.versions:
+            yield version.content["game"]
+            yield from (further["game"] for further in version.content.get("further", ()))
+
+    @cached_property
+    def description(self) -> str:
+        """What the researchers wrote, or what the dataset knows of itself."""
+        written = " ".join(self.publication.get("description", "").split())
+        matches = self.flow["matches"]
+        who = "people, language models and scripted players" if self.people else "language models and scripted players"
+        counted = f"{matches['in_dataset']:,} of {matches['seen']:,} matches"
+        if self.people:
+            counted = f"{self.flow['in_dataset']:,} of {self.flow['arrived']:,} participants in {counted}"
+        made = f"Matches of {', '.join(self.games)} played by {who}: {counted}."
+        return f"{written or made} {self.notice} The data stand as of {self.cutoff}."
+
+    @property
+    def keywords(self) -> list[str]:
+        """Words to find it by."""
+        return [*self.games, "economic games", "language models", *(["human participants"] if self.people else [])]
+
+    def file_of(self, table: Table) -> str | None:
+        """The file that holds a table, as CSV if there is one."""
+        for name in (table.file, f"{table.name}{ENDING}"):
+            if name in self.files:
+                return name
+        return None

@@ -1,0 +1,81 @@
+"""What the log of calls knows of the language models behind a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+
+from exports.alike import cut
+from exports.csvsafe import compact_json
+from exports.sources import Source, StudySource
+from opponents.models import Call
+
+_MOST = 20
+"""Different values of one thing that are listed."""
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    """How one model at one endpoint was used, up to the dataset's moment.
+
+    Attributes:
+        answered_by: the names that its provider gave it, as they came.
+        parameters: the different sets of parameters that were sent, as JSON.
+        structured: how answers were held to a schema.
+        cost: US dollars; None where no price is known.
+    """
+
+    endpoint: str
+    model: str
+    calls: int
+    failed: int
+    rule_breaks: int
+    first: datetime
+    last: datetime
+    cost: Decimal | None
+    purposes: tuple[str, ...]
+    providers: tuple[str, ...]
+    answered_by: tuple[str, ...]
+    parameters: tuple[str, ...]
+    structured: tuple[str, ...]
+
+
+def models_used(source: Source, cutoff: datetime) -> list[ModelUse]:
+    """Every model that was called for the source's matches, in the dataset or not, by endpoint and name."""
+    if not source.asks_models:
+        return []
+    kind = "study" if isinstance(source, StudySource) else "collection"
+    calls = Call.objects.filter(budget_of=f"{kind}:{source.slug}", at__lte=cutoff).order_by()
+    failed, broken = (Q(outcome=outcome) for outcome in (Call.Outcome.FAILED, Call.Outcome.RULE_BREAK))
+    sums = calls.values("endpoint", "model").annotate(
+        calls=Count("pk"),
+        failed=Count("pk", filter=failed),
+        rule_breaks=Count("pk", filter=broken),
+        first=Min("at"),
+        last=Max("at"),
+        cost=Sum("cost"),
+    )
+    return [_use(calls, row) for row in sums.order_by("endpoint", "model")]
+
+
+def _use(calls: QuerySet[Call], row: dict[str, Any]) -> ModelUse:
+    of_model = calls.filter(endpoint=row["endpoint"], model=row["model"])
+
+    def different(name: str) -> tuple[str, ...]:
+        values = of_model.values_list(name, flat=True).distinct()[:_MOST]
+        told = {cut(value if isinstance(value, str) else compact_json(value)) for value in values if value is not None}
+        return tuple(sorted(told))
+
+    return ModelUse(
+        **{name: cut(row[name]) for name in ("endpoint", "model")},
+        **{name: row[name] for name in ("calls", "failed", "rule_breaks", "first", "last", "cost")},
+        purposes=different("purpose"),
+        providers=different("record__provider"),
+        answered_by=different("record__answered_by"),
+        parameters=different("record__parameters"),
+        structured=different("record__structured"),
+    )

@@ -1,0 +1,113 @@
+"""The dataset in the layout of Psych-DS (psych-ds.github.io), in a folder of its own.
+
+The folder's tables are the CSV files beside it under names of its pattern, as links to the same bytes: on the disk
+they take no room of their own. Records of model calls and tables about the dataset have no place in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from exports.citing import citation
+from exports.csvsafe import encoded
+from exports.manifest import FileEntry
+from exports.metadata.described import Described
+from exports.metadata.licences import LICENCES
+
+TREE, LISTING = "psych-ds", "psych-ds.sha256"
+MEANING = "The tables of what people and models did once more, as the Psych-DS standard lays them out."
+MEANING_OF_LISTING = "The list of the files in the folder psych-ds/."
+_README = (
+    "# {title}\n\n{description}\n\nThe whole dataset, with README, codebook and transcripts, is in the folder above.\n"
+)
+_MEASURED = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals")
+"""Tables of what people and models did. Where none is there as CSV, the flow stands in."""
+_STANDS_IN = "flow"
+_OTHERS = re.compile(r"[^a-zA-Z0-9]")
+
+
+def tables_in(files: Mapping[str, FileEntry]) -> list[str]:
+    """The tables that the folder holds, of a dataset with these files."""
+    measured = [table for table in _MEASURED if (entry := files.get(f"{table}.csv")) and entry.rows]
+    return measured or [_STANDS_IN]
+
+
+def lay_out(folder: Path, described: Described) -> str:
+    """Make the folder within the dataset's own, and give the list of its files with their SHA-256.
+
+    Where the file system has no links, the tables are copies.
+    """
+    target = folder / TREE
+    (target / "data").mkdir(parents=True)
+    document = json.dumps(_description(described), ensure_ascii=False, indent=2) + "\n"
+    readme = _README.format(title=escape(described.title), description=escape(described.description))
+    hashes = {}
+    for name, text in (("README.md", readme), ("dataset_description.json", document)):
+        (target / name).write_bytes(encoded(text))
+        hashes[f"{TREE}/{name}"] = hashlib.sha256(encoded(text)).hexdigest()
+    for table in tables_in(described.files):
+        name = f"{TREE}/data/description-{_OTHERS.sub('', table)}_data.csv"
+        _link(folder / f"{table}.csv", folder / name)
+        hashes[name] = described.files[f"{table}.csv"].sha256
+    return "".join(f"{digest}  {name}\n" for name, digest in sorted(hashes.items()))
+
+
+def _link(original: Path, name: Path) -> None:
+    try:
+        os.link(original, name)
+    except OSError:
+        shutil.copyfile(original, name)
+
+
+def _description(described: Described) -> dict[str, Any]:
+    """The document at the root: schema.org's Dataset with every column."""
+    said = described.publication
+    licence = LICENCES.get(said["licence"])
+    document: dict[str, Any] = {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": described.title,
+        "description": described.description,
+        "schemaVersion": "Psych-DS 1.0.0",
+        "author": [_person(one.name, one.given, one.family, one.orcid_url) for one in described.creators],
+        "citation": citation(said, described.cutoff),
+        "license": licence.url if licence else said["licence"],
+        "identifier": f"https://doi.org/{described.doi}" if described.doi else "",
+        "keywords": described.keywords,
+        "datePublished": described.cutoff[:10],
+        "version": described.version,
+        "variableMeasured": list(_variables(described)),
+    }
+    return {name: value for name, value in document.items() if value not in ("", [])}
+
+
+def _person(name: str, given: str, family: str, orcid: str) -> dict[str, str]:
+    person = {"@type": "Person", "name": name, "givenName": given, "familyName": family, "sameAs": orcid}
+    return {key: value for key, value in person.items() if value}
+
+
+def _variables(described: Described) -> Iterator[dict[str, str]]:
+    """Every column once; what it means in each table that has it."""
+    shown = tables_in(described.files)
+    found: dict[str, dict[str, list[str]]] = {}
+    for table in described.tables:
+        for column in table.columns if table.name in shown else ():
+            unit = f" Unit: {column.unit}." if column.unit else ""
+            found.setdefault(column.name, {}).setdefault(_line(column.meaning + unit), []).append(table.name)
+    for name, meanings in found.items():
+        told = [
+            meaning if len(meanings) == 1 else f"{', '.join(tables)}: {meaning}" for meaning, tables in meanings.items()
+        ]
+        yield {"@type": "PropertyValue", "name": name, "description": " ".join(told)}
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,206 @@
+"""What a dataset says of itself to other tools, and that other tools read it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from exports.dataset import export
+from exports.forms import PublicationForm
+from exports.metadata.creators import Creator, creators_of
+from exports.models import Publication
+from exports.readme import publication_of
+from exports.tests import building
+from exports.verify import verify
+
+PUBLISHED = {
+    "authors": "Lovelace, Ada (0000-0002-1825-0097); Institute of Games",
+    "licence": "CC-BY-4.0",
+    "doi": "10.5281/zenodo.123",
+    "description": "People split money with a model.",
+    "limitations": "Students only.",
+}
+
+
+@pytest.fixture
+def dataset(db, tmp_path) -> Path:
+    """Of a study that one person completed, whose opponent is said to have asked a model once."""
+    study = building.new_study()
+    person = building.complete(study, worker="A1WORKER", messages=["hello"])
+    match = person.seats.get().match
+    for problem in ("That is more than there is.", None):
+        building.keep_call(
+            match, answer="{}", answered_by="m-2026-05-01", endpoint="lab", problem=problem, structured="json_schema"
+        )
+    calls = {"budget_of": f"study:{study.slug}", "endpoint": "lab", "model": "m"}
+    building.Call.objects.update(**calls)
+    building.Call.objects.exclude(record__problem=None).update(outcome=building.Call.Outcome.RULE_BREAK)
+    Publication.objects.create(study=study, **PUBLISHED)
+    export(study, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    return tmp_path / "d"
+
+
+def read(dataset: Path, name: str):
+    return json.loads((dataset / name).read_text())
+
+
+def test_mlcroissant_takes_it_without_a_word_and_reads_every_table(dataset):
+    import mlcroissant  # some seconds: only here
+
+    found = mlcroissant.Dataset(jsonld=str(dataset / "croissant.json"))
+    issues = found.metadata.ctx.issues
+    assert (set(issues.errors), set(issues.warnings)) == (set(), set())
+    assert found.metadata.ctx.is_v1_1()
+    said = found.metadata.to_json()
+    assert (said["license"], said["url"]) == (
+        "https://creativecommons.org/licenses/by/4.0/",
+        "https://doi.org/10.5281/zenodo.123",
+    )
+    assert found.metadata.data_limitations[0] == "Students only."
+    for records in found.metadata.record_sets:
+        rows = list(csv.reader((dataset / f"{records.uuid}.csv").open(newline="")))
+        read = list(found.records(record_set=records.uuid))
+        assert len(read) == len(rows) - 1, records.uuid
+        assert [field.name for field in records.fields] == rows[0], records.uuid
+    listed = {file.id: file.sha256 for file in found.metadata.file_objects}
+    manifest = read_manifest(dataset)
+    assert listed == {
+        name: entry["sha256"]
+        for name, entry in manifest["files"].items()
+        if name not in ("croissant.json", "README.md")
+    }
+
+
+def read_manifest(dataset: Path):
+    return read(dataset, "manifest.json")
+
+
+def test_the_folder_for_psych_ds_keeps_its_rules(dataset):
+    """The rules of its validator 1.5, in short: names, a description of every column, and no column without one."""
+    root = dataset / "psych-ds"
+    described = read(dataset, "psych-ds/dataset_description.json")
+    assert described["@context"] == "https://schema.org/" and described["@type"] == "Dataset"
+    assert described["name"] and described["description"]
+    variables = [variable["name"] for variable in described["variableMeasured"]]
+    assert len(variables) == len(set(variables)) and all(v["description"] for v in described["variableMeasured"])
+    columns = set()
+    tables = sorted((root / "data").iterdir())
+    assert {"description-matches_data.csv", "description-participants_data.csv"} <= {path.name for path in tables}
+    for path in tables:
+        assert re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", path.name)
+        header, *rows = csv.reader(path.open(newline=""))
+        assert rows and all(len(row) == len(header) for row in rows) and len(header) == len(set(header))
+        assert "row_id" not in header
+        columns |= set(header)
+    assert columns == set(variables)
+
+
+def test_a_folder_for_psych_ds_that_was_changed_is_found(dataset):
+    table = dataset / "psych-ds" / "data" / "description-matches_data.csv"
+    table.unlink()
+    assert any("description-matches_data.csv" in difference for difference in verify(dataset))
+    shutil.copyfile(dataset / "seats.csv", table)
+    assert any("was changed" in difference for difference in verify(dataset))
+    shutil.copyfile(dataset / "matches.csv", table)
+    assert verify(dataset) == []
+    (dataset / "psych-ds" / "more.txt").write_text("more")
+    assert any("more.txt" in difference for difference in verify(dataset))
+
+
+def test_datacite_is_told_creators_licence_and_doi(dataset):
+    said = read(dataset, "datacite.json")
+    assert said["creators"] == [
+        {
+            "name": "Lovelace, Ada",
+            "givenName": "Ada",
+            "familyName": "Lovelace",
+            "nameType": "Personal",
+            "nameIdentifiers": [
+                {
+                    "nameIdentifier": "https://orcid.org/0000-0002-1825-0097",
+                    "nameIdentifierScheme": "ORCID",
+                    "schemeUri": "https://orcid.org",
+                }
+            ],
+        },
+        {"name": "Institute of Games"},
+    ]
+    assert said["doi"] == "10.5281/zenodo.123"
+    assert said["rightsList"][0]["rightsIdentifier"] == "CC-BY-4.0"
+    assert said["types"]["resourceTypeGeneral"] == "Dataset"
+    assert "People split money with a model." in said["descriptions"][0]["description"]
+
+
+def test_the_checklist_says_what_the_logs_know_and_asks_for_the_rest(dataset):
+    items = {one["item"]: one for one in read(dataset, "reporting-checklist.json")["items"]}
+    core = [key for key, one in items.items() if one["core"]]
+    assert core == ["A.1", "A.2", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "D.1", "E.1", "E.2", "F.1", "G.1"]
+    assert "m at endpoint “lab”; its provider called it m-2026-05-01; 2 calls" in items["B.1"]["from_the_logs"][0]
+    assert '{"temperature":1.0}' in items["B.3"]["from_the_logs"][0]
+    assert any("1 of 2 calls gave no legal move" in answer for answer in items["E.2"]["from_the_logs"])
+    assert items["G.1"]["from_the_logs"] == [] and items["G.1"]["open_question"]
+    text = (dataset / "reporting-checklist.md").read_text()
+    assert text.count("To be answered by the authors:") == sum(bool(one["open_question"]) for one in items.values())
+
+
+def test_a_dataset_without_models_has_nothing_to_report_of_them(db, tmp_path):
+    study = building.new_study()
+    export(study, tmp_path / "d")
+    assert read(tmp_path / "d", "reporting-checklist.json")["items"] == []
+    assert "No language model was called" in (tmp_path / "d" / "reporting-checklist.md").read_text()
+    assert read(tmp_path / "d", "datacite.json")["creators"] == [{"name": ":unav"}]
+    assert verify(tmp_path / "d") == []
+
+
+def test_it_loads_in_three_lines_each_as_its_readme_says(dataset, monkeypatch):
+    monkeypatch.chdir(dataset)
+    code = dict(re.findall(r"```(python|r|sql)\n(.*?)\n```", (dataset / "README.md").read_text(), re.DOTALL))
+    assert [len(lines.splitlines()) for lines in (code["python"], code["r"], code["sql"])] == [3, 3, 3]
+    decisions = len(list(csv.reader((dataset / "decisions.csv").open(newline="")))) - 1
+    found: dict = {}
+    exec(code["python"], found)
+    assert len(found["both"]) == decisions > 0 and found["both"]["config_messages_allowed"].notna().all()
+    counted = code["sql"].replace("SELECT *", "SELECT count(*)")
+    asked = f"import duckdb; print(duckdb.connect().execute({counted!r}).fetchone()[0])"
+    assert int(subprocess.check_output([sys.executable, "-c", asked], stderr=subprocess.DEVNULL)) == decisions
+    if shutil.which("Rscript"):
+        told = subprocess.run(
+            ["Rscript", "--vanilla", "-e", f"{code['r']}\ncat(nrow(both), class(matches$in_dataset))"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert told.stdout == f"{decisions} logical"
+
+
+@pytest.mark.parametrize(
+    ("authors", "expected"),
+    [
+        ("", []),
+        ("Ada Lovelace", [Creator("Ada Lovelace")]),
+        ("Lovelace, Ada", [Creator("Ada Lovelace", "Ada", "Lovelace")]),
+        ("Lovelace, Ada, Countess", [Creator("Lovelace, Ada, Countess")]),
+        (
+            "A B https://orcid.org/0000-0002-1825-009X;",
+            [Creator("A B", orcid="0000-0002-1825-009X")],
+        ),
+    ],
+)
+def test_authors_are_taken_apart_only_where_it_is_clear(authors, expected):
+    assert creators_of(authors) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [("https://doi.org/10.5281/zenodo.1", "10.5281/zenodo.1"), ("doi: 10.1/x", None), ("<b>", None), ("", "")],
+)
+def test_a_doi_is_one(db, typed, kept):
+    form = PublicationForm({"doi": typed}, instance=publication_of(building.new_study()))
+    assert form.is_valid() == (kept is not None)
+    assert kept is None or form.cleaned_data["doi"] == kept
