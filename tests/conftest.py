@@ -48,13 +48,13 @@ class LiveStack(Stack):
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Browser tests see a stack of either kind of database, or of the module's STACKS; others of TEST_DATABASE.
 
-    On SQLite, which has browser tests enough, the others are slow: they run on PostgreSQL every time.
+    By day browsers are shown SQLite, and everything else that needs a stack PostgreSQL; the rest is slow.
     """
     if "stack" in metafunc.fixturenames:
         browsing = metafunc.definition.get_closest_marker("browser")
         kinds = getattr(metafunc.module, "STACKS", DATABASES if browsing else (KIND,))
-        marks = [pytest.mark.slow] if KIND == "sqlite" and not browsing else []
-        params = [pytest.param(kind, marks=marks) for kind in kinds]
+        daily = "sqlite" if browsing else "postgres"
+        params = [pytest.param(kind, marks=[] if kind == daily else [pytest.mark.slow]) for kind in kinds]
         metafunc.parametrize("stack", params, indirect=True, scope="session")
 
 

@@ -28,7 +28,7 @@ from llm_agents.twins.misbehaviours import (
 from opponents.agents import named
 
 pytestmark = pytest.mark.browser
-DAILY = ("bargaining", "negotiation", "persuasion")
+DAILY = ("bargaining",)
 GAMES = [
     key if key in DAILY else pytest.param(key, marks=pytest.mark.slow)
     for key in registry.keys()
