@@ -35,6 +35,7 @@ from marketplaces.mturk.models import Hit
 from marketplaces.prolific.models import Publication
 from matches.models import Match
 from opponents.models import Call, Endpoint
+from panels.models import Panel
 from participants.models import ProblemReport
 from piloting import services as pilots
 from recruiters.models import Delivery, Identity, LabCode, OtreeServer
@@ -210,6 +211,17 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     ),
     "marketplaces_recruitment_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
     "marketplaces_recruitment_ask": deed("editor"),
+    "panels_panel_changelist": (STAFF, STAFF),
+    "panels_panel_add": (STAFF, STAFF),
+    "panels_panel_change": (from_on("viewer", GONE), from_on("editor", REFUSED, outside=GONE)),
+    "panels_panel_delete": (from_on("owner", REFUSED, outside=GONE), from_on("owner", REFUSED, outside=GONE)),
+    "panels_panel_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
+    "panels_panel_of": shown("viewer"),
+    "panels_panel_lists": shown("viewer"),
+    "panels_panel_make": deed("owner"),
+    "panels_panel_download": deed("owner"),
+    "panels_panel_paid": look("owner"),
+    "panels_panel_take_back": look("owner"),
     "mturk_hit_of_study": (from_on("viewer", GONE), from_on("viewer", GONE)),
     "mturk_hit_publish": look("editor"),
     "mturk_hit_adopt": deed("editor"),
@@ -333,7 +345,7 @@ class House:
             "Title that is hidden", "hidden-slug", person.pseudonym, person.token, person.completion_code,
             "A1HIDDENWORKER", "hiddencode", "words that are hidden",
             "hidden.example.org", "program that is hidden",
-            "account that is hidden", "account of hidden", "task that is hidden",
+            "account that is hidden", "account of hidden", "panel that is hidden", "task that is hidden",
             str(building.match_of(person).uid)[:8],
         ]  # fmt: skip
 
@@ -349,6 +361,11 @@ class House:
             answers={"why": f"words that are {word}"},
         )
         Delivery.objects.create(enrolment=person)
+        Panel.objects.create(
+            study=study, preset="any_site", title=f"panel that is {word}", person="id",
+            columns="id = person\namount = amount",
+        )  # fmt: skip
+        study.payment_lists.create(number=1)
         OtreeServer.objects.create(study=study.slug, addresses=f"https://{word}.example.org")
         account = Account.objects.create(title=f"account of {word}", kind="mturk", address="http://127.0.0.1:9")
         Recruitment.objects.create(study=study, account=account)
@@ -407,6 +424,7 @@ class House:
             "surveys_response": lambda: self._person.surveys.first(),
             "recruiters_delivery": lambda: self._person.delivery,
             "recruiters_otreeserver": lambda: OtreeServer.objects.get(study=self.study.slug),
+            "panels_panel": lambda: self.study.panel,
             "prolific_publication": lambda: self.study.publication,
             "marketplaces_account": lambda: self.account,
             "marketplaces_recruitment": lambda: self.study.recruitment,

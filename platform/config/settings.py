@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "surveys",
     "payouts",
     "studies",
+    "panels",
     "marketplaces",
     *(f"marketplaces.{key}" for key in kinds.keys()),
     "piloting",

@@ -87,6 +87,7 @@ UNFOLD: dict[str, Any] = {
                     _item(_("Identities"), "badge", "recruiters_identity"),
                     _item(_("Marketplaces"), "storefront", "marketplaces_account"),
                     _item(_("Recruitments"), "diversity_3", "marketplaces_recruitment"),
+                    _item(_("Panels"), "groups", "panels_panel"),
                     _item(_("oTree servers"), "account_tree", "recruiters_otreeserver"),
                     _item(_("Deliveries to oTree"), "outgoing_mail", "recruiters_delivery"),
                     _item(_("API tokens"), "key", "api_token"),

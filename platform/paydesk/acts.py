@@ -50,7 +50,10 @@ ACTS = {
             icon="check_circle",
             states=(State.DUE, State.FAILED),
             applies=lambda row: row.state in deciding.APPROVABLE,
-            warns=_("What is approved is paid through the recruiter at once. Until it is sent you can withdraw it."),
+            warns=_(
+                "What is approved is paid through the recruiter at once, or goes on the next payment list. Until it is "
+                "sent you can withdraw it."
+            ),
             deed=Deed.PAY_APPROVED,
             run=_approve,
         ),

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, QuerySet, Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from paydesk import words
@@ -155,13 +156,24 @@ def recruiter_title(kind: str) -> str:
 
 
 def ways_of(study: Study) -> list[tuple[str, str]]:
-    """How the study's people came: [(kind, how they are paid: "recruiter", "hand" or "elsewhere")]."""
+    """How the study's people came: [(kind, how they are paid: "recruiter", "list", "hand" or "elsewhere")]."""
     found = []
     for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
         way = way_of(kind)
-        how = "elsewhere" if way and way.elsewhere else "recruiter" if way and way.payer else "hand"
+        if way is None:
+            how = "hand"
+        elif way.lists:
+            how = "list"
+        else:
+            how = "recruiter" if way.payer else "elsewhere" if way.elsewhere else "hand"
         found.append((kind, how))
     return sorted(found)
+
+
+def lists_of(study: Study) -> str:
+    """The address of the page of payment lists of the study's people; "" where they are paid otherwise."""
+    ways = (way_of(kind) for kind, how in ways_of(study) if how == "list")
+    return next((reverse(way.lists, args=[study.pk]) for way in ways if way is not None), "")
 
 
 def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:

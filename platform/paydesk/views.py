@@ -79,6 +79,7 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
         "balances": standing.last_balances(study),
         "ways": dict(standing.ways_of(study)),
         "how": {how for _kind, how in standing.ways_of(study)},
+        "lists": standing.lists_of(study),
         "waiting": waiting([study.slug]).get(study.slug),
         "wrong": standing.in_order(study),
         "tabs": [(one, State(one).label, counts[one], one == state) for one in there],

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from participants.states import State as Ending
 from payouts.deciding import is_by_hand
 from payouts.models import LedgerRow
+from payouts.payers import way_of
 from payouts.rules import PayRule, bonus
 
 State = LedgerRow.State
@@ -59,6 +60,11 @@ def _ending(state: str) -> str:
 
 def what_next(row: LedgerRow, *, base_under_way: bool) -> str:
     """What a row waits for, or what to do about it; empty where all is done."""
+    way = way_of(row.recruiter)
+    if way is not None and way.lists and row.state in (State.APPROVED, State.SENT):
+        if row.state == State.APPROVED:
+            return _("Goes on the next payment list.")
+        return _("Is on a payment list: upload there what was paid of it.")
     if row.state == State.APPROVED and is_by_hand(row):
         return _("Pay it yourself, then mark it as paid.")
     if row.state == State.APPROVED and row.reason == "bonus" and base_under_way:

@@ -58,7 +58,7 @@ class Sums:
 def is_by_hand(row: LedgerRow) -> bool:
     """Whether people of this row's recruiter are paid outside Parley, by the researcher."""
     way = way_of(row.recruiter)
-    return way is None or (way.payer is None and not way.elsewhere)
+    return row.state != State.ELSEWHERE and (way is None or way.payer is None)
 
 
 # ---- approving -------------------------------------------------------------------------------------

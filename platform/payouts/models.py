@@ -40,7 +40,7 @@ class LedgerRow(models.Model):
         FAILED = "failed", _("failed")
         UNCLEAR = "unclear", _("unclear")
         WRITTEN_OFF = "written_off", _("written off")
-        ELSEWHERE = "elsewhere", _("paid by the experiment")
+        ELSEWHERE = "elsewhere", _("paid elsewhere")
 
     uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     enrolment = models.ForeignKey(Enrolment, models.PROTECT, related_name="ledger")
@@ -84,7 +84,7 @@ class Account(models.TextChoices):
     """
 
     COST = "cost", _("earned by participants")
-    COST_ELSEWHERE = "cost_elsewhere", _("earned, paid by the experiment")
+    COST_ELSEWHERE = "cost_elsewhere", _("earned, paid elsewhere")
     OWED = "owed", _("owed")
     APPROVED = "approved", _("approved")
     IN_TRANSIT = "in_transit", _("in transit")
@@ -92,7 +92,7 @@ class Account(models.TextChoices):
     FAILED = "failed", _("failed")
     UNCLEAR = "unclear", _("unclear")
     WRITTEN_OFF = "written_off", _("written off")
-    ELSEWHERE = "elsewhere", _("paid by the experiment")
+    ELSEWHERE = "elsewhere", _("paid elsewhere")
 
 
 class Kept(models.QuerySet["Posting"]):

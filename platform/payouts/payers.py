@@ -118,15 +118,23 @@ class Way:
     Attributes:
         title: shown to researchers.
         payer: the payer of the study with this short name; None where Parley pays nobody itself.
-        elsewhere: the recruiter's own system pays (oTree): Parley never does, and never shows it as due.
+        elsewhere: whether the recruiter's own system pays the people of the study with this short name for this
+            reason ("base", "bonus"): Parley never does, and never shows it as due.
+        lists: the name of the page on which lists for the recruiter are made of what was approved, whose argument is
+            the study's key; "": there is none.
         account: whose money pays the people of the study with this short name, where that has members of its own:
             only its editors may have it spent.
     """
 
     title: str | Promise
     payer: Callable[[str], Payer] | None = None
-    elsewhere: bool = False
+    elsewhere: Callable[[str, str], bool] | None = None
     account: Callable[[str], Model | None] | None = None
+    lists: str = ""
+
+    def pays_elsewhere(self, study: str, reason: str) -> bool:
+        """Whether the recruiter's own system pays for this reason."""
+        return self.elsewhere is not None and self.elsewhere(study, reason)
 
 
 _ways: dict[str, Way] = {}

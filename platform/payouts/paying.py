@@ -19,7 +19,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -108,7 +108,8 @@ def pay_row(pk: int) -> bool:
 def _waiting(most: int) -> list[int]:
     now = timezone.now()
     rows = LedgerRow.objects.filter(
-        Q(state=State.SENT) | Q(state=State.APPROVED, recruiter__in=payers.kinds_that_pay()),
+        state__in=(State.APPROVED, State.SENT),
+        recruiter__in=payers.kinds_that_pay(),
         transfer__next_at__lte=now,
         transfer__until__lte=now,
     )
@@ -119,7 +120,10 @@ def _waiting(most: int) -> list[int]:
 def _take(pk: int) -> _Work | None:
     holder, now = uuid.uuid4().hex, timezone.now()
     free = Transfer.objects.filter(
-        row=pk, row__state__in=(State.APPROVED, State.SENT), next_at__lte=now, until__lte=now
+        row=pk,
+        row__state__in=(State.APPROVED, State.SENT),
+        next_at__lte=now,
+        until__lte=now,
     ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_under_way())
     # One statement, so that of two workers one has it.
     if not leasing.take(Transfer.objects.filter(pk__in=free.values("pk")), holder, LEASE):

@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q
 from participants.models import Enrolment
 from payouts import rules
 from payouts.models import LedgerRow
-from payouts.payers import way_of
+from payouts.payers import Way, way_of
 from payouts.posting import open_books
 from recruiters.models import Identity
 
@@ -42,7 +42,6 @@ def record_due(
     workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **more)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
     way = way_of(recruiter)
-    elsewhere = way is not None and way.elsewhere
     for reason, amount in owed.items():
         row, is_new = LedgerRow.objects.get_or_create(
             enrolment=enrolment,
@@ -52,13 +51,18 @@ def record_due(
                 "recruiter": recruiter,
                 "amount": amount,
                 "currency": rule.currency,
-                "state": LedgerRow.State.ELSEWHERE if elsewhere else LedgerRow.State.DUE,
+                "state": _first_state(way, study, reason),
                 "workings": workings,
             },
         )
         if is_new:
             open_books([row])
     return owed
+
+
+def _first_state(way: Way | None, study: str, reason: str) -> str:
+    elsewhere = way is not None and way.pays_elsewhere(study, reason)
+    return LedgerRow.State.ELSEWHERE if elsewhere else LedgerRow.State.DUE
 
 
 @dataclass(frozen=True)

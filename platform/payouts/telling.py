@@ -26,12 +26,14 @@ def how_far(enrolment: Enrolment) -> list[str]:
 def _of(row: LedgerRow) -> str:
     if row.state == State.CONFIRMED:
         return _("It has been paid.")
+    way = way_of(row.recruiter)
+    if row.state == State.ELSEWHERE and way is not None and way.lists:
+        return _("The page that brought you here pays this to you.")
     if row.state == State.ELSEWHERE:
         return _("The experiment that brought you here pays this to you, with whatever else you earn there.")
     if row.state == State.WRITTEN_OFF:
         return _("The researchers decided not to pay it. If you think that this is wrong, please report it below.")
-    way = way_of(row.recruiter)
-    if way is None or way.payer is None:
+    if way is None or (way.payer is None and not way.lists):
         return _("It is noted. The researchers pay it to you themselves.")
     if row.state == State.SENT:
         return _("It is being paid through the page that brought you here.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from participants.farewells import Farewell
 from recruiters import otree
 from recruiters.errors import ExpiredCode, IncompleteLink, WrongCode
 from recruiters.models import Identity, LabCode
@@ -25,6 +26,7 @@ class Arrival:
             one before has ended, where the study lets people come again.
         role: the one that the recruiter wants this person to play.
         return_to: the recruiter's page where the person goes on afterwards.
+        turned_away: how they go back to their recruiter where no place is left.
         once: the link opens the way once; whoever comes again is known by `held`, the token of the way that
             their browser has begun.
     """
@@ -37,8 +39,22 @@ class Arrival:
     lasting: bool = False
     role: str | None = None
     return_to: str = ""
+    turned_away: Farewell | None = None
     once: bool = False
     held: str = ""
+
+
+class Link(dict[str, str]):
+    """The fields of the link that somebody came by; of a name that was sent twice, the last.
+
+    Attributes:
+        twice: the names that were sent more than once.
+        query: what stands after the “?”, as it was sent.
+    """
+
+    def __init__(self, fields: Mapping[str, str] = {}, *, twice: Collection[str] = (), query: str = "") -> None:
+        super().__init__(fields)
+        self.twice, self.query = frozenset(twice), query
 
 
 PERSONAL = ("codes", "otree")
@@ -79,7 +95,7 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
     return Arrival(otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back)
 
 
-Reader = Callable[[str, Mapping[str, str]], Arrival]
+Reader = Callable[[str, Link], Arrival]
 
 
 @dataclass(frozen=True)

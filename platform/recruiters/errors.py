@@ -33,16 +33,16 @@ class WrongCode(NotLetIn):
 
 
 class UsedCode(NotLetIn):
-    """A code that opens once has been used, in another browser."""
+    """A link that opens once has been used, in another browser."""
 
-    title = _("This code has been used")
+    title = _("This link has been used")
 
     def __init__(self) -> None:
         super().__init__(
             _(
                 "It opens the study once, and somebody has begun with it. If it was you, please go on in the browser "
                 "in which you began, or with the address of the page where you were. If it was not you, please tell "
-                "the person who gave you the code."
+                "the people who invited you."
             )
         )
 
@@ -80,6 +80,12 @@ class ExpiredLink(NotLetIn):
     def __init__(self, *, back: str = "") -> None:
         super().__init__(_("Please go back to the experiment's page and follow the link there: it is a new one."))
         self.back = back
+
+
+class SaidTwice(IncompleteLink):
+    """A field stands in the link twice: nobody can tell which one counts."""
+
+    title = _("Something stands in this link twice")
 
 
 class ForgedLink(NotLetIn):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,11 +14,10 @@ from django.utils.translation import gettext as _
 
 from participants.states import State
 from recruiters.models import Identity, LabCode
+from recruiters.uploads import BadFile, Problem, rows_of, text_of
 
 MOST = 10_000
 """Codes that are made or brought at once."""
-LARGEST = 2 * 1024 * 1024
-"""Bytes of a file of codes."""
 SHORTEST, LONGEST = 6, 40
 """Characters of a code; shorter ones could be guessed by trying."""
 LONGEST_LABEL = 120
@@ -28,22 +25,6 @@ RECRUITER = "codes"
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FORMULA_SIGNS = "=+-@＝＋－＠"
 _CHUNK = 500
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong with a line of a file; line 0 is the file as a whole."""
-
-    line: int
-    reason: str
-
-
-class BadFile(ValueError):
-    """A file of which nothing was taken."""
-
-    def __init__(self, problems: Sequence[Problem]):
-        super().__init__(" ".join(problem.reason for problem in problems))
-        self.problems = list(problems)
 
 
 @dataclass(frozen=True)
@@ -80,13 +61,16 @@ def make(*, study: str, number: int, kind: str, expires_at: datetime | None) -> 
 # ---- files -------------------------------------------------------------------------------------------------
 
 
-def read(data: bytes) -> list[Brought]:
-    """The codes in a CSV file: a column `code`, and perhaps `label`; parted by commas, semicolons or tabs.
+def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
+    """The codes in a CSV file: a column `code`, and perhaps `label`; separated by commas, semicolons or tabs.
+
+    Args:
+        shortest: characters that a code has at least.
 
     Raises:
         BadFile: naming every line that cannot be taken.
     """
-    rows = _rows(_text(data))
+    rows = rows_of(text_of(data))
     first, header = next(rows, (0, []))
     if header and header[0].strip().casefold().startswith("sep="):
         first, header = next(rows, (0, []))
@@ -105,7 +89,7 @@ def read(data: bytes) -> list[Brought]:
             raise BadFile([Problem(line, _("{most} codes are the most in one file.").format(most=f"{MOST:,}"))])
         given = dict(zip(names, (cell.strip() for cell in cells), strict=False))
         brought = Brought(line, given.get("code", ""), given.get("label", ""))
-        reason = _more_cells(cells, names) or _wrong_code(brought.code) or _wrong_label(brought.label)
+        reason = _more_cells(cells, names) or _wrong_code(brought.code, shortest) or _wrong_label(brought.label)
         before = seen.setdefault(brought.code.casefold(), line)
         if not reason and before != line:
             reason = _("The same code stands in line {line} already.").format(line=before)
@@ -142,40 +126,13 @@ def take_in(*, study: str, brought: Sequence[Brought], kind: str, expires_at: da
     return len(rows)
 
 
-def _text(data: bytes) -> str:
-    if len(data) > LARGEST:
-        raise BadFile([Problem(0, _("The file is larger than {most} MB.").format(most=LARGEST // 1024**2))])
-    coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        return data.decode(coding)
-    except UnicodeDecodeError:
-        says = _("The file is not in UTF-8. In a spreadsheet, save it as “CSV UTF-8”.")
-        raise BadFile([Problem(0, says)]) from None
-
-
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells), parted by whichever sign stands most in the line that names the columns."""
-    lines = [line for line in text.splitlines()[:2] if not line.casefold().startswith("sep=")]
-    parting = max(",;\t", key=(lines[0] if lines else "").count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=parting, strict=True)
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error:
-            says = _("From here on the file cannot be read as CSV. Is a quotation mark missing?")
-            raise BadFile([Problem(reader.line_num, says)]) from None
-        if cells is None:
-            return
-        yield reader.line_num, cells
-
-
 def _more_cells(cells: Sequence[str], names: Sequence[str]) -> str:
     if any(cell.strip() for cell in cells[len(names) :]):
         return _("There are more cells than columns.")
     return ""
 
 
-def _wrong_code(code: str) -> str:
+def _wrong_code(code: str, shortest: int) -> str:
     if not code:
         return _("The code is missing.")
     if code[0] in _FORMULA_SIGNS:
@@ -185,9 +142,9 @@ def _wrong_code(code: str) -> str:
             "A code has only the letters A to Z, digits, points, hyphens and underscores, and begins with none of "
             "these signs."
         )
-    if not SHORTEST <= len(code) <= LONGEST:
+    if not shortest <= len(code) <= LONGEST:
         return _("A code has {least} to {most} characters; shorter ones could be guessed.").format(
-            least=SHORTEST, most=LONGEST
+            least=shortest, most=LONGEST
         )
     return ""
 

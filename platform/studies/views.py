@@ -39,7 +39,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "studies/unknown.html", status=404)
     arrival = None
     try:
-        arrival = arrivals.KINDS[study.entry].arrive(study.slug, {**request.GET.dict(), **request.POST.dict()})
+        arrival = arrivals.KINDS[study.entry].arrive(study.slug, _link(request))
         if arrival.preview:
             return render(request, "studies/preview.html", _about(study))
         if study.entry == Study.Entry.OPEN:
@@ -52,11 +52,25 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             )
         return _not_let_in(request, study, refusal)
     except NotLetIn as refusal:
-        return _not_let_in(request, study, refusal, back=arrival.return_to if arrival else "")
+        return _not_let_in(request, study, refusal, arrival)
 
 
-def _not_let_in(request: HttpRequest, study: Study, refusal: NotLetIn, *, back: str = "") -> HttpResponse:
+def _link(request: HttpRequest) -> arrivals.Link:
+    fields = (request.GET, request.POST)
+    twice = {name for sent in fields for name, values in sent.lists() if len(values) > 1}
+    return arrivals.Link(
+        {**request.GET.dict(), **request.POST.dict()}, twice=twice, query=request.META.get("QUERY_STRING", "")
+    )
+
+
+def _not_let_in(
+    request: HttpRequest, study: Study, refusal: NotLetIn, arrival: arrivals.Arrival | None = None
+) -> HttpResponse:
+    """Why somebody is not let in, and how they go back."""
+    back = arrival.return_to if arrival else ""
     about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
+    if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
+        about["farewell"] = arrival.turned_away
     return render(request, "studies/not_let_in.html", about, status=refusal.status)
 
 

@@ -10,12 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-import jwt
 from django.utils import timezone
-from jwt.algorithms import RSAAlgorithm
 
 from marketplaces.prolific.client import ask
 from marketplaces.prolific.models import KeySet
+from recruiters.keys import read_key
 
 PATH = "/.well-known/study/jwks.json"
 PATIENCE = httpx2.Timeout(4.0, connect=3.0)
@@ -23,7 +22,6 @@ PATIENCE = httpx2.Timeout(4.0, connect=3.0)
 FRESH = timedelta(hours=12)
 ASKED_AGAIN = timedelta(seconds=20)
 """How long nobody asks again: links with invented keys must not turn into calls of Prolific."""
-LEAST_BITS = 2048
 
 
 class NoKeys(Exception):
@@ -71,24 +69,11 @@ def _ask(known: KeySet) -> None:
         told = answer.json()["keys"] if answer.status_code == 200 else None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, RecursionError):
         return
-    good = [one for one in told if _read(one) is not None] if isinstance(told, list) else []
+    good = [one for one in told if read_key(one) is not None] if isinstance(told, list) else []
     if good:
         known.keys, known.heard_at = good, timezone.now()
         KeySet.objects.filter(pk=known.pk).update(keys=known.keys, heard_at=known.heard_at)
 
 
 def _of(known: KeySet, kid: str) -> Any | None:
-    return next((_read(one) for one in known.keys if one["kid"] == kid), None)
-
-
-def _read(told: Any) -> Any | None:
-    """One published key; None where it is none for RS256."""
-    if not isinstance(told, dict) or not isinstance(told.get("kid"), str) or told.get("kty") != "RSA" or "d" in told:
-        return None
-    if told.get("alg", "RS256") != "RS256" or told.get("use", "sig") != "sig":
-        return None
-    try:
-        key = RSAAlgorithm.from_jwk(told)
-    except (jwt.InvalidKeyError, ValueError, TypeError, KeyError):
-        return None
-    return key if key.key_size >= LEAST_BITS else None
+    return next((read_key(one) for one in known.keys if one["kid"] == kid), None)

@@ -198,7 +198,7 @@ class TestOnce:
         way = Client().post(DOOR)["Location"]
         answer = getattr(Client(), method)(DOOR)
         assert answer.status_code == 403
-        assert heading_of(answer) == "This code has been used"
+        assert heading_of(answer) == "This link has been used"
         assert way not in answer.content.decode() and "tell the person who gave you the code" in text_of(answer)
         assert Enrolment.objects.count() == 1
 

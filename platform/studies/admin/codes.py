@@ -19,8 +19,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from audit.deeds import Deed
 from recruiters import lab_codes
-from recruiters.lab_codes import BadFile
 from recruiters.models import LabCode
+from recruiters.uploads import LARGEST, BadFile
 from rights.admin import MembersPage, trail
 from rights.roles import Role
 from studies.models import Study
@@ -73,7 +73,7 @@ class LabCodes(MembersPage):
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             kind, expires_at = _kind(request), _expiry(request)
-            brought = lab_codes.read(_file(request))
+            brought = lab_codes.read(_file(request), shortest=_shortest(study))
             with transaction.atomic():
                 number = lab_codes.take_in(study=study.slug, brought=brought, kind=kind, expires_at=expires_at)
                 details = {**_details(number, kind, expires_at), "uploaded": True}
@@ -157,6 +157,11 @@ def making_choices() -> dict[str, Any]:
     return {"most_codes": lab_codes.MOST, "code_kinds": LabCode.Kind.choices}
 
 
+def _shortest(study: Study) -> int:
+    """How short a code may be: the IDs of a panel are as the panel makes them."""
+    return 1 if study.entry == "panel" else lab_codes.SHORTEST
+
+
 def _number(request: HttpRequest) -> int:
     asked = request.POST.get("number", "")
     if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:9]) <= lab_codes.MOST:
@@ -189,7 +194,7 @@ def _file(request: HttpRequest) -> bytes:
     sent = request.FILES.get("file")
     if sent is None:
         raise NotAsked(_("Please choose a CSV file."))
-    data: bytes = sent.read(lab_codes.LARGEST + 1)
+    data: bytes = sent.read(LARGEST + 1)
     return data
 
 

@@ -1,0 +1,311 @@
+"""Panels in the admin: set up from a preset, and the lists by which their people are paid."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from audit.deeds import Deed
+from panels import lists, presets
+from panels.endings import Outcome
+from panels.forms import NotHandedOverForm, PaidForm, PanelForm
+from panels.models import KIND, Panel, PaymentList
+from payouts.deciding import NotDone
+from recruiters.uploads import LARGEST, BadFile
+from rights import parts
+from rights.admin import PartAdmin, trail
+from rights.roles import Role
+from studies.models import Study
+
+_SHOWN = 100
+"""Remarks about an uploaded list on its page."""
+
+
+@admin.register(Panel)
+class PanelAdmin(PartAdmin):
+    """Where a study's people come from. Owners pay; editors set it up."""
+
+    sees, changes, deletes = Role.VIEWER, Role.EDITOR, Role.OWNER
+    form = PanelForm
+    list_display = ["study", "title", "check_by", "pays"]
+    list_select_related = ["study"]
+    actions = None
+    view_on_site = False
+    change_form_outer_before_template = "admin/panels/panel/before.html"
+    fieldsets = [
+        (
+            gettext_lazy("Who comes"),
+            {
+                "fields": ["title", "person", "task", "session", "lasting"],
+                "description": gettext_lazy(
+                    "What stands in the panel's links. A field that is named here has to be in every link, once: "
+                    "whoever comes without it, or with two of it, is told so and not let in."
+                ),
+            },
+        ),
+        (
+            gettext_lazy("How an arrival is checked"),
+            {
+                "fields": ["check_by", "signature", "new_secret", "public_keys"],
+                "description": gettext_lazy(
+                    "A signed link ends with the signature: the HMAC-SHA256, in hexadecimal, of everything between "
+                    "“?” and “&signature=”. If it has the field “expires”, seconds since 1970, it is good until then. "
+                    "A token has the fields above as claims, and “exp”. Invited IDs are uploaded as the study's codes."
+                ),
+            },
+        ),
+        (
+            gettext_lazy("Where each ending leads"),
+            {
+                "fields": ["sites", *(f"to_{outcome}" for outcome in Outcome)],
+                "description": gettext_lazy(
+                    "{person}, {task} and {session} stand for what the link said, {code} for the person's completion "
+                    "code here. Whoever ends early is told what it pays; they come back as ended early with or "
+                    "without pay."
+                ),
+            },
+        ),
+        (
+            gettext_lazy("How people are paid"),
+            {
+                "fields": ["pays", "columns"],
+                "description": gettext_lazy(
+                    "Variables of columns: person, task, session, amount (base pay and bonus together), base, bonus, "
+                    "currency, participant (the pseudonym), ending, reference."
+                ),
+            },
+        ),
+    ]
+
+    def get_urls(self) -> list[URLPattern]:
+        both = require_http_methods(["GET", "POST"])
+        pages = {
+            "of": ("of/<int:study_id>/", require_GET(self.of_study)),
+            "lists": ("of/<int:study_id>/lists/", require_GET(self.lists)),
+            "make": ("of/<int:study_id>/lists/make/", require_POST(self.make)),
+            "download": ("of/<int:study_id>/lists/<int:number>.csv", require_POST(self.download)),
+            "paid": ("of/<int:study_id>/lists/<int:number>/paid/", both(self.paid)),
+            "take_back": ("of/<int:study_id>/lists/<int:number>/take-back/", both(self.take_back)),
+        }
+        own = [
+            path(route, self.admin_site.admin_view(view), name=f"panels_panel_{name}")
+            for name, (route, view) in pages.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    # ---- setting one up ------------------------------------------------------------------------------
+
+    def of_study(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """To the study's panel, or to where one is added."""
+        study = self._study(request, study_id)
+        found = Panel.objects.filter(study=study).first()
+        if found is not None:
+            return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[found.pk]))
+        return HttpResponseRedirect(f"{reverse('admin:panels_panel_add')}?study={study.pk}")
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """First which study and which preset, then the form that these fill in."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if self._new_study(request) is None or self._new_preset(request) is None:
+            return self._choose(request)
+        return super().add_view(request, form_url, extra_context)
+
+    def _choose(self, request: HttpRequest) -> HttpResponse:
+        study = self._new_study(request)
+        open_to = parts.visible(request.user, Study.objects.filter(panel=None).order_by("title"), role=Role.EDITOR)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Where do people come from?"),
+            "study": study,
+            "studies": [] if study else open_to,
+            "presets": presets.every(),
+        }
+        return TemplateResponse(request, "admin/panels/panel/choose.html", context)
+
+    def _new_study(self, request: HttpRequest) -> Study | None:
+        key = request.GET.get("study", "")
+        own = parts.visible(request.user, Study.objects.filter(panel=None), role=Role.EDITOR)
+        return own.filter(pk=int(key)).first() if key.isascii() and key.isdigit() and len(key) < 19 else None
+
+    def _new_preset(self, request: HttpRequest) -> presets.Preset | None:
+        return next((one for one in presets.every() if one.key == request.GET.get("preset")), None)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        preset = self._new_preset(request) or presets.every()[-1]
+        told = asdict(preset)
+        known = ("title", "person", "task", "session", "sites", "pays", "columns", "lasting")
+        leads = {f"to_{outcome}": preset.leads.get(outcome, "") for outcome in Outcome}
+        return {**{name: told[name] for name in known}, **leads, "check_by": preset.check, "preset": preset.key}
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Panel | None = None) -> list[str]:
+        """Who somebody is does not change once somebody has come."""
+        return ["person", "task", "session", "lasting"] if obj is not None and obj.began else []
+
+    @method_decorator(sensitive_post_parameters("new_secret"))
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        panel = self.get_object(request, object_id) if object_id else None
+        preset = presets.get(panel.preset) if panel else self._new_preset(request)
+        study = panel.study if panel else self._new_study(request)
+        about = {"panel": panel, "preset": preset, "panel_study": study}
+        if study is not None:
+            about["link"] = request.build_absolute_uri(study.get_absolute_url()) + (preset.link if preset else "")
+            about["enters"] = study.entry == KIND
+        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **about})
+
+    @sensitive_variables()
+    def save_model(self, request: HttpRequest, obj: Panel, form: Any, change: bool) -> None:
+        if not change:
+            study, preset = self._new_study(request), self._new_preset(request)
+            if study is None or preset is None:
+                raise Http404
+            obj.study, obj.preset = study, preset.key
+        if secret := form.cleaned_data.get("new_secret"):
+            obj.keep_secret(secret)
+        super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: Panel, post_url_continue: str | None = None) -> HttpResponse:
+        self.message_user(request, _("Saved. Give the panel the address below, and try it yourself."), messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:panels_panel_change", args=[obj.pk]))
+
+    # ---- payment lists -------------------------------------------------------------------------------
+
+    def lists(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """The study's payment lists, and what waits to be on one."""
+        study, panel = self._panel_of(request, study_id)
+        made = [(one, lists.standing_of(one)) for one in PaymentList.objects.filter(study=study)]
+        context = {
+            "waiting": lists.waiting(study).count(),
+            "made": made,
+            "panel": panel,
+            "may_pay": parts.may(request.user, study, role=Role.OWNER),
+            "pay": reverse("paydesk:page", args=[study.pk]),
+        }
+        return self._page(request, study, "lists", _("Payment lists"), context)
+
+    def make(self, request: HttpRequest, study_id: int) -> HttpResponse:
+        """Make a list of all that is approved."""
+        study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
+        try:
+            made = lists.make(study, who=request.user)
+        except NotDone as reason:
+            self.message_user(request, str(reason), messages.ERROR)
+            return _lists_of(study)
+        self._note(request, study, _("Made payment list {number}.").format(number=made.number), made)
+        self.message_user(
+            request, _("List {number} is ready to be downloaded.").format(number=made.number), messages.SUCCESS
+        )
+        return _lists_of(study)
+
+    def download(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
+        """What is still to be paid of a list, as the panel wants it. It names people by the panel's IDs."""
+        study, panel = self._panel_of(request, study_id, role=Role.OWNER)
+        made = _list(study, number)
+        self._note(request, study, _("Downloaded payment list {number}.").format(number=number), made)
+        response = StreamingHttpResponse(lists.as_csv(made, panel), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{study.slug}-list-{number}.csv"'
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def paid(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
+        """Compare a list with what was paid of it."""
+        study, panel = self._panel_of(request, study_id, role=Role.OWNER)
+        made = _list(study, number)
+        form = PaidForm(request.POST or None, request.FILES or None)
+        found, problems = None, []
+        if request.method == "POST" and form.is_valid():
+            try:
+                lines = lists.read(form.cleaned_data["paid"].read(LARGEST + 1), panel)
+                rest = form.cleaned_data["rest_failed"]
+                found = lists.reconcile(made, panel, lines, who=request.user, rest_failed=rest)
+            except BadFile as bad:
+                problems = bad.problems
+            else:
+                says = ngettext("One payment is confirmed.", "{number} payments are confirmed.", found.confirmed)
+                self._note(request, study, f"Compared payment list {number} with what was paid.", made)
+                self.message_user(request, says.format(number=found.confirmed), messages.SUCCESS)
+        context = {
+            "form": form, "made": made, "found": found, "panel": panel, "problems": problems[:_SHOWN],
+            "remarks": found.remarks[:_SHOWN] if found else [], "standing": lists.standing_of(made),
+            "columns": (panel.column_of("person"), panel.column_of("amount")), "more": len(problems) > _SHOWN,
+        }  # fmt: skip
+        title = _("What was paid of list {number}").format(number=number)
+        return self._page(request, study, "paid", title, context, status=422 if problems else 200)
+
+    def take_back(self, request: HttpRequest, study_id: int, number: int) -> HttpResponse:
+        """Say that the rest of a list was never handed over."""
+        study, _panel = self._panel_of(request, study_id, role=Role.OWNER)
+        made = _list(study, number)
+        form = NotHandedOverForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                taken = lists.take_back(made, who=request.user, why=form.cleaned_data["why"])
+            except NotDone as reason:
+                self.message_user(request, str(reason), messages.ERROR)
+            else:
+                self._note(request, study, f"Took payment list {number} back.", made)
+                says = ngettext("One payment can be approved again.", "{taken} payments can be approved again.", taken)
+                self.message_user(request, says.format(taken=taken), messages.SUCCESS)
+            return _lists_of(study)
+        context = {"form": form, "made": made, "standing": lists.standing_of(made)}
+        title = _("Take list {number} back").format(number=number)
+        return self._page(request, study, "take_back", title, context)
+
+    # ---- what these share ----------------------------------------------------------------------------
+
+    def _study(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> Study:
+        found: Study = self.admin_site.get_model_admin(Study).seen(request, str(study_id), role=role)
+        return found
+
+    def _panel_of(self, request: HttpRequest, study_id: int, *, role: Role | None = None) -> tuple[Study, Panel]:
+        study = self._study(request, study_id, role=role)
+        panel = Panel.objects.filter(study=study).first()
+        if panel is None:
+            raise Http404
+        return study, panel
+
+    def _note(self, request: HttpRequest, study: Study, says: str, made: PaymentList) -> None:
+        details = {"list": made.number, "payments": made.rows.count()}
+        self.record_deed(request, study, Deed.PAY_LISTED, says, details)
+
+    def _page(
+        self, request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any], *, status: int = 200
+    ) -> HttpResponse:
+        between = (
+            [] if name == "lists" else [(_("Payment lists"), reverse("admin:panels_panel_lists", args=[study.pk]))]
+        )
+        whole = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": title,
+            "study": study,
+            **trail(study, *between, here=title),
+            **context,
+        }
+        headers = {"Cache-Control": "no-store"}
+        return TemplateResponse(request, f"admin/panels/panel/{name}.html", whole, status=status, headers=headers)
+
+
+def _list(study: Study, number: int) -> PaymentList:
+    found = PaymentList.objects.filter(study=study, number=number).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _lists_of(study: Study) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:panels_panel_lists", args=[study.pk]))

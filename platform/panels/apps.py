@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class PanelsConfig(AppConfig):
+    name = "panels"
+    verbose_name = _("panels")
+
+    def ready(self) -> None:
+        from panels import leaving, parts, paying  # noqa: F401  (they register themselves)
+        from panels.arriving import arrive
+        from panels.models import KIND
+        from recruiters import arrivals
+
+        parts.declare()
+        arrivals.register(KIND, _("a panel, described without code"), arrive)

@@ -1,0 +1,158 @@
+"""Who comes from a panel, read from the link and checked in the way that the panel names."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+import jwt
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+
+from panels.endings import Outcome
+from panels.leaving import farewell_to
+from panels.models import KIND, Panel, names_in, secret_of
+from recruiters.arrivals import Arrival, Link
+from recruiters.errors import ExpiredLink, ForgedLink, IncompleteLink, NotLetIn, SaidTwice
+from recruiters.keys import read_keys
+from recruiters.models import Identity, LabCode
+
+EXPIRES = "expires"
+"""The field of a signed link that says until when it is good, in seconds since 1970, where it has one."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,79}")
+"""What an ID may be. It begins with a letter or digit, so that no spreadsheet takes it for a formula."""
+_LONGEST_TOKEN = 6000
+_BACK = gettext_lazy("Please open the study from the page that invited you.")
+
+
+class NoPanel(NotLetIn):
+    title = gettext_lazy("This study is not open yet")
+
+
+class NotInvited(NotLetIn):
+    title = gettext_lazy("You are not on the list of those invited")
+
+
+class Expired(ExpiredLink):
+    def __init__(self) -> None:
+        NotLetIn.__init__(self, _("Please go back to the page that invited you and follow the link there: it is new."))
+        self.back = ""
+
+
+def arrive(study: str, link: Mapping[str, str]) -> Arrival:
+    """Who comes by the link of a panel.
+
+    Raises:
+        NoPanel, IncompleteLink, SaidTwice, ForgedLink, Expired, NotInvited
+    """
+    panel = Panel.objects.select_related("study").filter(study__slug=study).first()
+    if panel is None:
+        raise NoPanel(_("The researchers have not said yet who may come. Please try again later."))
+    sent = link if isinstance(link, Link) else Link(link)
+    fields = _checked(panel, sent)
+    found = {name: _value(getattr(panel, name), sent, fields) for name in ("person", "task", "session")}
+    if panel.check_by == Panel.Check.INVITED:
+        _refuse_uninvited(panel, found["person"])
+    signed = panel.check_by in (Panel.Check.SIGNED, Panel.Check.TOKEN)
+    return Arrival(
+        KIND,
+        worker=panel.worker(found["person"]),
+        proof=_proof(found),
+        details={**found, "checked": panel.check_by},
+        lasting=signed and not found["session"],
+        turned_away=farewell_to(panel, Outcome.OVER_QUOTA, found),
+        once=not signed and not found["session"],
+    )
+
+
+def _proof(found: Mapping[str, str]) -> str:
+    """What this visit's link has; hashed where it is too long to be kept."""
+    whole = "/".join(found[name] for name in ("session", "task", "person"))
+    return whole if len(whole) <= 160 else hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
+    """What the link says of the person, the task or the session; "" where the panel names no field for it."""
+    asked = names_in(names)
+    if not asked:
+        return ""
+    if twice := [name for name in asked if name in link.twice]:
+        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=twice[0], back=_BACK))
+    said = {value for name in asked if (value := fields.get(name, "").strip())}
+    if not said:
+        raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=asked[0], back=_BACK))
+    if len(said) > 1:
+        raise SaidTwice(_("The link says two things for “{name}”. {back}").format(name=asked[0], back=_BACK))
+    (value,) = said
+    if not _ID.fullmatch(value):
+        says = _("“{name}” in the link is no ID; perhaps the panel has not filled it in. {back}")
+        raise IncompleteLink(says.format(name=asked[0], back=_BACK))
+    return value
+
+
+# ---- how it is checked -----------------------------------------------------------------------------
+
+
+def _checked(panel: Panel, link: Link) -> Mapping[str, str]:
+    """The fields that count: those of the link, or of the token in it."""
+    if panel.check_by == Panel.Check.SIGNED:
+        _refuse_unsigned(panel, link)
+    if panel.check_by == Panel.Check.TOKEN:
+        return _claims(panel, link)
+    return link
+
+
+@sensitive_variables()
+def _refuse_unsigned(panel: Panel, link: Link) -> None:
+    """The signature is the HMAC-SHA256, in hexadecimal, of all that stands between “?” and “&signature=”."""
+    secret = secret_of(panel)
+    if secret is None:
+        raise NoPanel(_("The researchers have to type the panel's secret again. Please try again later."))
+    if panel.signature in link.twice:
+        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=panel.signature, back=_BACK))
+    before, mark, signature = link.query.rpartition(f"&{panel.signature}=")
+    if not mark or "&" in signature:
+        raise ForgedLink(_("It lacks its signature, or something was added after it. {back}").format(back=_BACK))
+    true = hmac.new(secret.encode(), before.encode(), hashlib.sha256).hexdigest()
+    if not constant_time_compare(true, signature.lower()):
+        raise ForgedLink(_("Its signature is not the panel's, or it was changed on its way. {back}").format(back=_BACK))
+    until = parse_qs(before).get(EXPIRES, [""])[0]
+    if until and (not until.isascii() or not until.isdigit() or int(until[:12]) < time.time()):
+        raise Expired
+
+
+def _claims(panel: Panel, link: Link) -> dict[str, str]:
+    """What a token says: signed with one of the panel's keys (RS256), with `exp`."""
+    if panel.signature in link.twice:
+        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=panel.signature, back=_BACK))
+    token = link.get(panel.signature, "")
+    if not token:
+        raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=panel.signature, back=_BACK))
+    options: Any = {"require": ["exp"], "verify_aud": False}
+    for key in read_keys(panel.public_keys) if len(token) <= _LONGEST_TOKEN else ():
+        try:
+            claims = jwt.decode(token, key, algorithms=["RS256"], options=options, leeway=30)
+        except jwt.ExpiredSignatureError:
+            raise Expired from None
+        except jwt.InvalidTokenError:
+            continue
+        if claims.get("study", panel.study.slug) != panel.study.slug:
+            break
+        return {name: value for name, value in claims.items() if isinstance(value, str)}
+    raise ForgedLink(_("Its token is not the panel's, or it was changed on its way. {back}").format(back=_BACK))
+
+
+def _refuse_uninvited(panel: Panel, person: str) -> None:
+    """Raises NotInvited for whoever is not on the list and has not begun."""
+    if LabCode.objects.filter(study=panel.study.slug, code=person).exists():
+        return
+    begun = Identity.objects.filter(study=panel.study.slug, recruiter=KIND, worker=panel.worker(person))
+    if not begun.exists():
+        raise NotInvited(_("Please follow the link exactly as you were sent it, or ask the people who invited you."))

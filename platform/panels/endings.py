@@ -1,0 +1,109 @@
+"""What a panel is told of somebody whose way has ended, and where that leads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote, urlsplit
+
+from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from participants.states import State
+
+LONGEST_ADDRESS = 500
+VARIABLES = ("person", "task", "session", "code")
+"""What an address may mention in braces; `code` is Parley's own completion code of the person."""
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+_NO_ADDRESS = re.compile(r"[\s\\\x00-\x1f\x7f]")
+
+
+class Outcome(models.TextChoices):
+    """The endings that panels know."""
+
+    COMPLETED = "completed", gettext_lazy("completed")
+    SCREENED_OUT = "screened_out", gettext_lazy("screened out")
+    PARTIAL = "partial", gettext_lazy("ended early, with pay")
+    OVER_QUOTA = "over_quota", gettext_lazy("all places are taken")
+    WITHDREW = "withdrew", gettext_lazy("withdrew, or ended early without pay")
+
+
+class NotAllowed(ValueError):
+    """An address that people must not be sent to; says why."""
+
+
+def outcome_of(state: str, *, paid: bool) -> Outcome:
+    """What somebody whose way ended in `state`, and who is or is not paid for it, is to a panel."""
+    if state == State.COMPLETED:
+        return Outcome.COMPLETED
+    if state in (State.SCREENED_OUT, State.FAILED_CODE_WORD):
+        return Outcome.SCREENED_OUT
+    return Outcome.PARTIAL if paid else Outcome.WITHDREW
+
+
+def is_address(leads: str) -> bool:
+    """Whether an ending leads to a page; else it is a code to copy."""
+    return leads.casefold().startswith(("http:", "https:")) or "//" in leads
+
+
+def check_leads(leads: str, sites: str) -> None:
+    """Look at where an ending leads, as it is typed.
+
+    Raises:
+        NotAllowed: no address of one of these sites, or it mentions what is not known.
+    """
+    if not is_address(leads):
+        if len(leads) > 60 or not leads.isprintable() or " " in leads:
+            raise NotAllowed(_("A code is one word of at most 60 characters; an address begins with https://."))
+        return
+    for name in _VARIABLE.findall(leads):
+        if name not in VARIABLES:
+            known = ", ".join(f"{{{one}}}" for one in VARIABLES)
+            raise NotAllowed(_("“{{{name}}}” is unknown; there are {known}.").format(name=name, known=known))
+    if "{" in leads.split("?")[0].partition("://")[2].partition("/")[0]:
+        raise NotAllowed(_("A variable cannot stand in the name of the site."))
+    refuse_elsewhere(filled_in(leads, dict.fromkeys(VARIABLES, "x")), sites)
+
+
+def filled_in(leads: str, values: Mapping[str, str]) -> str:
+    """The address with its variables replaced, each percent-encoded; unknown ones stay as they are."""
+
+    def value(found: re.Match[str]) -> str:
+        return quote(values[found[1]], safe="") if found[1] in values else found[0]
+
+    return _VARIABLE.sub(value, leads)
+
+
+def refuse_elsewhere(address: str, sites: str) -> None:
+    """Refuse an address that is at none of the panel's own sites.
+
+    Args:
+        sites: their addresses, one a line.
+
+    Raises:
+        NotAllowed
+    """
+    own = [_origin(site) for site in sites.split()]
+    if len(address) > LONGEST_ADDRESS or _NO_ADDRESS.search(address):
+        raise NotAllowed(_("This is no address that people can be sent to."))
+    origin = _origin(address)
+    if origin is None:
+        raise NotAllowed(_("An address begins with https:// and a site, without user name or password."))
+    if origin not in own:
+        shown = f"{origin[0]}://{origin[1]}"
+        raise NotAllowed(
+            _("People are sent to the panel's own sites alone, and {site} is none of them.").format(site=shown)
+        )
+
+
+def _origin(address: str) -> tuple[str, str] | None:
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        return None
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return parts.scheme, host if port in (None, usual) else f"{host}:{port}"

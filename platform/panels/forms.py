@@ -1,0 +1,93 @@
+"""The forms of panels' pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+from unfold.widgets import (
+    UnfoldAdminFileFieldWidget,
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from panels import presets
+from panels.endings import Outcome
+from panels.models import Panel
+from recruiters.keys import read_keys
+
+_SHORTEST_SECRET = 16
+FIELDS = (
+    "title", "person", "task", "session", "lasting", "check_by", "signature", "public_keys", "sites",
+    *(f"to_{outcome}" for outcome in Outcome), "pays", "columns",
+)  # fmt: skip
+
+
+class PanelForm(forms.ModelForm):
+    """A panel; its secret goes in and never comes out again."""
+
+    new_secret = forms.CharField(
+        label=gettext_lazy("Secret of the signature"),
+        required=False,
+        max_length=200,
+        validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("A secret has no spaces and no letters beyond ASCII."))],
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy("At least 16 characters, kept encrypted and never shown. Empty: a kept one stays."),
+    )
+
+    class Meta:
+        model = Panel
+        fields = FIELDS
+        widgets = {name: UnfoldAdminTextInputWidget for name in ("person", "task", "session")}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        preset = presets.get(self.instance.preset or str(self.initial.get("preset", "")))
+        for outcome in Outcome:
+            name = f"to_{outcome}"
+            if name in self.fields:
+                usual = _("An address at the panel's site, or a code to copy; empty: Parley's own words and code.")
+                self.fields[name].label = outcome.label.capitalize()
+                self.fields[name].help_text = preset.hints.get(outcome, usual)
+
+    @sensitive_variables()
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        check, secret = cleaned.get("check_by"), cleaned.get("new_secret", "")
+        if secret and len(secret) < _SHORTEST_SECRET:
+            self.add_error("new_secret", _("A shorter secret could be guessed."))
+        if check == Panel.Check.SIGNED and not secret and not self.instance.sealed_secret:
+            self.add_error("new_secret", _("Without a secret no signature can be checked."))
+        if check == Panel.Check.TOKEN and not read_keys(cleaned.get("public_keys", "")):
+            says = _("There is no RSA key of at least 2048 bits in it: paste a PEM text or a JSON Web Key Set.")
+            self.add_error("public_keys", says)
+        return cleaned
+
+
+class PaidForm(forms.Form):
+    """What was paid of a list, as a file."""
+
+    paid = forms.FileField(
+        label=gettext_lazy("What was paid, as a CSV file"),
+        widget=UnfoldAdminFileFieldWidget(attrs={"accept": ".csv,text/csv"}),
+    )
+    rest_failed = forms.BooleanField(
+        label=gettext_lazy("Whoever is not in it was not paid"),
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text=gettext_lazy("Their payments can be approved again. Otherwise they stay open on this list."),
+    )
+
+
+class NotHandedOverForm(forms.Form):
+    why = forms.CharField(
+        label=gettext_lazy("How do you know that it was not paid?"),
+        max_length=200,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+    )

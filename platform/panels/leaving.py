@@ -1,0 +1,50 @@
+"""How people go back to the panel that sent them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+
+from panels.endings import NotAllowed, Outcome, filled_in, is_address, outcome_of, refuse_elsewhere
+from panels.models import KIND, Panel, values_of
+from participants import farewells
+from participants.farewells import Farewell
+from participants.models import Enrolment
+from participants.states import State
+from recruiters.models import Identity
+
+log = logging.getLogger(__name__)
+
+
+@farewells.register
+def to_panel(enrolment: Enrolment) -> Farewell | None:
+    """The button or code that tells the panel how it ended; None where the researcher named neither."""
+    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
+    panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
+    if identity is None or panel is None or enrolment.state == State.RETURNED:
+        return None
+    paid = bool((enrolment.earnings or {}).get("amounts"))
+    values = {**values_of(identity), "code": enrolment.completion_code}
+    return farewell_to(panel, outcome_of(enrolment.state, paid=paid), values)
+
+
+def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Farewell | None:
+    """How somebody with this outcome goes back; None where nothing is named, or it leads to another site."""
+    leads = panel.leads_to(outcome)
+    if not leads:
+        return None
+    if not is_address(leads):
+        return Farewell(_("Copy this code into the page at {panel}.").format(panel=panel.title), code=leads)
+    address = filled_in(leads, {"code": "", **values})
+    try:
+        refuse_elsewhere(address, panel.sites)
+    except NotAllowed:
+        log.error("panel of study %s: %s leads to none of its sites", panel.study_id, outcome)
+        return None
+    words = {
+        Outcome.COMPLETED: _("Go back with this button, so that your work is recorded."),
+        Outcome.OVER_QUOTA: _("Please go back with this button: it says that you came in vain."),
+    }.get(outcome, _("Please go back with this button: it says how it ended for you."))
+    return Farewell(words, address, _("Back to {panel}").format(panel=panel.title))

@@ -1,0 +1,310 @@
+"""Payment lists: made of what was approved, written as the panel wants them, and compared with what it paid.
+
+Whatever is on a list is *sent* in the ledger: nobody can approve it again, mark it as paid or put it on another
+list until the list that comes back says what became of it. What the list says differently is *unclear* and waits
+for a person, so that nobody is paid twice and nobody is forgotten.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils.translation import gettext as _
+
+from panels.models import KIND, Panel, PaymentList, values_of
+from participants.models import Enrolment
+from payouts.deciding import NotDone
+from payouts.models import LedgerRow
+from payouts.posting import post
+from recruiters.models import Identity
+from recruiters.uploads import BadFile, Problem, rows_of, text_of
+from studies.models import Study
+
+State = LedgerRow.State
+MOST = 5000
+"""Payments on one list."""
+_ZERO = Decimal("0.00")
+
+
+def waiting(study: Study) -> QuerySet[LedgerRow]:
+    """What is approved and on no list yet. Of erased people nobody knows whom to pay: they are left out."""
+    return LedgerRow.objects.filter(
+        study=study.slug, recruiter=KIND, state=State.APPROVED, enrolment__identity__isnull=False
+    )
+
+
+def make(study: Study, *, who: Any) -> PaymentList:
+    """A list of everything that is approved, in one currency; its rows are sent from now on.
+
+    Raises:
+        NotDone: nothing is waiting.
+    """
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=study.pk)
+        rows = list(waiting(study).select_for_update(of=("self",)).order_by("pk")[:MOST])
+        if not rows:
+            raise NotDone(_("Nothing is waiting to be paid by a list: approve payments on the page Pay first."))
+        rows = [row for row in rows if row.currency == rows[0].currency]
+        last = PaymentList.objects.filter(study=study).aggregate(last=Max("number"))["last"] or 0
+        made = PaymentList.objects.create(study=study, number=last + 1, made_by=who)
+        for row in rows:
+            post(row, to=State.SENT, who=who, why=_("on payment list {number}").format(number=made.number))
+        made.rows.set(rows)
+    return made
+
+
+def take_back(made: PaymentList, *, who: Any, why: str) -> int:
+    """Say that the rest of a list was never handed over: it can be approved again. Returns how many payments.
+
+    Raises:
+        NotDone: there is no reason, or nothing of it is open.
+    """
+    why = " ".join(why.split())[:200]
+    if not why:
+        raise NotDone(_("Say in a few words how you know that it was not paid: it is kept in the journal."))
+    with transaction.atomic():
+        rows = _open(made)
+        if not rows:
+            raise NotDone(_("Nothing of this list is open any more."))
+        for row in rows:
+            says = _("Not paid by list {number}: {why}").format(number=made.number, why=why)
+            post(row, to=State.FAILED, who=who, why=why, problem=says)
+    return len(rows)
+
+
+def _open(made: PaymentList) -> list[LedgerRow]:
+    """Of a list, what is not settled, locked."""
+    rows = LedgerRow.objects.select_for_update(of=("self",)).filter(lists=made, state=State.SENT)
+    # A row that failed and was approved again is on a later list.
+    return [row for row in rows.order_by("pk") if row.lists.order_by("-number").first() == made]
+
+
+# ---- writing ---------------------------------------------------------------------------------------
+
+
+def as_csv(made: PaymentList, panel: Panel) -> Iterator[bytes]:
+    """What is still to be paid of the list, in the panel's own columns, one line for each person.
+
+    IDs begin with a letter or digit and so do the columns' names, so that no spreadsheet takes one for a formula.
+    """
+    columns = panel.list_columns()
+    yield _line(columns)
+    for person in _people(made):
+        yield _line(person[variable] for variable in columns.values())
+
+
+def _line(cells: Iterable[Any]) -> bytes:
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow(cells)
+    return buffer.getvalue().encode()
+
+
+def _people(made: PaymentList) -> Iterator[dict[str, Any]]:
+    """Each person whose payments are open, once, however often they took part."""
+    grouped: dict[str, list[LedgerRow]] = defaultdict(list)
+    with transaction.atomic():
+        for row in _open(made):
+            identity = Identity.objects.filter(enrolment=row.enrolment_id).first()
+            if identity is not None:
+                grouped[values_of(identity)["person"]].append(row)
+    for rows in grouped.values():
+        person = rows[-1].enrolment
+        yield {
+            **values_of(person.identity),
+            "amount": _sum(rows),
+            "base": _sum(row for row in rows if row.reason == "base"),
+            "bonus": _sum(row for row in rows if row.reason == "bonus"),
+            "currency": rows[0].currency,
+            "participant": person.pseudonym,
+            "ending": person.state,
+            "reference": f"{made}-{person.pseudonym}",
+        }
+
+
+def _sum(rows: Iterable[LedgerRow]) -> Decimal:
+    return sum((row.amount for row in rows), _ZERO)
+
+
+# ---- what was paid ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Findings:
+    """What a list that came back says.
+
+    Attributes:
+        confirmed: payments that are settled now.
+        known: payments that a list had settled before.
+        missing: people of the list that it does not name.
+        remarks: what is different, with the line it stands in (0: none) and what was done.
+    """
+
+    confirmed: int = 0
+    known: int = 0
+    failed: int = 0
+    unclear: int = 0
+    missing: list[str] = field(default_factory=list)
+    remarks: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int
+    person: str
+    amount: Decimal
+
+
+def read(data: bytes, panel: Panel) -> list[Line]:
+    """The people and amounts of an uploaded list.
+
+    Raises:
+        BadFile: naming every line that cannot be read; nothing is taken from it.
+    """
+    rows = rows_of(text_of(data))
+    first, header = next(rows, (0, []))
+    names = [name.strip().casefold() for name in header]
+    wanted = [panel.column_of("person"), panel.column_of("amount")]
+    missing = [name for name in wanted if names.count(name.casefold()) != 1]
+    if missing:
+        says = _("The first line has to name the columns “{columns}”, each once.")
+        raise BadFile([Problem(first, says.format(columns="”, “".join(wanted)))])
+    who, what = (names.index(name.casefold()) for name in wanted)
+    found, problems = [], []
+    for number, cells in rows:
+        if not any(cell.strip() for cell in cells):
+            continue
+        person = cells[who].strip().lstrip("'") if len(cells) > who else ""
+        amount = _amount(cells[what] if len(cells) > what else "")
+        if not person:
+            problems.append(Problem(number, _("The ID is missing.")))
+        elif amount is None:
+            problems.append(Problem(number, _("The amount is none: write it like 1.50.")))
+        else:
+            found.append(Line(number, person, amount))
+    if not found and not problems:
+        problems = [Problem(0, _("There is no payment in the file."))]
+    if problems:
+        raise BadFile(problems)
+    return found
+
+
+def _amount(typed: str) -> Decimal | None:
+    try:
+        amount = Decimal(typed.strip().lstrip("$€£").strip())
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and 0 <= amount < 10**8 else None
+
+
+def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: Any, rest_failed: bool) -> Findings:
+    """Settle what was paid as it is owed; make unclear what is different; leave or fail what is missing.
+
+    Args:
+        rest_failed: people whom the list does not name were not paid: they can be approved again.
+    """
+    named: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        named[line.person].append(line)
+    found = Findings()
+    with transaction.atomic():
+        people, still = _people_of(made), defaultdict(list)
+        for row in _open(made):
+            still[row.enrolment_id].append(row)
+        for person, own_ways in people.items():
+            own = named.pop(person, [])
+            rows = [row for way in own_ways for row in still.get(way.pk, [])]
+            pseudonym = own_ways[-1].pseudonym
+            if not rows:
+                found.known += len(own)
+                continue
+            _settle(made, rows, own, pseudonym, found, who=who, rest_failed=rest_failed)
+        _strangers(panel, named, found)
+    return found
+
+
+def _people_of(made: PaymentList) -> dict[str, list[Enrolment]]:
+    """The people of a list by the panel's ID, each with the ways that they are paid for."""
+    found = Identity.objects.filter(enrolment__ledger__lists=made).select_related("enrolment").distinct()
+    people: dict[str, list[Enrolment]] = defaultdict(list)
+    for one in found.order_by("pk"):
+        people[values_of(one)["person"]].append(one.enrolment)
+    return people
+
+
+def _settle(
+    made: PaymentList,
+    rows: Sequence[LedgerRow],
+    lines: Sequence[Line],
+    pseudonym: str,
+    found: Findings,
+    *,
+    who: Any,
+    rest_failed: bool,
+) -> None:
+    owed = _sum(rows)
+    said = sum((line.amount for line in lines), _ZERO)
+    at = lines[0].number if lines else 0
+    number = made.number
+    if not lines:
+        found.missing.append(pseudonym)
+        if rest_failed:
+            found.failed += len(rows)
+            _post(rows, State.FAILED, who, _("Not named in what was paid of list {number}.").format(number=number))
+    elif len(lines) == 1 and said == owed:
+        found.confirmed += len(rows)
+        _post(rows, State.CONFIRMED, who, _("paid by list {number}").format(number=number))
+    elif said == 0:
+        found.failed += len(rows)
+        why = _("List {number} says that nothing was paid.").format(number=number)
+        _post(rows, State.FAILED, who, why)
+        found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
+    else:
+        found.unclear += len(rows)
+        if len(lines) > 1:
+            why = _("What was paid of list {number} names them {times} times, with {said} in all; {owed} are owed.")
+        else:
+            why = _("What was paid of list {number} says {said}; {owed} are owed.")
+        why = why.format(number=number, times=len(lines), said=said, owed=owed)
+        _post(rows, State.UNCLEAR, who, why)
+        found.remarks.append(Problem(at, f"{pseudonym}: {why}"))
+
+
+def _post(rows: Sequence[LedgerRow], to: str, who: Any, why: str) -> None:
+    for row in rows:
+        post(row, to=to, who=who, why=why, problem="" if to == State.CONFIRMED else why)
+
+
+def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Findings) -> None:
+    """Who is in what was paid and not on the list: nothing is changed, and the researcher is told."""
+    known = {
+        values_of(one)["person"]: one
+        for one in Identity.objects.filter(study=panel.study.slug, recruiter=KIND).select_related("enrolment")
+    }
+    for person, lines in named.items():
+        one = known.get(person)
+        if one is None:
+            says = _("Nobody with this ID has come to this study. Nothing was changed.")
+        else:
+            says = _(
+                "{participant} is not on this list. Nothing was changed; see whether they were paid twice."
+            ).format(participant=one.enrolment.pseudonym)
+        found.remarks.append(Problem(lines[0].number, says))
+
+
+def standing_of(made: PaymentList) -> dict[str, int]:
+    """How many payments of a list are open, settled, unclear, or to be paid by another list."""
+    states = list(made.rows.values_list("state", flat=True))
+    settled = states.count(State.CONFIRMED)
+    still, unclear = states.count(State.SENT), states.count(State.UNCLEAR)
+    return {
+        "all": len(states), "open": still, "settled": settled, "unclear": unclear,
+        "again": len(states) - settled - still - unclear,
+    }  # fmt: skip

@@ -1,0 +1,248 @@
+"""Panels: where a study's people come from, how they go back, and the lists by which they are paid."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_variables
+
+import sealing
+from panels import presets
+from panels.endings import NotAllowed, Outcome, check_leads
+from payouts.models import LedgerRow
+from recruiters.models import Identity
+from sealing.addresses import check_address
+from studies.models import Study
+
+KIND = "panel"
+LIST_VARIABLES = (
+    "person", "task", "session", "amount", "base", "bonus", "currency", "participant", "ending", "reference",
+)  # fmt: skip
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,59}")
+_SECRETS = b"parley: secrets of panels"
+_LEADS = "to_"
+
+
+def names_in(text: str) -> list[str]:
+    """Names of a link's fields, as they are typed: separated by blanks or commas."""
+    return text.replace(",", " ").split()
+
+
+def check_names(text: str) -> None:
+    """Raises ValidationError unless these are names of fields of a link."""
+    for name in names_in(text):
+        if not _NAME.fullmatch(name):
+            raise ValidationError(_("“%(name)s” is no name of a field of a link."), params={"name": name})
+
+
+def check_sites(text: str) -> None:
+    """Raises ValidationError unless every line is the address of a site, without a path."""
+    for line in text.split():
+        check_address(line)
+        if line.rstrip("/").count("/") > 2:
+            says = _("“%(line)s”: only the site itself, such as https://panel.example.org.")
+            raise ValidationError(says, params={"line": line})
+
+
+def preset_choices() -> list[tuple[str, object]]:
+    return [(one.key, one.title) for one in presets.every()]
+
+
+class Panel(models.Model):
+    """Where one study's people come from."""
+
+    class Check(models.TextChoices):
+        NOTHING = "nothing", gettext_lazy("nothing: whoever makes up an ID gets in")
+        INVITED = "invited", gettext_lazy("a list of invited IDs: whoever knows one gets in")
+        SIGNED = "signed", gettext_lazy("a link signed with a secret that the panel and Parley share")
+        TOKEN = "token", gettext_lazy("a token (JWT) signed with a key of the panel's")
+
+    class Pays(models.TextChoices):
+        LIST = "list", gettext_lazy("we pay everything, by a list")
+        BONUSES = "bonuses", gettext_lazy("the panel pays the base pay, we pay bonuses by a list")
+        PANEL = "panel", gettext_lazy("the panel pays everything")
+
+    study = models.OneToOneField(
+        Study, models.CASCADE, related_name="panel", verbose_name=gettext_lazy("study"), editable=False
+    )
+    preset = models.CharField(gettext_lazy("preset"), max_length=40, editable=False)
+    title = models.CharField(
+        gettext_lazy("name"), max_length=60, help_text=gettext_lazy("Participants read it: “Back to …”.")
+    )
+    person = models.CharField(
+        gettext_lazy("person"),
+        max_length=200,
+        validators=[check_names],
+        help_text=gettext_lazy(
+            "The field of the link that says who it is. Several names: the one that is there counts."
+        ),
+    )
+    task = models.CharField(
+        gettext_lazy("task"),
+        max_length=200,
+        blank=True,
+        validators=[check_names],
+        help_text=gettext_lazy("The field that says for which project. Empty: there is none."),
+    )
+    session = models.CharField(
+        gettext_lazy("session"),
+        max_length=200,
+        blank=True,
+        validators=[check_names],
+        help_text=gettext_lazy(
+            "The field that is this one visit's. With it, knowing somebody's ID does not open their game. "
+            "Empty: there is none, and people can go on only in the browser in which they began."
+        ),
+    )
+    check_by = models.CharField(
+        gettext_lazy("arrivals are checked by"), max_length=10, choices=Check.choices, default=Check.NOTHING
+    )
+    signature = models.CharField(
+        gettext_lazy("field of the signature or token"), max_length=60, default="signature", validators=[check_names]
+    )
+    sealed_secret = models.TextField(editable=False, blank=True)
+    public_keys = models.TextField(
+        gettext_lazy("public keys"),
+        blank=True,
+        help_text=gettext_lazy("RSA keys, as PEM or as a JSON Web Key Set. Tokens are RS256."),
+    )
+    sites = models.TextField(
+        gettext_lazy("sites"),
+        blank=True,
+        validators=[check_sites],
+        help_text=gettext_lazy(
+            "The panel's own sites, one a line, such as https://panel.example.org. People are sent to no other."
+        ),
+    )
+    to_completed = models.CharField(Outcome.COMPLETED.label, max_length=500, blank=True)
+    to_screened_out = models.CharField(Outcome.SCREENED_OUT.label, max_length=500, blank=True)
+    to_partial = models.CharField(Outcome.PARTIAL.label, max_length=500, blank=True)
+    to_over_quota = models.CharField(Outcome.OVER_QUOTA.label, max_length=500, blank=True)
+    to_withdrew = models.CharField(Outcome.WITHDREW.label, max_length=500, blank=True)
+    pays = models.CharField(gettext_lazy("who pays"), max_length=10, choices=Pays.choices, default=Pays.LIST)
+    columns = models.TextField(
+        gettext_lazy("columns of the payment list"),
+        help_text=gettext_lazy("One a line, as “Column = variable”, in the order in which your panel wants them."),
+    )
+    lasting = models.BooleanField(
+        gettext_lazy("an ID means the same person in every study"),
+        default=True,
+        help_text=gettext_lazy("Then rests and limits between studies of this panel hold."),
+    )
+
+    class Meta:
+        verbose_name = gettext_lazy("panel")
+        verbose_name_plural = gettext_lazy("panels")
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.study.slug}"
+
+    def clean(self) -> None:
+        wrong = {}
+        for outcome in Outcome:
+            leads = self.leads_to(outcome)
+            try:
+                if leads:
+                    check_leads(leads, self.sites)
+            except NotAllowed as reason:
+                wrong[f"{_LEADS}{outcome}"] = str(reason)
+        try:
+            found = self.list_columns()
+            for needed in ("person", "amount"):
+                if needed not in found.values():
+                    says = _("The list needs a column of “{variable}”: by it what was paid is compared.")
+                    wrong["columns"] = says.format(variable=needed)
+        except ValueError as reason:
+            wrong["columns"] = str(reason)
+        names = [name for text in (self.person, self.task, self.session) for name in names_in(text)]
+        if len(set(names)) < len(names):
+            wrong["person"] = _("The same field cannot say two things.")
+        if wrong:
+            raise ValidationError(wrong)
+
+    def leads_to(self, outcome: Outcome) -> str:
+        """Where an outcome leads, as it was typed: an address, a code, or nothing."""
+        found: str = getattr(self, f"{_LEADS}{outcome}")
+        return found.strip()
+
+    def list_columns(self) -> dict[str, str]:
+        """The payment list's columns in their order, each with the variable it shows.
+
+        Raises:
+            ValueError: saying which line is wrong.
+        """
+        found: dict[str, str] = {}
+        for line in filter(str.strip, self.columns.splitlines()):
+            name, equals, variable = (part.strip() for part in line.partition("="))
+            if not equals or not name[:1].isalnum() or variable not in LIST_VARIABLES:
+                known = ", ".join(LIST_VARIABLES)
+                says = _("“{line}” must be “Column = variable”, with one of {known}.")
+                raise ValueError(says.format(line=line, known=known))
+            if name in found:
+                raise ValueError(_("There are two columns “{name}”.").format(name=name))
+            found[name] = variable
+        return found
+
+    def column_of(self, variable: str) -> str:
+        """The name of the first column that shows a variable."""
+        return next(name for name, shown in self.list_columns().items() if shown == variable)
+
+    @sensitive_variables()
+    def keep_secret(self, secret: str) -> None:
+        """Keep the secret that the panel signs with, encrypted."""
+        self.sealed_secret = sealing.seal(secret, purpose=_SECRETS)
+
+    @property
+    def began(self) -> bool:
+        """Whether somebody has come by it."""
+        return Identity.objects.filter(study=self.study.slug, recruiter=KIND).exists()
+
+    def worker(self, person: str) -> str:
+        """A person's name among everybody who comes by panels."""
+        realm = self.preset if self.lasting and self.preset != "any_site" else f"study-{self.study_id}"
+        if self.lasting and self.preset == "any_site" and (sites := self.sites.split()):
+            realm = sites[0].partition("://")[2].rstrip("/")[:40]
+        return f"{realm}:{person}"[:120]
+
+
+@sensitive_variables()
+def secret_of(panel: Panel) -> str | None:
+    """What the panel signs with; None where nothing is kept or it can no longer be read.
+
+    A function and no method: templates and lists call methods by name.
+    """
+    return sealing.unseal(panel.sealed_secret, purpose=_SECRETS) if panel.sealed_secret else None
+
+
+def values_of(identity: Identity) -> Mapping[str, str]:
+    """What the link said of somebody who came by a panel."""
+    return {name: str(identity.details.get(name, "")) for name in ("person", "task", "session")}
+
+
+class PaymentList(models.Model):
+    """A list of payments that was made for a panel. Who is on it is paid by no other list until it is settled."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="payment_lists", verbose_name=gettext_lazy("study"))
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    number = models.PositiveIntegerField(gettext_lazy("number"))
+    made_at = models.DateTimeField(gettext_lazy("made"), default=timezone.now)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
+    rows = models.ManyToManyField(LedgerRow, related_name="lists")
+
+    class Meta:
+        verbose_name = gettext_lazy("payment list")
+        verbose_name_plural = gettext_lazy("payment lists")
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="one_payment_list_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.study.slug}-{self.number}"

@@ -1,0 +1,18 @@
+"""How people of panels are paid: by the panel itself, or by lists that researchers hand to it."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from panels.models import KIND, Panel
+from payouts import payers
+from payouts.payers import Way
+
+
+def panel_pays(study: str, reason: str) -> bool:
+    """Whether the panel of the study with this short name pays for this reason itself."""
+    pays = Panel.objects.filter(study__slug=study).values_list("pays", flat=True).first()
+    return pays == Panel.Pays.PANEL or (pays == Panel.Pays.BONUSES and reason == "base")
+
+
+payers.register(KIND, Way(title=_("a panel"), elsewhere=panel_pays, lists="admin:panels_panel_lists"))

@@ -1,0 +1,98 @@
+"""What panels' people do, and where the presets' panels take them back."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+from urllib.request import Request, urlopen
+
+from django.test import Client
+
+from exports.tests import building
+from panels.twin import Guest, Twin
+from participants import services as people
+from participants.models import Enrolment
+
+
+def leads_at(key: str, twin: Twin) -> dict[str, str]:
+    """Each preset's own shape of addresses, at the stand-in."""
+    at = twin.address
+    connect = f"{at}/participant/project/{twin.task}"
+    credit = f"{at}/webstudy_credit.aspx?experiment_id=7&credit_token=ab12&survey_code={{person}}"
+    return {
+        "cloudresearch_connect": {
+            "to_completed": f"{connect}/complete",
+            "to_partial": f"{connect}/partial/1",
+            "to_screened_out": f"{connect}/partial/2",
+        },
+        "respondent": {"to_completed": f"{at}/complete?cc=c0de"},
+        "sona": {"to_completed": credit, "to_partial": credit},
+        "any_site": {
+            "to_completed": f"{at}/done?id={{person}}&code={{code}}",
+            "to_screened_out": f"{at}/screened-out?id={{person}}",
+            "to_partial": f"{at}/early?id={{person}}",
+            "to_over_quota": f"{at}/full?id={{person}}",
+            "to_withdrew": "LEFT-EARLY",
+        },
+    }[key]
+
+
+class Visitor:
+    """Somebody of the panel in a browser of their own."""
+
+    def __init__(self, twin: Twin, guest: Guest) -> None:
+        self.twin, self.guest, self.client = twin, guest, Client()
+        self.cookie = ""
+
+    @property
+    def link(self) -> str:
+        link, self.cookie = self.twin.send_off(self.guest)
+        return link.removeprefix("http://testserver")
+
+    def arrive(self) -> Any:
+        """Follow the panel's link; a page that asks first is answered."""
+        link = self.link
+        answer = self.client.get(link)
+        if answer.status_code == 200 and b'name="form"' in answer.content:
+            form = re.search(rb'name="form" value="([^"]+)"', answer.content)
+            assert form is not None
+            answer = self.client.post(link, {"form": form[1].decode()})
+        return answer
+
+    def enter(self) -> Enrolment:
+        answer = self.arrive()
+        assert answer.status_code == 302, answer.content.decode()
+        return Enrolment.objects.get(token=answer["Location"].split("/")[2])
+
+    def go(self, until: str) -> Enrolment:
+        """From the link to this ending."""
+        person = self.enter()
+        people.show_step(enrolment_id=person.pk)
+        if until == "dropped_out":
+            Enrolment.objects.filter(pk=person.pk).update(expires_at=person.arrived_at)
+            people.drop_absent()
+            return Enrolment.objects.get(pk=person.pk)
+        building.consent(person)
+        if until == "withdrew":
+            people.withdraw(enrolment_id=person.pk)
+            return Enrolment.objects.get(pk=person.pk)
+        building.answer(person, question_known="Yes" if until == "screened_out" else "No")
+        if until != "screened_out":
+            building.read_instructions(person, word="certainly-not-it" if until == "failed_code_word" else None)
+        if until in ("completed", "failed_quiz"):
+            building.play(person)
+            building.answer_quiz(person, rightly=until == "completed")
+        return Enrolment.objects.get(pk=person.pk)
+
+    def last_page(self, person: Enrolment) -> str:
+        return html.unescape(self.client.get(person.get_absolute_url()).content.decode())
+
+    def go_back(self, page: str) -> str:
+        """Press the button that leads to the panel; the address at which the panel saw them, "" without a button."""
+        found = re.search(rf'href="({re.escape(self.twin.address)}[^"]*)"', page)
+        if found is None:
+            return ""
+        with urlopen(Request(found[1], headers={"Cookie": f"panel={self.cookie}"})) as answer:
+            assert "Noted for" in answer.read().decode()
+        return found[1].removeprefix(self.twin.address)

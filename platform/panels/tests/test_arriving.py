@@ -1,0 +1,209 @@
+"""Whom a panel's link lets in: what is missing, twice, forged, expired or not invited is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import time
+from urllib.parse import urlencode
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.test import Client
+
+from panels.models import Panel
+from panels.tests.staging import Visitor
+from participants.models import Enrolment
+from recruiters.models import Identity, LabCode
+from tests.visitors import heading_of, text_of
+
+pytestmark = pytest.mark.django_db
+SECRET = "a secret of the panel's"
+WHOLE = {"pid": "A1", "job": "T1", "visit": "S1"}
+NAMES = {"person": "pid, participant", "task": "job", "session": "visit"}
+
+
+def join(query: str | dict[str, str], client: Client | None = None):
+    text = query if isinstance(query, str) else urlencode(query)
+    return (client or Client()).get(f"/join/splitting?{text}")
+
+
+def refused(answer, *words: str) -> bool:
+    assert 400 <= answer.status_code < 500 and not Enrolment.objects.exists() and not Identity.objects.exists()
+    return all(word in text_of(answer) for word in words)
+
+
+class TestFields:
+    @pytest.fixture(autouse=True)
+    def panel(self, panel_of):
+        return panel_of(**NAMES)[0]
+
+    def test_person_task_and_session_are_kept_and_lead_back(self):
+        first = join(WHOLE)
+        assert first.status_code == 302 and join(WHOLE)["Location"] == first["Location"]
+        identity = Identity.objects.get()
+        assert identity.details == {"person": "A1", "task": "T1", "session": "S1", "checked": "nothing"}
+
+    def test_any_of_several_names_will_do(self):
+        assert join({"participant": "A1", "job": "T1", "visit": "S1"}).status_code == 302
+        assert Identity.objects.get().details["person"] == "A1"
+
+    def test_a_persons_id_alone_does_not_open_their_game(self):
+        join(WHOLE)
+        answer = join({**WHOLE, "visit": "S2"})
+        assert answer.status_code == 403 and Identity.objects.count() == 1
+
+    @pytest.mark.parametrize("name", ["pid", "job", "visit"])
+    def test_a_missing_one_is_named(self, name):
+        rest = {key: value for key, value in WHOLE.items() if key != name}
+        assert refused(join(rest), f"“{name}” is missing")
+        assert refused(join({**WHOLE, name: ""}), f"“{name}” is missing")
+
+    @pytest.mark.parametrize("name", ["pid", "job", "visit"])
+    def test_one_that_is_sent_twice_is_refused(self, name):
+        assert refused(join(f"{urlencode(WHOLE)}&{name}=other"), f"“{name}” stands in the link twice")
+        assert refused(join(f"{urlencode(WHOLE)}&{name}={WHOLE[name]}"), "twice")
+
+    def test_two_names_that_say_two_things_are_refused(self):
+        assert refused(join({**WHOLE, "participant": "B2"}), "two things")
+
+    @pytest.mark.parametrize("value", ["%SURVEY_CODE%", "{{participantId}}", "=cmd()", "a b", "x" * 81, "<b>", "é"])
+    def test_what_is_no_id_is_refused(self, value):
+        answer = join({**WHOLE, "pid": value})
+        assert refused(answer, "is no ID") and b"<b>" not in answer.content
+
+
+class TestNothingButAnId:
+    """Without a session, the browser that began is the only one that goes on."""
+
+    def test_a_program_that_looks_at_the_link_begins_nothing(self, panel_of):
+        panel_of()
+        assert join({"id": "A1"}).status_code == 200 and not Enrolment.objects.exists()
+
+    def test_another_browser_is_refused(self, panel_of):
+        _panel, twin = panel_of()
+        visitor, other = Visitor(twin, twin.guests[0]), Visitor(twin, twin.guests[0])
+        person = visitor.enter()
+        assert visitor.arrive()["Location"] == person.get_absolute_url()
+        answer = other.arrive()
+        assert answer.status_code == 403 and "has been used" in heading_of(answer)
+        assert Enrolment.objects.count() == 1
+
+
+class TestInvited:
+    def test_only_ids_on_the_list_are_let_in(self, panel_of):
+        _panel, twin = panel_of(check_by="invited")
+        LabCode.objects.create(study="splitting", code=twin.guests[0].person)
+        assert refused(Visitor(twin, twin.guests[1]).arrive(), "exactly as you were sent it")
+        Visitor(twin, twin.guests[0]).enter()
+
+    def test_short_ids_can_be_uploaded_as_codes(self, panel_of, admin_client):
+        from django.core.files.uploadedfile import SimpleUploadedFile
+
+        panel, _twin = panel_of(check_by="invited")
+        posted = {"file": SimpleUploadedFile("ids.csv", b"code\n17\n18\n"), "kind": "resumable"}
+        answer = admin_client.post(f"/admin/studies/study/{panel.study.pk}/codes/upload/", posted)
+        assert answer.status_code == 302 and LabCode.objects.count() == 2
+
+
+class TestSigned:
+    @pytest.fixture
+    def twin(self, panel_of):
+        panel, twin = panel_of(check_by="signed")
+        panel.keep_secret(SECRET)
+        panel.save()
+        twin.secret = SECRET
+        return twin
+
+    def test_a_signed_link_leads_in_from_any_browser(self, twin):
+        person = Visitor(twin, twin.guests[0]).enter()
+        assert Visitor(twin, twin.guests[0]).enter() == person
+
+    def test_the_secret_is_in_no_row_as_it_is(self, twin):
+        assert SECRET not in Panel.objects.get().sealed_secret
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            (lambda q: q.replace("id=P01", "id=P02"), "not the panel's"),
+            (lambda q: q.rpartition("&signature=")[0], "lacks its signature"),
+            (lambda q: q + "&id=P02", "added after it"),
+            (lambda q: q + "&more=1", "added after it"),
+            (lambda q: q[:-1] + ("0" if q[-1] != "0" else "1"), "not the panel's"),
+            (lambda q: q + "&signature=" + "0" * 64, "twice"),
+            (lambda q: "more=1&" + q, "not the panel's"),
+            (lambda q: q.rpartition("=")[0] + "=é", "not the panel's"),
+        ],
+    )
+    def test_a_forged_or_changed_one_is_refused(self, twin, change, says):
+        query = twin.link(twin.guests[0]).partition("?")[2]
+        assert refused(join(change(query)), says)
+
+    def test_an_expired_one_says_so(self, twin):
+        query = urlencode({"id": "A1", "expires": int(time.time()) - 1})
+        assert refused(join(f"{query}&signature={twin.sign(query)}"), "it is new")
+
+    def test_a_panel_without_its_secret_lets_nobody_in(self, twin):
+        link = twin.link(twin.guests[0]).partition("?")[2]
+        Panel.objects.update(sealed_secret="")
+        assert refused(join(link), "type the panel's secret again")
+
+
+@pytest.fixture(scope="module")
+def key():
+    return rsa.generate_private_key(65537, 2048)
+
+
+def pem(key) -> str:
+    kinds = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    return key.public_key().public_bytes(*kinds).decode()
+
+
+def jwks(key) -> str:
+    told = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return json.dumps({"keys": [{**told, "kid": "1", "alg": "RS256", "use": "sig"}]})
+
+
+class TestToken:
+    @pytest.mark.parametrize("form", [pem, jwks])
+    def test_a_token_says_who_it_is(self, panel_of, key, form):
+        panel_of(check_by="token", signature="token", public_keys=form(key))
+        claims = {"id": "A1", "exp": time.time() + 60}
+        assert join({"token": jwt.encode(claims, key, "RS256"), "id": "B2"}).status_code == 302
+        assert Identity.objects.get().details["person"] == "A1"
+
+    @pytest.mark.parametrize(
+        ("claims", "says"),
+        [
+            ({"id": "A1"}, "not the panel's"),
+            ({"id": "A1", "exp": 1}, "it is new"),
+            ({"exp": 2**33}, "“id” is missing"),
+            ({"id": "A1", "exp": 2**33, "study": "another"}, "not the panel's"),
+        ],
+    )
+    def test_a_token_that_does_not_say_all_is_refused(self, panel_of, key, claims, says):
+        panel_of(check_by="token", signature="token", public_keys=pem(key))
+        assert refused(join({"token": jwt.encode(claims, key, "RS256")}), says)
+
+    def test_one_that_somebody_else_signed_is_refused(self, panel_of, key):
+        panel_of(check_by="token", signature="token", public_keys=pem(key))
+        claims = {"id": "A1", "exp": time.time() + 60}
+        weak = jwt.encode(claims, "x" * 40, "HS256")
+        none = jwt.encode(claims, None, "none")
+        for token in (weak, none, "a.b.c", "x" * 7000):
+            assert refused(join({"token": token}), "not the panel's")
+        assert refused(join({"id": "A1"}), "“token” is missing")
+
+
+def test_without_a_panel_nobody_is_let_in(panel_of):
+    panel, _twin = panel_of()
+    panel.delete()
+    assert refused(join({"id": "A1"}), "who may come")
+
+
+def test_the_same_person_rests_between_the_studies_of_one_panel(panel_of):
+    panel, _twin = panel_of("cloudresearch_connect")
+    assert panel.worker("A1") == "cloudresearch_connect:A1"
+    panel.lasting = False
+    assert panel.worker("A1") == f"study-{panel.study_id}:A1"

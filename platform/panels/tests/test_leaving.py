@@ -1,0 +1,94 @@
+"""People are sent to the panel's own sites alone: refused when it is saved, and again when somebody goes."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from panels.endings import NotAllowed, check_leads, filled_in, outcome_of, refuse_elsewhere
+from panels.models import Panel
+from panels.tests.staging import Visitor
+from participants.states import ENDED
+
+SITES = "https://panel.example.org\nhttps://other.example.org:8443"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://panel.example.org/done?id={person}&c={code}",
+        "https://PANEL.example.org/",
+        "https://panel.example.org:443/x",
+        "https://other.example.org:8443/{session}/done",
+        "CODE-17",
+    ],
+)
+def test_its_own_sites_and_codes_are_taken(address):
+    check_leads(address, SITES)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example.org/done",
+        "https://panel.example.org.evil.example/done",
+        "https://panel.example.org@evil.example/done",
+        "https://user:word@panel.example.org/done",
+        "http://panel.example.org/done",
+        "https://panel.example.org:8443/done",
+        "https://other.example.org/done",
+        "//evil.example/done",
+        "https:evil.example/done",
+        "javascript://panel.example.org/%0aalert(1)",
+        "https://panel.example.org\\@evil.example/",
+        "https://panel.example.org/\nevil",
+        "https://{person}/done",
+        "https://{person}.panel.example.org/done",
+        "https://panel.example.org/{worker}",
+        "https://[panel.example.org/",
+        "https://panel.example.org/" + "x" * 600,
+        "two words",
+    ],
+)
+def test_others_are_refused_with_the_reason(address):
+    with pytest.raises(NotAllowed) as refusal:
+        check_leads(address, SITES)
+    assert str(refusal.value)
+
+
+def test_variables_cannot_break_out_of_the_address():
+    filled = filled_in("https://panel.example.org/{task}?id={person}", {"person": "a&b=c#d/e", "task": "../@evil"})
+    assert filled == "https://panel.example.org/..%2F%40evil?id=a%26b%3Dc%23d%2Fe"
+    refuse_elsewhere(filled, SITES)
+
+
+def test_every_ending_is_something_to_a_panel():
+    assert {outcome_of(state, paid=False) for state in ENDED} == {"completed", "screened_out", "withdrew"}
+    assert {outcome_of(state, paid=True) for state in ENDED} == {"completed", "screened_out", "partial"}
+
+
+@pytest.mark.django_db
+def test_saving_another_sites_address_is_refused(panel_of):
+    panel, _twin = panel_of()
+    panel.to_completed = "https://evil.example/done"
+    with pytest.raises(ValidationError, match=r"https://evil\.example is none of them"):
+        panel.full_clean()
+
+
+@pytest.mark.django_db
+def test_an_address_that_came_into_the_database_otherwise_leads_nowhere(panel_of):
+    _panel, twin = panel_of()
+    Panel.objects.update(to_completed="https://evil.example/done", to_withdrew="https://evil.example/left")
+    visitor = Visitor(twin, twin.guests[0])
+    page = visitor.last_page(visitor.go("withdrew"))
+    assert "evil.example" not in page and "What to do now" in page
+
+
+@pytest.mark.django_db
+def test_a_closed_study_sends_whoever_comes_back_as_over_quota(panel_of):
+    panel, twin = panel_of()
+    type(panel.study).objects.update(status="closed")
+    visitor = Visitor(twin, twin.guests[0])
+    answer = visitor.arrive()
+    assert answer.status_code == 403
+    assert visitor.go_back(answer.content.decode()) == f"/full?id={twin.guests[0].person}"

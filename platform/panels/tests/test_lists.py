@@ -1,0 +1,185 @@
+"""Payment lists: nobody is on two, and what comes back is settled, or left to a person with the reason."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+
+from panels import lists
+from panels.models import KIND, Panel, PaymentList
+from participants.models import Enrolment
+from payouts import books, deciding, paying
+from payouts.deciding import NotDone
+from payouts.models import LedgerRow
+from payouts.tests.people import finished
+from recruiters.models import Identity
+from recruiters.uploads import BadFile
+
+pytestmark = pytest.mark.django_db
+HEAD = "id,amount\n"
+
+
+@pytest.fixture
+def boss() -> User:
+    return User.objects.create_superuser("boss")
+
+
+@pytest.fixture
+def panel(panel_of) -> Panel:
+    return panel_of()[0]
+
+
+@pytest.fixture
+def made(panel, boss) -> PaymentList:
+    """A list of A1 and B2, who are owed 3.00 each."""
+    for worker in ("A1", "B2"):
+        _finish(worker)
+    _approve(boss)
+    return lists.make(panel.study, who=boss)
+
+
+def _finish(worker: str) -> Enrolment:
+    base, _bonus = finished(worker, recruiter=KIND, study="splitting")
+    details = {"person": worker, "task": "", "session": ""}
+    Identity.objects.filter(enrolment=base.enrolment).update(details=details)
+    return base.enrolment
+
+
+def _approve(boss: User) -> None:
+    rows = LedgerRow.objects.filter(state__in=("due", "failed")).values_list("pk", flat=True)
+    deciding.approve(study="splitting", rows=list(rows), who=boss)
+
+
+def states(worker: str) -> set[str]:
+    return set(LedgerRow.objects.filter(enrolment__identity__worker=worker).values_list("state", flat=True))
+
+
+def came_back(made, panel, boss, text: str, *, rest_failed: bool = False):
+    found = lists.reconcile(made, panel, lists.read(text.encode(), panel), who=boss, rest_failed=rest_failed)
+    assert not books.check("splitting")
+    return found
+
+
+def test_a_list_has_one_line_for_each_person_in_the_panels_columns(made, panel):
+    panel.columns = "worker = person\nsum = amount\nthereof bonus = bonus\nnote = reference"
+    first = Enrolment.objects.get(identity__worker="A1").pseudonym
+    written = b"".join(lists.as_csv(made, panel)).decode().splitlines()
+    assert written[:2] == ["worker,sum,thereof bonus,note", f"A1,3.00,2.00,splitting-1-{first}"]
+    assert len(written) == 3
+
+
+def test_who_is_on_a_list_is_on_no_other_and_cannot_be_paid_otherwise(made, panel, boss):
+    with pytest.raises(NotDone):
+        lists.make(panel.study, who=boss)
+    rows = list(LedgerRow.objects.values_list("pk", flat=True))
+    assert deciding.withdraw(study="splitting", rows=rows, who=boss) == 0
+    assert deciding.mark_paid(study="splitting", rows=rows, who=boss, note="cash") == 0
+    assert paying.pay_due() == 0
+    assert states("A1") == {"sent"}
+
+
+def test_what_agrees_is_confirmed_and_the_same_file_again_changes_nothing(made, panel, boss):
+    text = HEAD + "A1,3.00\nB2,$3\n"
+    assert came_back(made, panel, boss, text).confirmed == 4
+    again = came_back(made, panel, boss, text)
+    assert (again.confirmed, again.known) == (0, 2) and states("A1") == states("B2") == {"confirmed"}
+    assert b"".join(lists.as_csv(made, panel)).decode().splitlines() == ["id,amount,currency,reference"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("A1,4.00\nB2,3.00\n", "says 4.00; 3.00 are owed"),
+        ("A1,2.00\nB2,3.00\n", "says 2.00; 3.00 are owed"),
+        ("A1,3.00\nA1,3.00\nB2,3.00\n", "2 times, with 6.00 in all"),
+        ("A1,1.00\nB2,3.00\nA1,2.00\n", "2 times, with 3.00 in all"),
+    ],
+)
+def test_an_edited_amount_or_line_is_unclear_and_waits_for_a_person(made, panel, boss, text, says):
+    found = came_back(made, panel, boss, HEAD + text)
+    assert states("A1") == {"unclear"} and states("B2") == {"confirmed"}
+    assert (found.confirmed, found.unclear) == (2, 2) and says in found.remarks[0].reason
+    assert says in LedgerRow.objects.filter(state="unclear")[0].problem
+    row = LedgerRow.objects.filter(state="unclear")[0]
+    deciding.resolve(study="splitting", row=row.pk, paid=True, who=boss, note="Seen at the panel.")
+
+
+def test_who_was_taken_out_of_the_list_stays_open_or_is_due_again(made, panel, boss):
+    found = came_back(made, panel, boss, HEAD + "A1,3.00\n")
+    assert len(found.missing) == 1 and states("B2") == {"sent"}
+    came_back(made, panel, boss, HEAD + "A1,3.00\n", rest_failed=True)
+    assert states("B2") == {"failed"} and states("A1") == {"confirmed"}
+    _approve(boss)
+    second = lists.make(panel.study, who=boss)
+    assert second.number == 2 and came_back(second, panel, boss, HEAD + "B2,3.00\n").confirmed == 2
+    assert came_back(made, panel, boss, HEAD + "B2,3.00\n").confirmed == 0
+
+
+def test_a_line_that_says_nothing_was_paid_fails_with_the_reason(made, panel, boss):
+    found = came_back(made, panel, boss, HEAD + "A1,0\nB2,3.00\n")
+    assert states("A1") == {"failed"} and "nothing was paid" in found.remarks[0].reason
+
+
+def test_who_was_put_into_the_list_is_told_of_and_changes_nothing(made, panel, boss):
+    third = _finish("C3")
+    found = came_back(made, panel, boss, HEAD + "A1,3.00\nB2,3.00\nC3,3.00\nZ9,5.00\n")
+    assert states("C3") == {"due"}
+    says = [one.reason for one in found.remarks]
+    assert third.pseudonym in says[0] and "Nobody with this ID" in says[1] and "Z9" not in " ".join(says)
+    assert [one.line for one in found.remarks] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "name the columns"),
+        (b"person,amount\nA1,3.00\n", "“id”, “amount”"),
+        (b"id,amount,id\nA1,3.00,B2\n", "each once"),
+        (b"id,amount\n", "no payment"),
+        (b"id,amount\nA1,three\n", "The amount is none"),
+        (b"id,amount\nA1,-3\n", "The amount is none"),
+        (b"id,amount\nA1,nan\n", "The amount is none"),
+        (b"id,amount\n,3.00\n", "The ID is missing"),
+        (b"\xff\xfe\x00", "UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_as_a_whole(made, panel, data, says):
+    with pytest.raises(BadFile, match=says):
+        lists.read(data, panel)
+    assert states("A1") == {"sent"}
+
+
+def test_somebody_who_took_part_twice_is_one_line(panel, boss):
+    _finish("A1")
+    again, _bonus = finished("A1-again", recruiter=KIND, study="splitting")
+    Identity.objects.filter(enrolment=again.enrolment).update(details={"person": "A1"})
+    _approve(boss)
+    made = lists.make(panel.study, who=boss)
+    assert b"A1,6.00" in b"".join(lists.as_csv(made, panel))
+    assert came_back(made, panel, boss, HEAD + "A1,6\n").confirmed == 4
+
+
+def test_who_was_erased_is_on_no_list_and_the_rest_is(panel, boss):
+    gone, _there = _finish("A1"), _finish("B2")
+    _approve(boss)
+    Identity.objects.filter(enrolment=gone).delete()
+    made = lists.make(panel.study, who=boss)
+    assert set(made.rows.values_list("enrolment__identity__worker", flat=True)) == {"B2"}
+
+
+def test_a_list_that_was_never_handed_over_is_taken_back_with_a_reason(made, panel, boss):
+    with pytest.raises(NotDone):
+        lists.take_back(made, who=boss, why="  ")
+    assert lists.take_back(made, who=boss, why="The file was lost.") == 4
+    assert states("A1") == {"failed"} and not books.check("splitting")
+    with pytest.raises(NotDone):
+        lists.take_back(made, who=boss, why="Again.")
+
+
+def test_what_the_panel_pays_is_never_due(panel):
+    Panel.objects.update(pays="bonuses")
+    _finish("A1")
+    assert dict(LedgerRow.objects.values_list("reason", "state")) == {"base": "elsewhere", "bonus": "due"}
+    assert LedgerRow.objects.get(reason="base").amount == Decimal("1.00")

@@ -1,0 +1,108 @@
+"""A researcher sets a panel up from a preset and pays its people by lists, in the admin."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from audit.models import Record
+from exports.tests import building
+from panels import lists, presets
+from panels.models import Panel, secret_of
+from panels.tests.test_lists import _approve, _finish, boss, made, panel, states  # noqa: F401
+from tests.visitors import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def at(name: str, *key: object) -> str:
+    return reverse(f"admin:panels_panel_{name}", args=key)
+
+
+def typed(form, **instead: str) -> dict[str, str]:
+    """What a browser would post of a form as it is filled in."""
+    fields = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    return {name: str(value) for name, value in fields.items() if value not in (None, False)} | instead
+
+
+@pytest.fixture
+def study(db):
+    return building.new_study(entry="panel")
+
+
+@pytest.mark.parametrize("key", [one.key for one in presets.every()])
+def test_a_preset_fills_the_form_in_and_is_saved_as_it_is(admin_client, study, key):
+    page = admin_client.get(at("of", study.pk), follow=True)
+    assert f"Set up: {presets.get(key).title}" in text_of(page)
+    address = f"{at('add')}?study={study.pk}&preset={key}"
+    form = admin_client.get(address)
+    assert f"/join/splitting{presets.get(key).link}" in text_of(form)
+    saved = admin_client.post(address, typed(form.context["adminform"].form), follow=True)
+    assert "Give the panel the address" in text_of(saved), saved.context["errors"]
+    found = Panel.objects.get()
+    assert (found.study, found.preset, found.person) == (study, key, presets.get(key).person)
+
+
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_saved(admin_client, study):
+    address = f"{at('add')}?study={study.pk}&preset=any_site"
+    form = admin_client.get(address).context["adminform"].form
+    wrong = {
+        "to_completed": "https://evil.example/x", "columns": "ID = worker", "person": "a b=",
+        "check_by": "signed", "new_secret": "short", "sites": "https://panel.example.org/path",
+    }  # fmt: skip
+    page = admin_client.post(address, typed(form, **wrong))
+    errors = page.context["adminform"].form.errors
+    assert set(errors) >= {"to_completed", "columns", "person", "new_secret", "sites"} and not Panel.objects.exists()
+
+
+def test_the_secret_goes_in_and_never_comes_out(admin_client, study):
+    address = f"{at('add')}?study={study.pk}&preset=any_site"
+    form = admin_client.get(address).context["adminform"].form
+    admin_client.post(address, typed(form, check_by="signed", new_secret="a-long-enough-secret"))
+    kept = Panel.objects.get()
+    assert secret_of(kept) == "a-long-enough-secret"
+    page = admin_client.get(at("change", kept.pk))
+    assert "a-long-enough-secret" not in page.content.decode()
+    admin_client.post(at("change", kept.pk), typed(page.context["adminform"].form, title="Renamed"))
+    assert secret_of(Panel.objects.get(title="Renamed")) == "a-long-enough-secret"
+    assert "a-long-enough-secret" not in str(list(Record.objects.values()))
+
+
+def test_from_approved_pay_to_what_was_paid(admin_client, panel, boss):  # noqa: F811
+    _finish("A1")
+    _finish("B2")
+    _approve(boss)
+    pay = admin_client.get(reverse("paydesk:page", args=[panel.study.pk]))
+    assert at("lists", panel.study.pk) in pay.content.decode() and "next payment list" in text_of(pay)
+    assert "4 payments" in text_of(admin_client.get(at("lists", panel.study.pk)))
+    page = admin_client.post(at("make", panel.study.pk), follow=True)
+    assert "0 of 4 payments are settled. 4 are open." in text_of(page)
+    file = admin_client.post(at("download", panel.study.pk, 1))
+    text = b"".join(file.streaming_content)
+    assert b"A1,3.00" in text and "no-store" in file["Cache-Control"]
+    paid = SimpleUploadedFile("paid.csv", text.replace(b"B2,3.00", b"B2,4.00"), "text/csv")
+    page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": paid})
+    said = text_of(page)
+    assert "2 payments are confirmed" in said and "says 4.00; 3.00 are owed" in said and "B2" not in said
+    assert states("A1") == {"confirmed"} and states("B2") == {"unclear"}
+    assert Record.objects.filter(deed="pay_listed").count() == 3
+
+
+def test_a_wrong_file_is_refused_line_by_line(admin_client, made, panel):  # noqa: F811
+    bad = SimpleUploadedFile("paid.csv", b"id,amount\nA1,three\nB2,3.00\n", "text/csv")
+    page = admin_client.post(at("paid", panel.study.pk, 1), {"paid": bad})
+    assert page.status_code == 422 and "Line 2: The amount is none" in text_of(page)
+    assert states("A1") == states("B2") == {"sent"}
+
+
+def test_a_list_is_taken_back_on_a_page_that_asks(admin_client, made, panel):  # noqa: F811
+    assert "4 payments of this list are open" in text_of(admin_client.get(at("take_back", panel.study.pk, 1)))
+    page = admin_client.post(at("take_back", panel.study.pk, 1), {"why": "Never sent."}, follow=True)
+    assert "4 payments can be approved again" in text_of(page)
+    assert not lists.waiting(panel.study).exists() and states("A1") == {"failed"}
+
+
+def test_who_somebody_is_cannot_be_changed_once_somebody_has_come(admin_client, made, panel):  # noqa: F811
+    form = admin_client.get(at("change", panel.pk)).context["adminform"].form
+    assert "person" not in form.fields and "to_completed" in form.fields

@@ -1,0 +1,93 @@
+"""Twelve people through each preset: every ending, where it leads, its row in the payment list, paid and exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+
+from panels import lists, presets
+from panels.models import Panel
+from panels.tests.staging import Visitor
+from payouts import books, deciding
+from payouts.models import LedgerRow
+from recruiters.models import Identity
+from tests.visitors import text_of
+
+pytestmark = pytest.mark.django_db
+
+QUESTION = {
+    "key": "known", "kind": "choice", "prompt": "Have you played this before?", "options": ["No", "Yes"],
+    "ends": ["Yes"],
+}  # fmt: skip
+ENDINGS = [
+    *["screened_out"] * 3, *["failed_code_word"] * 2, *["withdrew"] * 2, "dropped_out", "failed_quiz",
+    *["completed"] * 2,
+]  # fmt: skip
+"""Eleven people; the twelfth finds every place taken."""
+OUTCOMES = {
+    "completed": "completed", "screened_out": "screened_out", "failed_code_word": "screened_out",
+    "failed_quiz": "partial", "withdrew": "withdrew", "dropped_out": "withdrew",
+}  # fmt: skip
+
+
+@pytest.fixture
+def boss() -> User:
+    return User.objects.create_superuser("boss")
+
+
+def approved(panel: Panel, boss: User) -> None:
+    rows = LedgerRow.objects.filter(study=panel.study.slug, state="due").values_list("pk", flat=True)
+    if rows:
+        deciding.approve(study=panel.study.slug, rows=list(rows), who=boss)
+
+
+@pytest.mark.parametrize("key", [one.key for one in presets.every()])
+def test_twelve_people(panel_of, boss, key):
+    study = {"quota": ENDINGS.count("completed"), "survey_before": [QUESTION]}
+    panel, twin = panel_of(key, study=study)
+    owed: dict[str, Decimal] = {}
+    for guest, ending in zip(twin.guests, ENDINGS, strict=False):
+        visitor = Visitor(twin, guest)
+        person = visitor.go(ending)
+        assert person.state == ending
+        leads = panel.leads_to(OUTCOMES[ending])
+        page = visitor.last_page(person)
+        seen_at = visitor.go_back(page)
+        if leads.startswith("http"):
+            expected = leads.replace("{person}", guest.person).replace("{code}", person.completion_code)
+            assert twin.address + seen_at == expected and guest.came_back == [seen_at]
+        else:
+            assert not seen_at and (leads or "What to do now") in page
+        due = LedgerRow.objects.filter(enrolment=person, state="due")
+        if due:
+            owed[guest.person] = sum(row.amount for row in due)
+    last = Visitor(twin, twin.guests[-1])
+    turned_away = last.arrive()
+    assert turned_away.status_code == 403 and "All places are taken" in text_of(turned_away)
+    assert bool(last.go_back(turned_away.content.decode())) == bool(panel.to_over_quota)
+    assert Identity.objects.filter(recruiter="panel").count() == len(ENDINGS)
+
+    approved(panel, boss)
+    elsewhere = Counter(LedgerRow.objects.filter(state="elsewhere").values_list("reason", flat=True))
+    if panel.pays == "panel":
+        assert not owed and elsewhere == {"base": 3, "bonus": 2}
+        assert not lists.waiting(panel.study).exists()
+    else:
+        assert elsewhere == ({"base": 3} if panel.pays == "bonuses" else {})
+        made = lists.make(panel.study, who=boss)
+        written = b"".join(lists.as_csv(made, panel)).decode()
+        who, what = panel.column_of("person"), panel.column_of("amount")
+        rows = {row[who]: Decimal(row[what]) for row in csv.DictReader(io.StringIO(written))}
+        assert rows == owed and list(panel.list_columns()) == next(csv.reader(io.StringIO(written)))
+        report = twin.pay(written, person=who, amount=what)
+        found = lists.reconcile(made, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
+        assert found.confirmed == LedgerRow.objects.filter(state="confirmed").count() > 0
+        assert not (found.unclear or found.failed or found.missing or found.remarks)
+        assert {one.person: one.paid for one in twin.guests if one.paid} == {p: [str(a)] for p, a in owed.items()}
+    assert not books.check(panel.study.slug)
+    assert set(LedgerRow.objects.values_list("state", flat=True)) <= {"confirmed", "elsewhere"}

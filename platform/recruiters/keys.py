@@ -1,0 +1,45 @@
+"""Public keys with which recruiters sign, as they publish them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from jwt.algorithms import RSAAlgorithm
+
+LEAST_BITS = 2048
+
+
+def read_key(told: Any) -> Any | None:
+    """One key of a JSON Web Key Set; None where it is none for RS256."""
+    if not isinstance(told, dict) or not isinstance(told.get("kid"), str) or told.get("kty") != "RSA" or "d" in told:
+        return None
+    if told.get("alg", "RS256") != "RS256" or told.get("use", "sig") != "sig":
+        return None
+    try:
+        key = RSAAlgorithm.from_jwk(told)
+    except (jwt.InvalidKeyError, ValueError, TypeError, KeyError):
+        return None
+    return key if key.key_size >= LEAST_BITS else None
+
+
+def read_keys(text: str) -> list[Any]:
+    """The keys in a PEM text or a JSON Web Key Set; those that are none for RS256 are left out."""
+    if text.lstrip().startswith("{"):
+        try:
+            told = json.loads(text).get("keys")
+        except (ValueError, RecursionError):
+            return []
+        return [key for one in told if (key := read_key(one)) is not None] if isinstance(told, list) else []
+    found = []
+    for part in text.split("-----END PUBLIC KEY-----")[:-1]:
+        try:
+            key = load_pem_public_key(f"{part.strip()}\n-----END PUBLIC KEY-----\n".encode())
+        except ValueError:
+            continue
+        if isinstance(key, RSAPublicKey) and key.key_size >= LEAST_BITS:
+            found.append(key)
+    return found
