@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help analysis setup setup-test demo demo-llm otree-demo fake-llm fake-mturk fake-prolific test test-slow lint check-games bench lock clean
+.PHONY: help analysis setup setup-test demo demo-llm otree-demo fake-llm fake-mturk fake-panel fake-prolific test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -29,6 +29,9 @@ fake-llm: setup  ## a stand-in for OpenAI and Anthropic that plays every game, w
 
 fake-mturk: setup  ## a stand-in for Mechanical Turk, with its workers' pages, to rehearse a study (FAKE="--help")
 	@$(PYTHON) -m marketplaces.mturk.twin $(FAKE)
+
+fake-panel: setup  ## a stand-in for a panel that sends people to a study (FAKE="STUDY_ADDRESS --preset sona")
+	@$(PYTHON) -m panels.twin $(FAKE)
 
 fake-prolific: setup  ## a stand-in for Prolific, for rehearsing a study without people and money (FAKE="--help")
 	@$(PYTHON) -m marketplaces.prolific.twin $(FAKE)

@@ -26,6 +26,8 @@ from recruiters.models import Identity, LabCode
 
 EXPIRES = "expires"
 """The field of a signed link that says until when it is good, in seconds since 1970, where it has one."""
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""What sites that speak the external-question protocol send while somebody only looks."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@:+-]{0,79}")
 """What an ID may be. It begins with a letter or digit, so that no spreadsheet takes it for a formula."""
 _LONGEST_TOKEN = 6000
@@ -56,6 +58,8 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
     if panel is None:
         raise NoPanel(_("The researchers have not said yet who may come. Please try again later."))
     sent = link if isinstance(link, Link) else Link(link)
+    if any(sent.get(name) == PREVIEW for name in names_in(panel.session)):
+        return Arrival(KIND, worker="", proof="", preview=True)
     fields = _checked(panel, sent)
     found = {name: _value(getattr(panel, name), sent, fields) for name in ("person", "task", "session")}
     if panel.check_by == Panel.Check.INVITED:

@@ -42,9 +42,13 @@ def outcome_of(state: str, *, paid: bool) -> Outcome:
     return Outcome.PARTIAL if paid else Outcome.WITHDREW
 
 
+POST = "POST "
+"""Before an address: what follows its “?” is posted as a form."""
+
+
 def is_address(leads: str) -> bool:
     """Whether an ending leads to a page; else it is a code to copy."""
-    return leads.casefold().startswith(("http:", "https:")) or "//" in leads
+    return leads.casefold().startswith(("http:", "https:", POST.casefold())) or "//" in leads
 
 
 def check_leads(leads: str, sites: str) -> None:
@@ -57,6 +61,7 @@ def check_leads(leads: str, sites: str) -> None:
         if len(leads) > 60 or not leads.isprintable() or " " in leads:
             raise NotAllowed(_("A code is one word of at most 60 characters; an address begins with https://."))
         return
+    leads = leads.removeprefix(POST)
     for name in _VARIABLE.findall(leads):
         if name not in VARIABLES:
             known = ", ".join(f"{{{one}}}" for one in VARIABLES)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from django.utils.translation import gettext as _
 
-from panels.endings import NotAllowed, Outcome, filled_in, is_address, outcome_of, refuse_elsewhere
+from panels.endings import POST, NotAllowed, Outcome, filled_in, is_address, outcome_of, refuse_elsewhere
 from panels.models import KIND, Panel, values_of
 from participants import farewells
 from participants.farewells import Farewell
@@ -37,7 +38,7 @@ def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Fa
         return None
     if not is_address(leads):
         return Farewell(_("Copy this code into the page at {panel}.").format(panel=panel.title), code=leads)
-    address = filled_in(leads, {"code": "", **values})
+    address = filled_in(leads.removeprefix(POST), {"code": "", **values})
     try:
         refuse_elsewhere(address, panel.sites)
     except NotAllowed:
@@ -47,4 +48,8 @@ def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Fa
         Outcome.COMPLETED: _("Go back with this button, so that your work is recorded."),
         Outcome.OVER_QUOTA: _("Please go back with this button: it says that you came in vain."),
     }.get(outcome, _("Please go back with this button: it says how it ended for you."))
-    return Farewell(words, address, _("Back to {panel}").format(panel=panel.title))
+    label = _("Back to {panel}").format(panel=panel.title)
+    if not leads.startswith(POST):
+        return Farewell(words, address, label)
+    where, _mark, query = address.partition("?")
+    return Farewell(words, where, label, posts=dict(parse_qsl(query)))

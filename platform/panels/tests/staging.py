@@ -28,6 +28,7 @@ def leads_at(key: str, twin: Twin) -> dict[str, str]:
         },
         "respondent": {"to_completed": f"{at}/complete?cc=c0de"},
         "sona": {"to_completed": credit, "to_partial": credit},
+        "external_question": {"to_completed": f"POST {at}/mturk/externalSubmit?assignmentId={{session}}"},
         "any_site": {
             "to_completed": f"{at}/done?id={{person}}&code={{code}}",
             "to_screened_out": f"{at}/screened-out?id={{person}}",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.test import Client
 
 from panels.endings import NotAllowed, check_leads, filled_in, outcome_of, refuse_elsewhere
+from panels.leaving import farewell_to
 from panels.models import Panel
 from panels.tests.staging import Visitor
+from participants.models import Enrolment
 from participants.states import ENDED
 
 SITES = "https://panel.example.org\nhttps://other.example.org:8443"
@@ -92,3 +95,19 @@ def test_a_closed_study_sends_whoever_comes_back_as_over_quota(panel_of):
     answer = visitor.arrive()
     assert answer.status_code == 403
     assert visitor.go_back(answer.content.decode()) == f"/full?id={twin.guests[0].person}"
+
+
+@pytest.mark.django_db
+def test_an_assignment_is_handed_in_by_a_form_as_the_external_question_protocol_wants(panel_of):
+    panel, twin = panel_of("external_question")
+    panel.to_completed = f"POST {twin.address}/mturk/externalSubmit?assignmentId={{session}}&done=yes"
+    panel.full_clean()
+    panel.save()
+    guest = twin.guests[0]
+    found = farewell_to(panel, "completed", {"person": guest.person, "task": guest.task, "session": guest.session})
+    assert found is not None and found.address == f"{twin.address}/mturk/externalSubmit"
+    assert found.posts == {"assignmentId": guest.session, "done": "yes"}
+    looking = Client().get(twin.link(guest, session="ASSIGNMENT_ID_NOT_AVAILABLE").removeprefix("http://testserver"))
+    assert looking.status_code == 200 and not Enrolment.objects.exists()
+    with pytest.raises(NotAllowed):
+        check_leads("POST https://evil.example/x", panel.sites)

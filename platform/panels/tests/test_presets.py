@@ -58,7 +58,9 @@ def test_twelve_people(panel_of, boss, key):
         leads = panel.leads_to(OUTCOMES[ending])
         page = visitor.last_page(person)
         seen_at = visitor.go_back(page)
-        if leads.startswith("http"):
+        if leads.startswith("POST"):
+            assert f'action="{twin.address}/mturk/externalSubmit"' in page and f'value="{guest.session}"' in page
+        elif leads.startswith("http"):
             expected = leads.replace("{person}", guest.person).replace("{code}", person.completion_code)
             assert twin.address + seen_at == expected and guest.came_back == [seen_at]
         else:

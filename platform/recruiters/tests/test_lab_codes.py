@@ -199,7 +199,7 @@ class TestOnce:
         answer = getattr(Client(), method)(DOOR)
         assert answer.status_code == 403
         assert heading_of(answer) == "This link has been used"
-        assert way not in answer.content.decode() and "tell the person who gave you the code" in text_of(answer)
+        assert way not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
     def test_the_address_of_the_persons_page_opens_everywhere(self):
