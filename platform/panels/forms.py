@@ -13,7 +13,6 @@ from unfold.widgets import (
     UnfoldAdminFileFieldWidget,
     UnfoldAdminPasswordWidget,
     UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
     UnfoldBooleanSwitchWidget,
 )
 
@@ -44,7 +43,11 @@ class PanelForm(forms.ModelForm):
     class Meta:
         model = Panel
         fields = FIELDS
-        widgets = {name: UnfoldAdminTextInputWidget for name in ("person", "task", "session")}
+        widgets = {
+            "public_keys": UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+            "sites": UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+            "columns": UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -5,8 +5,8 @@ from panels.presets import Preset
 
 PRESET = Preset(
     key="external_question",
-    title=_("Sites that speak the external-question protocol"),
-    about=_("Sites that show a study in their own page, as Mechanical Turk did, with worker, assignment and task IDs."),
+    title=_("External question"),
+    about=_("Sites that show a study in their own page and hand in by a form, as Mechanical Turk does."),
     person="workerId",
     task="hitId",
     session="assignmentId",
