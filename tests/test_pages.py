@@ -255,9 +255,9 @@ def test_waiting(stack, page: Page, inspect: Inspector):
 @pytest.mark.parametrize(("game", "role"), SEATS)
 def test_every_games_screens(stack, page: Page, inspect: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
-    stack.launch_study(
-        {"slug": slug, "title": game, "game": game, "roles": [role], "agents": named("script:random"), "entry": "codes"}
-    )
+    config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}
+    seated = {"game": game, "config": config, "roles": [role], "agents": named("script:random")}
+    stack.launch_study({"slug": slug, "title": game, "entry": "codes", **seated})
     path = stack.sit_down(slug)
     page.goto(stack.url + path)
     inspect.look(page, f"{game}, {role}, beginning")

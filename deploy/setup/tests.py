@@ -17,10 +17,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NOTHING_COLLECTED = 5
+NOTHING_COLLECTED, STOPPED = 5, 1
 FOLDERS = ("games", "llm_agents", "platform", "tests")
 REASON = 300
 """Characters of the reason for which a test was skipped."""
+SLOWEST = 3600
+"""Seconds that a slow test may take; those by day have what pyproject.toml says."""
+LONGEST = 2400
+"""Seconds after which a group by day is stopped, so that one that hangs does not keep the others from being seen."""
 
 GROUPS = [
     ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"], ""),
@@ -54,7 +58,14 @@ def run(
     print(f"\n=== {name} ===", flush=True)
     environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "-m", "pytest", "-q", "-m", marks, f"--junitxml={report}", *options]
-    code = subprocess.run(command, cwd=ROOT, env={**environment, "TEST_DATABASE": database}).returncode
+    limit = None if f"--timeout={SLOWEST}" in options else LONGEST
+    try:
+        code = subprocess.run(
+            command, cwd=ROOT, env={**environment, "TEST_DATABASE": database}, timeout=limit
+        ).returncode
+    except subprocess.TimeoutExpired:
+        print(f"Stopped: it took longer than {limit} s.", flush=True)
+        code = STOPPED
     counts, reasons = {"passed": 0, "failed": 0, "skipped": 0}, dict[str, None]()
     if report.exists():
         suite = next(ElementTree.parse(report).iter("testsuite"))
@@ -77,7 +88,7 @@ def main() -> int:
         groups = [(name, f"({marks}) and {speed}", *rest) for name, marks, *rest in GROUPS]
         if speed == "slow":
             groups.append(SEARCH)
-            options.append(SEARCHING)
+            options += [SEARCHING, f"--timeout={SLOWEST}"]
         chosen = any((ROOT / option.split("::")[0]).exists() for option in options)
         for i, (name, marks, database, own, mark) in enumerate(groups):
             report = Path(folder) / f"{i}.xml"
