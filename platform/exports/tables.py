@@ -229,6 +229,15 @@ def matches(shape: Shape) -> Table:
                 ),
             ),
         ]
+    columns.append(
+        Column(
+            "told_of_players",
+            "choice",
+            "What its people were told before about the other players; see seats for each, with the words.",
+            lambda m: "; ".join(sorted({told["told"] for role in m.seats if (told := m.told(role))})) or None,
+            values="told, either, nothing; empty without people or where it was not recorded",
+        )
+    )
     columns += [
         Column(
             f"config_{name}",
@@ -310,6 +319,22 @@ def seats(shape: Shape) -> Table:
             "time",
             "When its person stopped playing and the others went on; empty where the person stayed.",
             lambda s: s[0].seats[s[1]].left_at,
+            unit="UTC",
+        ),
+        Column(
+            "told_of_players",
+            "choice",
+            "What the person was told about the other players before agreeing to take part.",
+            lambda s: s[0].told(s[1]).get("told"),
+            values="told: who they are; either: that they may be people or programs; nothing; empty of an agent, "
+            "and where it was not recorded",
+        ),
+        Column("told_words", "text", "In which words.", lambda s: s[0].told(s[1]).get("words") or None),
+        Column(
+            "told_at",
+            "time",
+            "When the person had read it and agreed.",
+            lambda s: s[0].told(s[1]).get("at"),
             unit="UTC",
         ),
         Column(

@@ -34,6 +34,7 @@ from participants.models import Enrolment
 from payouts import rules
 from payouts.models import LedgerRow
 from recruiters.models import Identity
+from studies import disclosure
 from studies.endings import earned_by
 from studies.models import Cell, Placement
 
@@ -372,6 +373,14 @@ class Played:
             role: frozenset(found - counted if self.seats[role].enrolment is None else found)
             for role, found in movers.items()
         }
+
+    def told(self, role: str) -> Mapping[str, Any]:
+        """What the person in this seat was told about the other players: {told, words, at}; empty of an agent."""
+        person = self.seats[role].enrolment
+        if person is None or not (said := disclosure.recorded(person)):
+            return {}
+        agreed = [visit.answered_at for visit in person.visits.all() if visit.kind == "consent" and visit.answered_at]
+        return {**said, "at": agreed[0] if agreed else None}
 
     @property
     def written(self) -> bool:

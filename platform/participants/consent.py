@@ -17,7 +17,7 @@ _BETWEEN = frozenset(" .'’-")
 
 @register
 class Consent(Step):
-    """step: {kind, text (Markdown)}."""
+    """step: {kind, text (Markdown), others: {told, words} about the other players}."""
 
     kind = "consent"
     title = _("Before you begin")
@@ -26,7 +26,12 @@ class Consent(Step):
     done_state = State.CONSENTED
 
     def context(self) -> dict[str, Any]:
-        return {"text": to_html(self.step["text"]), "facts": self.step.get("facts", ())}
+        others = self.step.get("others", {}).get("words", "")
+        return {
+            "text": to_html(self.step["text"]),
+            "others": "" if others in self.step["text"] else others,  # the default text says it itself
+            "facts": self.step.get("facts", ()),
+        }
 
     def answer(self, data: Mapping[str, str]) -> None:
         if data.get("agree") != "yes":

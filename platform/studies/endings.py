@@ -21,7 +21,7 @@ from participants.states import State
 from payouts import rules
 from payouts.services import record_due
 from recruiters.models import Identity
-from studies import enrolling, faults, texts
+from studies import disclosure, enrolling, faults, texts
 from studies.models import Placement
 from studies.sessions import Result, counted, session_of
 
@@ -67,7 +67,7 @@ def show_earnings(
     entry: str,
     result: tuple[float | None, float | None],
 ) -> None:
-    """Write what the last page says is paid, and the debriefing for those who played.
+    """Write what the last page says is paid, and for those who played the debriefing and what was kept back.
 
     Args:
         entry: by which kind of link the person came, on which depends how they get what is paid.
@@ -97,6 +97,8 @@ def show_earnings(
     }
     if debriefing and enrolment.seats.exists():
         enrolment.earnings["debriefing"] = debriefing
+    if enrolment.seats.exists() and (sentences := disclosure.kept_back(enrolment)):
+        enrolment.earnings["kept_back"] = sentences
     enrolment.save(update_fields=["earnings"])
 
 

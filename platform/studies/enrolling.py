@@ -30,7 +30,7 @@ from payouts.rules import PayRule
 from recruiters.arrivals import Arrival
 from recruiters.errors import NotAgain, NotLetIn, UsedCode
 from recruiters.models import Identity
-from studies import faults, participations, sessions, texts
+from studies import disclosure, faults, participations, sessions, texts
 from studies.models import Cell, Placement, Study, Version
 from studies.sessions import Leg, Session, begins_in, legs_of, session_of
 
@@ -313,6 +313,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             "text": content["texts"]["consent"],
             "facts": texts.what_awaits(content["timers"], rule, configured, content.get("about_minutes")),
             "leaving": texts.leaving_promise(rule),
+            "others": disclosure.of_version(content),
         },
         {"kind": "name", "reserved": reserved, "shown": any(told_by_name(leg.cell.seats) for leg in legs)},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),

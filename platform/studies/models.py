@@ -98,7 +98,12 @@ class Study(models.Model):
     )
 
     tells_opponent = models.BooleanField(
-        _("say that the opponent is a program"), default=True, help_text=_("The consent text says so truthfully.")
+        _("say that the opponent is a program"),
+        default=True,
+        help_text=_(
+            "Before people agree, in the default consent text and beside one of your own. If you keep it back, the "
+            "last page says afterwards with whom they played. What each person was told is in the dataset."
+        ),
     )
     amounts = models.CharField(
         _("amounts of the game"),

@@ -23,6 +23,7 @@ from participants.markdown import to_html
 from studies import texts
 from studies.comparing import Line, difference
 from studies.design import cells_wanted
+from studies.disclosure import disclosed
 from studies.models import Study
 from surveys.questions import BadQuestions, field_of, questions_of
 from surveys.steps import Asked
@@ -65,6 +66,7 @@ class Preview:
         surveys: the pages of questions, as (title, HTML).
         variables: what the instructions may mention, as (name, value by role).
         changed: the instructions' difference to the game's own; empty where they are the game's own.
+        others: what is said of the other players beside the consent text; empty where it says so itself.
         consent_changed: the consent text's difference to the default one.
     """
 
@@ -78,6 +80,7 @@ class Preview:
     variables: tuple[tuple[str, tuple[str, ...]], ...]
     changed: tuple[Line, ...]
     consent: str
+    others: str
     consent_changed: tuple[Line, ...]
     debriefing: str
 
@@ -105,6 +108,7 @@ def preview(study: Study, place: int = 1) -> Preview:
         problem = str(error)
     default = texts.default_consent(study)
     consent = study.consent or default
+    others = disclosed((cell.seats for cell in cells), tells=study.tells_opponent).get("words", "")
     return Preview(
         game=study.game,
         problem=problem,
@@ -116,6 +120,7 @@ def preview(study: Study, place: int = 1) -> Preview:
         variables=_variables(game),
         changed=difference(game.instruction_template(), study.instructions) if study.instructions else (),
         consent=to_html(consent),
+        others="" if others in consent else others,
         consent_changed=difference(default, consent),
         debriefing=to_html(getattr(study, "debriefing", "")),
     )

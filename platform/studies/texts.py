@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,8 @@ from games import registry
 from games.interface import Game, Role
 from games.play import configure
 from payouts.rules import PayRule, in_currency, least_of, shown_bonus
-from studies.design import WantedCell, cells_wanted
+from studies.design import cells_wanted
+from studies.disclosure import disclosed
 from studies.models import Study
 
 _ENDINGS = {
@@ -226,45 +227,6 @@ def pay_promise(rule: PayRule, averages: Collection[Decimal] = (), *, alike: boo
     )
 
 
-def others_promise(cells: Sequence[WantedCell], *, tells: bool) -> str:
-    """What a study says about the other players, in one sentence; empty where there are none.
-
-    Args:
-        tells: False: no more than that both may be met, where both are.
-    """
-    most = max(len(cell.seats) - 1 for cell in cells)
-    people = any(len(cell.people) > 1 for cell in cells)
-    agents = any(len(cell.people) < len(cell.seats) for cell in cells)
-    if not most or not (tells or (people and agents)):
-        return ""
-    if people and agents:
-        if not tells or most == 1:
-            return ngettext(
-                "The other player may be a person or a computer program.",
-                "The other players may be people or computer programs.",
-                most,
-            )
-        if all(1 < len(cell.people) < len(cell.seats) for cell in cells):
-            return _(
-                "Of the other players, some are people who take part like you, and some are computer programs, "
-                "possibly language models."
-            )
-        return _(
-            "The other players may be people who take part like you, or computer programs, possibly language models."
-        )
-    if people:
-        return ngettext(
-            "The other player is a person who takes part like you.",
-            "The other players are people who take part like you.",
-            most,
-        )
-    return ngettext(
-        "The other player is a computer program, possibly a language model.",
-        "The other players are computer programs, possibly language models.",
-        most,
-    )
-
-
 def waiting_promise(study: Study, waited: Study) -> str:
     """What a study of several people says about waiting for the others, in one sentence.
 
@@ -302,7 +264,8 @@ def default_consent(study: Study) -> str:
     in_groups = [one for one, played in games if any(len(cell.people) > 1 for cell in played)]
     waits = waiting_promise(study, max(in_groups, key=lambda one: one.lobby_seconds)) if in_groups else ""
     met = [cell for _one, played in games for cell in played]
-    does = " ".join(filter(None, [does, others_promise(met, tells=study.tells_opponent), waits]))
+    others = disclosed((cell.seats for cell in met), tells=study.tells_opponent).get("words")
+    does = " ".join(filter(None, [does, others, waits]))
     alike = all(configure(registry.get(study.game), dict(cell.config)).pays_alike() for cell in cells)
     pay = [pay_promise(study.pay(), averages, alike=alike)]
     if len(set(averages)) < 2:

@@ -1,0 +1,88 @@
+"""What people are told about the other players, where it is recorded, and what the last page says afterwards."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from exports.dataset import export
+from exports.tests import building
+from exports.verify import verify
+from opponents.agents import PERSON
+from studies.disclosure import disclosed, kept_back
+
+MODEL, SCRIPT = "lab:m", "script:fair"
+KEPT_BACK = "What we had not told you"
+
+
+@pytest.mark.parametrize(
+    ("lineups", "tells", "told", "words"),
+    [
+        ([[PERSON]], True, None, None),
+        ([[PERSON, MODEL]], True, "told", "The other player is a computer program, possibly a language model."),
+        ([[PERSON, MODEL]], False, "nothing", ""),
+        ([[PERSON, PERSON]], True, "told", "The other player is a person who takes part like you."),
+        ([[PERSON, PERSON]], False, "nothing", ""),
+        (
+            [[PERSON, PERSON], [PERSON, MODEL]],
+            True,
+            "either",
+            "The other player may be a person or a computer program.",
+        ),
+        ([[PERSON, PERSON, MODEL]], True, "told", "Of the other players, some are people who take part like you, and"),
+        ([[PERSON, PERSON, MODEL]], False, "either", "The other players may be people or computer programs."),
+        ([[PERSON, PERSON, MODEL], [PERSON, MODEL, MODEL]], True, "either", "The other players may be people who take"),
+    ],
+)
+def test_what_is_told_is_true_of_every_line_up(lineups, tells, told, words):
+    said = disclosed([dict(enumerate(seats)) for seats in lineups], tells=tells)
+    assert said.get("told") == told
+    assert words is None or said["words"].startswith(words)
+
+
+def page(client, person) -> str:
+    return client.get(f"/p/{person.token}/").content.decode()
+
+
+@pytest.mark.django_db
+def test_a_study_says_it_without_any_work_also_beside_a_consent_text_of_its_own(client):
+    words = "The other player is a computer program, possibly a language model."
+    plain, own = building.new_study(), building.new_study(slug="own", consent="Please agree.")
+    assert page(client, building.arrive(plain, worker="A1")).count(words) == 1
+    shown = page(client, building.arrive(own, worker="A2"))
+    assert shown.count(words) == 1 and "Who you play with" in shown
+
+
+@pytest.mark.django_db
+def test_what_each_person_was_told_is_in_the_dataset(tmp_path):
+    study = building.new_study()
+    person = building.complete(study, worker="A1")
+    export(study, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    seats = {row["role"]: row for row in csv.DictReader((tmp_path / "d" / "seats.csv").open(newline=""))}
+    agreed = person.visits.get(kind="consent").answered_at
+    assert seats["alice"]["told_of_players"] == "told"
+    assert seats["alice"]["told_words"] == "The other player is a computer program, possibly a language model."
+    assert seats["alice"]["told_at"].startswith(f"{agreed:%Y-%m-%dT%H:%M:%S}")
+    assert (seats["bob"]["told_of_players"], seats["bob"]["told_words"], seats["bob"]["told_at"]) == ("", "", "")
+    (match,) = csv.DictReader((tmp_path / "d" / "matches.csv").open(newline=""))
+    assert match["told_of_players"] == "told"
+
+
+@pytest.mark.django_db
+def test_the_last_page_says_what_was_kept_back_and_only_to_those_who_played(client):
+    study = building.new_study(tells_opponent=False)
+    played = building.complete(study, worker="A1")
+    assert "computer program" not in str(played.steps[0])
+    told = page(client, played)
+    assert KEPT_BACK in told and "You played with a computer program with fixed rules." in told
+    left = building.arrive(study, worker="A2")
+    building.people.withdraw(enrolment_id=left.pk)
+    assert KEPT_BACK not in page(client, left)
+
+
+@pytest.mark.django_db
+def test_who_was_told_has_nothing_more_to_hear(client):
+    played = building.complete(building.new_study(), worker="A1")
+    assert kept_back(played) == [] and KEPT_BACK not in page(client, played)
