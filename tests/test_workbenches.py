@@ -15,6 +15,7 @@ from games.play import configure
 from opponents.agents import named
 from tests import walking
 from tests.test_meeting import PHONE, Open, check, phone
+from tests.test_pages import TOO_WIDE
 
 __all__ = ["phone"]
 pytestmark = pytest.mark.browser
@@ -37,6 +38,15 @@ def photograph(page: Page, name: str) -> None:
                 page.screenshot(path=Path(folder) / f"{name}-{size['width']}-{scheme}.png", full_page=True)
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(PHONE)
+
+
+def check_large_text(page: Page, where: str) -> None:
+    """With text of twice its size nothing makes the page wider than a phone."""
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    width = page.evaluate("document.scrollingElement.scrollWidth")
+    wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
+    page.evaluate("document.documentElement.style.fontSize = ''")
+    assert not wide, (where, width, wide)
 
 
 def buy(page: Page, period: int) -> None:
@@ -125,6 +135,7 @@ def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
                 page.get_by_role("button", name="Keep", exact=False).last.click()
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
             check(page, f"{key}, period {period}")
+            check_large_text(page, f"{key}, period {period}")
             photograph(page, key)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], (key, period)
         act(page, period)
@@ -133,3 +144,4 @@ def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
     walking.expect_over(page)
     photograph(page, f"{key}-over")
     check(page, f"{key}, over")
+    check_large_text(page, f"{key}, over")

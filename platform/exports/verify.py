@@ -179,9 +179,17 @@ def _sha256(path: Path) -> str:
 # ---- tables that describe ------------------------------------------------------------------------------
 
 
+def _flow_of(listed: Manifest) -> Mapping[str, Any]:
+    """The flow; that of format 1, which counted no matches that were kept out, as the later ones have it."""
+    if listed.format_version > 1:
+        return listed.flow
+    number = listed.flow["matches_in_dataset"]
+    return {**listed.flow, "matches": {"seen": number, "in_dataset": number, "unverified": 0, "excluded": {}}}
+
+
 def _flow_problem(listed: Manifest) -> str | None:
     try:
-        return gate.mismatch(listed.flow)
+        return gate.mismatch(_flow_of(listed))
     except (KeyError, TypeError, AttributeError):
         return "the flow cannot be read"
 
@@ -208,8 +216,7 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
         entries.setdefault(row["table"], []).append(row["column"])
         if not row["meaning"]:
             found.differ(f"codebook.csv: {row['table']}.{row['column']} has no meaning.")
-    keys = [column.name for column in codebook.TRANSCRIPT if listed.format_version >= 5 or column.name != "in_dataset"]
-    if entries.pop("transcripts", None) != keys:
+    if entries.pop("transcripts", None) != _keys_of_transcripts(listed.format_version):
         found.differ("codebook.csv: the keys of the transcripts are not described as they are.")
     for name in sorted(present):
         if name.endswith(".csv"):
@@ -217,6 +224,14 @@ def _compare_codebook(folder: Path, listed: Manifest, present: set[str], found: 
                 header = next(csv.reader(opened), [])
             if entries.get(name.removesuffix(".csv")) != header:
                 found.differ(f"{name}: its columns are not those of the codebook.")
+
+
+SINCE = {"source": 2, "name": 2, "unverified": 2, "in_dataset": 5}
+"""The format in which a key of the transcripts came."""
+
+
+def _keys_of_transcripts(version: int) -> list[str]:
+    return [column.name for column in codebook.TRANSCRIPT if SINCE.get(column.name, 1) <= version]
 
 
 def _compare_versions(folder: Path, listed: Manifest, present: set[str], found: Verification) -> None:
@@ -236,7 +251,7 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Ve
         return
     name, records = _table(folder, "participants")
     header = next(records)
-    matches = listed.flow["matches"]
+    matches = _flow_of(listed)["matches"]
     flow = gate.Flow(
         matches=matches["in_dataset"], unverified=matches["unverified"], kept_out=Counter(matches["excluded"])
     )
@@ -249,7 +264,7 @@ def _compare_people(folder: Path, listed: Manifest, present: set[str], found: Ve
         if row["reason"] != (reasons[0] if reasons else ""):
             found.differ(f"{name}: {row['participant']}'s reason is not the first of the reasons.")
         flow.count(stage=stage, reasons=reasons)
-    if flow.as_dict() != listed.flow:
+    if flow.as_dict() != _flow_of(listed):
         found.differ(f"{name}: it does not give the flow of the manifest.")
 
 
@@ -510,7 +525,7 @@ def _played_again(game: Game[Any, Any], transcript: Mapping[str, Any], events: l
     Raises:
         GameError: it does not make one.
     """
-    if transcript["unverified"] is None:
+    if transcript.get("unverified") is None:
         return games.play.replay_events(game, events)
     moves = [(event.data["role"], event.data["move"]) for event in events if event.kind == "move"]
     return games.play.record_moves(game, transcript["seed"], moves)[0]
@@ -579,7 +594,7 @@ def expected_match(
 ) -> dict[str, Any]:
     """What a row of matches.csv must hold, as far as the transcript says it."""
     same = ("match", "game", "rules_version", "version", "seed", "source", "name", "unverified")
-    expected: dict[str, Any] = {name: transcript[name] for name in same}
+    expected: dict[str, Any] = {name: transcript[name] for name in same if name in row}
     expected |= {"decisions": decisions, "messages": messages, "in_dataset": transcript.get("in_dataset", True)}
     for name, value in transcript["metrics"].items():
         column = f"metric_{name}" if f"metric_{name}" in row else name

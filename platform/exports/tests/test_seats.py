@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from analysis.data import load
 from exports.dataset import export
 from exports.tests import building
 from exports.tests.test_dataset import rows
@@ -16,12 +18,34 @@ from matches.models import Match, Seat
 from opponents.agents import named
 from studies.models import Study
 
-FORMAT_4 = Path(__file__).parent / "format_4"
+EARLIER = {1: 1, 2: 1, 3: 1, 4: 2}
+"""Matches in the datasets `format_1` to `format_4`, each written by the last software that wrote its format."""
 
 
-def test_a_dataset_of_an_earlier_format_still_verifies():
-    found = examine(FORMAT_4)
-    assert found.differences == [] and found.matches == 2
+def of_format(number: int) -> Path:
+    return Path(__file__).parent / f"format_{number}"
+
+
+@pytest.mark.parametrize("number", EARLIER)
+def test_a_dataset_of_an_earlier_format_still_verifies(number):
+    found = examine(of_format(number))
+    assert (found.differences, found.matches) == ([], EARLIER[number])
+
+
+@pytest.mark.parametrize("number", EARLIER)
+def test_a_dataset_of_an_earlier_format_can_be_analysed(number):
+    data = load(of_format(number))
+    matches, decisions = data.table("matches"), data.table("decisions")
+    assert len(matches) == EARLIER[number] and len(decisions) == matches.decisions.sum() > 0
+    assert data.run("general.outcomes").reason == ""
+
+
+@pytest.mark.parametrize("number", EARLIER)
+def test_a_changed_payoff_is_found_in_an_earlier_format(number, tmp_path):
+    folder = shutil.copytree(of_format(number), tmp_path / "d")
+    edit_csv(folder / "matches.csv", "payoffs_alice", lambda value: f"{float(value) + 1}")
+    reseal(folder)
+    assert any("payoffs_alice" in difference for difference in verify(folder))
 
 
 @pytest.mark.django_db
