@@ -9,6 +9,7 @@ from api.reading import matches_of
 from opponents.agents import PERSON, among
 from participants.states import ENDED, State
 from studies.models import Cell, Placement, Study, Version
+from studies.sessions import leading_to
 
 
 def summary_of(study: Study) -> schemas.StudySummary:
@@ -70,7 +71,8 @@ def _cells(version: Version) -> list[schemas.CellOut]:
         held=Count("placements", filter=Q(placements__released_at=None)),
         completed=Count("placements", filter=completed),
     )
-    agents = version.agents()
+    agents, cells = version.agents(), list(cells.order_by("number"))
+    led_to = leading_to(version, cells)
     return [
         schemas.CellOut(
             number=cell.number,
@@ -84,10 +86,10 @@ def _cells(version: Version) -> list[schemas.CellOut]:
                 for role, who in cell.seats.items()
                 if who != PERSON
             },
-            quota=cell.quota,
-            places=cell.places,
-            held=cell.held,
-            completed=cell.completed,
+            quota=sum(first.quota for first in led_to[cell.number]),
+            places=sum(first.places for first in led_to[cell.number]),
+            held=sum(first.held for first in led_to[cell.number]),
+            completed=sum(first.completed for first in led_to[cell.number]),
         )
-        for cell in cells.order_by("number")
+        for cell in cells
     ]

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.db.models import Count, F, Sum, Value
 from django.utils import timezone
@@ -19,6 +20,7 @@ from monitoring.tallies import STEP, step_of
 from participants.states import ENDED, State
 from studies.cells import cell_titles
 from studies.models import Cell, Placement, Study, Version
+from studies.sessions import leading_to
 
 MOST_CELLS_LISTED = 16
 
@@ -28,6 +30,9 @@ class CellStanding:
     """One cell: how many people completed, are on the way, and are still wanted; its quota is in people.
 
     Who completed a match in which somebody else moved fills no place, as in the dataset.
+
+    Attributes:
+        begun: whether people begin here; whoever comes here in a later match of a session is counted where they began.
     """
 
     number: int
@@ -35,6 +40,7 @@ class CellStanding:
     quota: int
     completed: int
     live: int
+    begun: bool = True
 
     @property
     def left(self) -> int:
@@ -80,16 +86,16 @@ class People:
 
     @property
     def quota(self) -> int:
-        return sum(cell.quota for cell in self.cells)
+        return sum(cell.quota for cell in self.cells if cell.begun)
 
     @property
     def filled(self) -> int:
         """Complete ones of the newest version."""
-        return sum(cell.completed for cell in self.cells)
+        return sum(cell.completed for cell in self.cells if cell.begun)
 
     @property
     def left(self) -> int:
-        return sum(cell.left for cell in self.cells)
+        return sum(cell.left for cell in self.cells if cell.begun)
 
     @property
     def emptiest(self) -> list[CellStanding]:
@@ -129,12 +135,33 @@ def people_of(study: Study) -> People:
 
 
 def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStanding]:
-    titles = cell_titles(version, sha256)
+    """The cells that are played; those of a session's later matches are as full as those in which it begins."""
+    titles, led_to = cell_titles(version, sha256), _led_to(version, sha256)
     rows = Cell.objects.filter(version=version).order_by("number")
-    return [
-        CellStanding(number, titles.get(number, str(number)), quota * size, of_cell[pk, True], of_cell[pk, False])
+    cells = {
+        number: (pk, quota * size)
         for pk, number, quota, size in rows.values_list("pk", "number", "quota", "group_size")
+    }
+    return [
+        CellStanding(
+            number,
+            titles.get(number, str(number)),
+            quota=sum(cells[first][1] for first in firsts),
+            completed=sum(of_cell[cells[first][0], True] for first in firsts),
+            live=sum(of_cell[cells[first][0], False] for first in firsts),
+            begun=number in firsts,
+        )
+        for number in cells
+        if (firsts := led_to[number])
     ]
+
+
+@lru_cache(maxsize=200)
+def _led_to(pk: int, sha256: str) -> dict[int, list[int]]:
+    """`leading_to` of the version with this hash, by numbers; a version never changes."""
+    version = Version.objects.get(pk=pk)
+    found = leading_to(version, list(version.cells.order_by("number")))
+    return {number: [first.number for first in firsts] for number, firsts in found.items()}
 
 
 # ---- over time -----------------------------------------------------------------------------------------

@@ -71,12 +71,33 @@ def cells_of_session(version: Version, first: Cell, session: Session, *, luck: s
     if session.matches == 1 or session.order == "again":
         return [first] * session.matches
     cells = version.cells.order_by("number") if version.pk else version.planned_cells()
-    like = [cell for cell in cells if cell.people == first.people and cell.number != first.number]
-    others = [cell for cell in like if cell.lineup == first.lineup]
+    _first, *others = _in_order(cells, first)
     if session.order == "random":
         Random(f"{version.seed}/{luck}/order").shuffle(others)
     sequence = [first, *others]
     return [sequence[number % len(sequence)] for number in range(session.matches)]
+
+
+def leading_to(version: Version, cells: Sequence[Cell]) -> dict[int, list[Cell]]:
+    """By the number of each of the version's cells, those that people begin in whose sessions lead through it.
+
+    Whoever is placed in a cell stands for every match of the session. In a fixed order all begin in the first
+    configuration; a cell that no session reaches is led to by none. Any other order may begin everywhere.
+    """
+    session = session_of(version.content)
+    if session.matches == 1 or session.order != "fixed" or "further" in version.content:
+        return {cell.number: [cell] for cell in cells}
+    found: dict[int, list[Cell]] = {cell.number: [] for cell in cells}
+    for first in begins_in(cells, session):
+        for cell in dict.fromkeys(one.number for one in _in_order(cells, first)[: session.matches]):
+            found[cell].append(first)
+    return found
+
+
+def _in_order(cells: Sequence[Cell], first: Cell) -> list[Cell]:
+    """The cells that a session leads through from `first`, in the order of the configurations."""
+    like = [cell for cell in cells if cell.people == first.people and cell.number != first.number]
+    return [first, *(cell for cell in like if cell.lineup == first.lineup)]
 
 
 def begins_here(quota: int, matches: int, alike: int) -> int:

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from api.standing import standing_of
 from api.tests.calling import call, issued
 from exports.dataset import export
 from exports.tests import building
@@ -48,6 +49,15 @@ def test_the_study_says_how_it_stands(study, talked, reader):
     assert (cell["role"], cell["opponents"], cell["held"], cell["completed"]) == ("alice", {"bob": "script:fair"}, 2, 1)
     assert cell["config"]["money"] == 10000
     assert arrived.token not in json.dumps(told)
+
+
+def test_cells_that_a_session_leads_through_hold_those_who_began_before_them(db):
+    study = building.new_study(
+        slug="twice", design={"grid": {"rounds": [2, 3, 4]}}, session_matches=2, session_order="fixed", quota=3
+    )
+    building.arrive(study, worker="A1")
+    cells = standing_of(study).cells
+    assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "nobody comes to the last"
 
 
 def test_a_draft_that_was_never_launched_has_no_version_and_no_cells(maker):

@@ -84,6 +84,24 @@ def test_everybody_is_counted_once_whether_tallied_or_not(tallied):
     assert "3 people arrived and 1 completed" in bars
 
 
+@pytest.mark.parametrize(
+    ("order", "cells"),
+    [
+        ("fixed", {1: (3, 1, 1), 2: (3, 1, 1)}),  # two games each: nobody ever comes to the third configuration
+        ("random", {1: (2, 1, 1), 2: (2, 0, 0), 3: (2, 0, 0)}),
+    ],
+)
+def test_a_session_fills_every_cell_that_it_leads_through(order, cells):
+    study = building.new_study(design={"grid": {"rounds": [2, 3, 4]}}, quota=3, session_matches=2, session_order=order)
+    first = study.latest_version().cells.get(number=1)
+    one, _other = building.arrive(study, worker="A1"), building.arrive(study, worker="A2")
+    Placement.objects.update(cell=first)
+    Enrolment.objects.filter(pk=one.pk).update(state=State.COMPLETED, ended_at=timezone.now())
+    people = now(study).people
+    assert {cell.number: (cell.quota, cell.completed, cell.live) for cell in people.cells} == cells
+    assert (people.quota, people.filled) == (3 if order == "fixed" else 6, 1), "nobody is counted twice"
+
+
 def test_only_what_is_over_is_tallied():
     study = building.new_study()
     building.complete(study, worker="A1")
