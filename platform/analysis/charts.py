@@ -7,6 +7,7 @@ doubled by shape or dash; `players` (the dataset's, in order) keeps everybody's 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
@@ -25,11 +26,18 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 4], [12, 3], [1, 4], [9, 2, 2, 2, 2, 2])
 MOST_SERIES = len(COLOURS)
 WIDTH, WIDE = 460, 620
+LONG_LABEL, LABEL_LIMIT = 34, 420
+"""Characters of a category's name from which panels stand below each other; pixels after which it is cut."""
 STEP = 22
 INK, QUIET, GRID = "#1a1a1a", "#555555", "#e2e2e2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+NOISE = 1e-9
+"""Differences this small are rounding errors: they are drawn as none."""
 MOST_POINTS = 2000
 """Of clouds of single values: more are thinned out evenly, and the alt text says so."""
+
+_TAG = re.compile(r'<[a-z](?:"[^"]*"|[^">])*>')
+_ROLES = re.compile(r'\s(?:role|aria-[a-z]+)="[^"]*"')
 
 
 # ---- dots with intervals ---------------------------------------------------------------------------------
@@ -65,10 +73,11 @@ def dots(
     """
     import altair as alt
 
-    rows = _kept(rows, x)
+    rows = _padded(_kept(rows, x), (x, low, high), facet)
     labels = _distinct(rows, y)
     series = _distinct(rows, colour) if colour else []
     panels = _distinct(rows, facet) if facet else []
+    columns = _columns(columns, labels)
     height = alt.Step(STEP) if not series else alt.Step(14, **{"for": "offset"})
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
     if series:
@@ -78,11 +87,9 @@ def dots(
         )
     scale = alt.Scale(zero=zero, nice=True)
     axis = alt.Axis(format=x_format) if x_format else alt.Axis()
-    layers: list[Any] = []
-    if line is not None:
-        layers.append(
-            alt.Chart().mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x=alt.datum(line, type="quantitative"))
-        )
+    layers: list[Any] = [] if line is None else [_rule(x=line)]
+    if any("pad_low" in row for row in rows):
+        layers.append(_unseen(base, "x", scale))
     if any(row.get(low) is not None for row in rows):
         layers.append(base.mark_rule(strokeWidth=2).encode(
             x=alt.X(_key(low), type="quantitative", scale=scale, axis=axis, title=x_title), x2=alt.X2(_key(high))
@@ -125,7 +132,7 @@ def lines(
     """Lines, with a band where the rows have `low` and `high`; more series than colours become panels."""
     import altair as alt
 
-    rows = _kept(rows, y)
+    rows = _kept(rows, y) if y_domain else _padded(_kept(rows, y), (y, low, high), facet)
     series = _distinct(rows, colour) if colour else []
     if len(series) > MOST_SERIES and not facet:
         facet, colour, series = colour, "", []
@@ -144,14 +151,15 @@ def lines(
     base = alt.Chart().encode(x=across)
     if series:
         base = base.encode(color=_colour(colour, series, players))
-    layers: list[Any] = []
-    if line is not None:
-        layers.append(
-            alt.Chart().mark_rule(color=QUIET, strokeDash=[4, 3]).encode(y=alt.datum(line, type="quantitative"))
-        )
+    layers: list[Any] = [] if line is None else [_rule(y=line)]
+    if any("pad_low" in row for row in rows):
+        layers.append(_unseen(alt.Chart().encode(x=across), "y", scale))
     if any(row.get(low) is not None for row in rows):
+        band = alt.Chart().encode(x=across)
+        if series:
+            band = band.encode(color=_colour(colour, series, players))
         layers.append(
-            base.mark_area(opacity=0.18, interpolate=interpolate).encode(
+            band.mark_area(opacity=0.18, interpolate=interpolate).encode(
                 y=alt.Y(_key(low), type="quantitative", title=y_title, scale=scale, axis=axis), y2=alt.Y2(_key(high))
             )
         )
@@ -198,6 +206,7 @@ def bars(
 
     rows = _kept(rows, x)
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    columns = _columns(columns, labels)
     series = list(order) or (_distinct(rows, colour) if colour else [])
     place = {label: at for at, label in enumerate(series)}
     rows = [{**row, "order": place.get(str(row.get(colour)), 0)} for row in rows] if stacked else rows
@@ -216,6 +225,9 @@ def bars(
     if stacked:
         bar = bar.encode(order=alt.Order("order:Q"))
     layers: list[Any] = [bar]
+    if not stacked:  # so that a bar of no length is seen
+        end = base.mark_tick(thickness=2, height=alt.RelativeBandSize(0.8)).encode(x=length)
+        layers.append(end.encode(color=_colour(colour, series, players)) if series else end)
     if not stacked and any(row.get(low) is not None for row in rows):
         layers.append(
             base.mark_rule(strokeWidth=1.6, color=INK).encode(
@@ -223,9 +235,7 @@ def bars(
             )
         )
     if line is not None:
-        layers.append(
-            alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.datum(line, type="quantitative"))
-        )
+        layers.append(_rule(x=line, colour=INK))
     words = _words("Stacked bars" if stacked else "Bars", rows, x, x_title or x, [y, colour, facet],
                    [y_title or y, colour, facet])  # fmt: skip
     height = alt.Step(14, **{"for": "offset"}) if grouped else alt.Step(STEP)
@@ -265,11 +275,7 @@ def histogram(
         y=alt.Y("count:Q", title=y_title), y2=alt.Y2Datum(0),
     )  # fmt: skip
     layers: list[Any] = [bar]
-    for label, at in (marks or {}).items():
-        layers.append(alt.Chart().mark_rule(color=COLOURS[1], strokeWidth=2, strokeDash=[5, 3]).encode(
-            x=alt.datum(at, type="quantitative")))  # fmt: skip
-        layers.append(alt.Chart().mark_text(align="left", dx=5, baseline="top", fontSize=12, color=COLOURS[1]).encode(
-            x=alt.datum(at, type="quantitative"), y=alt.value(2), text=alt.value(label)))  # fmt: skip
+    layers += _marked(marks, colour=COLOURS[1])
     said = f"Histogram of {known.size:,} values; {x_title}"
     if known.size:
         said += f" from {_brief(known.min())} to {_brief(known.max())}, median {_brief(np.median(known))}"
@@ -294,6 +300,7 @@ def boxes(
 
     rows = _kept(rows, "median")
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    columns = _columns(columns, labels)
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
 
     def across(key: str) -> Any:
@@ -333,13 +340,16 @@ def strip(
     """
     import altair as alt
 
-    rows = _kept(rows, x)
+    rows = _kept(rows, x) if x_domain else _padded(_kept(rows, x), (x,), facet)
     labels, panels = _distinct(rows, y), _distinct(rows, facet) if facet else []
+    columns = _columns(columns, labels)
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
     scale = alt.Scale(domain=list(x_domain), clamp=True) if x_domain else alt.Scale(zero=False)
     across = alt.X(_key(x), type="quantitative", title=x_title, scale=scale)
     mean = alt.X(_key(x), type="quantitative", aggregate="mean", title=x_title)
     layers: list[Any] = _marked(marks)
+    if any("pad_low" in row for row in rows):
+        layers.append(_unseen(base, "x", scale))
     layers.append(base.mark_point(size=60, strokeWidth=1.6, opacity=0.75, color=COLOURS[0]).encode(x=across))
     layers.append(base.mark_tick(thickness=3, size=20, color=COLOURS[1]).encode(x=mean))
     words = _words("Strip plot with means", rows, x, x_title or x, [y, facet], [y_title or y, facet])
@@ -348,18 +358,54 @@ def strip(
                      same_scale=x_domain is not None)  # fmt: skip
 
 
-def _marked(marks: Mapping[str, float] | None) -> list[Any]:
-    """Vertical lines with their labels."""
+def _marked(marks: Mapping[str, float] | None, colour: str = QUIET) -> list[Any]:
+    """Vertical lines with their labels above the chart, each on a line of its own."""
     import altair as alt
 
     layers: list[Any] = []
-    for label, at in (marks or {}).items():
-        layers.append(alt.Chart().mark_rule(color=QUIET, strokeDash=[5, 3]).encode(
-            x=alt.datum(at, type="quantitative")))  # fmt: skip
-        words = alt.Chart().mark_text(align="left", dx=3, dy=-6, baseline="bottom", fontSize=11, color=QUIET)
-        layers.append(words.encode(
-            x=alt.datum(at, type="quantitative"), y=alt.value(0), text=alt.value(label)))  # fmt: skip
+    for place, (label, at) in enumerate((marks or {}).items()):
+        words = _once().mark_text(dy=-4 - 14 * place, baseline="bottom", fontSize=12, color=colour)
+        layers += [_rule(x=at, colour=colour), words.encode(
+            x=alt.datum(at, type="quantitative"), y=alt.value(0), text=alt.value(label))]  # fmt: skip
     return layers
+
+
+def _once() -> Any:
+    """A layer that is drawn once: with the chart's data it would be drawn once per row."""
+    import altair as alt
+
+    return alt.Chart(alt.Data(values=[{}]))
+
+
+def _rule(*, x: float | None = None, y: float | None = None, colour: str = QUIET) -> Any:
+    """A dashed line across the chart."""
+    import altair as alt
+
+    at = {"x": alt.datum(x, type="quantitative")} if x is not None else {"y": alt.datum(y, type="quantitative")}
+    return _once().mark_rule(color=colour, strokeDash=[5, 3]).encode(**at)
+
+
+def _padded(rows: list[dict[str, Any]], keys: Sequence[str], facet: str) -> list[dict[str, Any]]:
+    """Rows whose panel has one value alone get two around it: the ticks of an axis without extent would be wrong."""
+    values: dict[str, set[float]] = {}
+    for row in rows:
+        own = values.setdefault(str(row.get(facet)), set())
+        own |= {value for key in keys if (value := _plain(finite(row.get(key)))) is not None}
+    for row in rows:
+        own = values[str(row.get(facet))]
+        if max(own) - min(own) <= NOISE:
+            reach = abs(max(own)) / 10 or 1.0
+            row |= {"pad_low": max(own) - reach, "pad_high": max(own) + reach}
+    return rows
+
+
+def _unseen(base: Any, axis: str, scale: Any) -> Any:
+    """A layer that only widens the axes of `_padded` panels."""
+    import altair as alt
+
+    low = (alt.X if axis == "x" else alt.Y)("pad_low:Q", scale=scale)
+    high = (alt.X2 if axis == "x" else alt.Y2)("pad_high")
+    return base.mark_rule(opacity=0).encode(**{axis: low, f"{axis}2": high})
 
 
 def violins(
@@ -575,7 +621,7 @@ def of_chart(name: str, title: str, chart: Any, *, alt_text: str) -> Figure:
     chart = chart.configure(background="white", font=FONT, padding={"left": 26, "right": 14, "top": 8, "bottom": 8})
     chart = chart.configure_view(stroke=None).configure_mark(color=COLOURS[0]).configure_axis(
         labelFontSize=12, titleFontSize=13, labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor=GRID,
-        domainColor="#8a8a8a", tickColor="#8a8a8a", labelLimit=250, titlePadding=10,
+        domainColor="#8a8a8a", tickColor="#8a8a8a", labelLimit=LABEL_LIMIT, titlePadding=10,
     )  # fmt: skip
     chart = chart.configure_legend(
         labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor=INK, titleColor=INK, labelLimit=260,
@@ -586,10 +632,10 @@ def of_chart(name: str, title: str, chart: Any, *, alt_text: str) -> Figure:
 
 
 def drawn(figure: Figure) -> str:
-    """The figure as SVG, with role, title and description."""
+    """The figure as SVG, with role, title and description; these stand for the renderer's roles of every mark."""
     import vl_convert
 
-    plain_svg: str = vl_convert.vegalite_to_svg(dict(figure.spec))
+    plain_svg = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), vl_convert.vegalite_to_svg(dict(figure.spec)))
     head, rest = plain_svg.split(">", 1)
     named = f'{head} role="img"><title>{escape(figure.title)}</title><desc>{escape(figure.alt)}</desc>'
     return named + rest
@@ -620,7 +666,7 @@ def _colour(key: str, series: Sequence[str], players: Sequence[str], *, legend: 
     chosen = [COLOURS[at % len(COLOURS)] for at in _places(series, players)]
     return alt.Color(
         _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen),
-        legend=alt.Legend() if legend else None,
+        legend=alt.Legend(symbolOpacity=1) if legend else None,
     )  # fmt: skip
 
 
@@ -640,6 +686,11 @@ def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
     return alt.StrokeDash(
         _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
     )
+
+
+def _columns(wished: int, labels: Sequence[str]) -> int:
+    """Panels side by side; one where labels are too long to stand twice in a row."""
+    return 1 if max(map(len, labels), default=0) > LONG_LABEL else wished
 
 
 def _places(series: Sequence[str], players: Sequence[str]) -> list[int]:
@@ -666,10 +717,15 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool):
         return value
     number = finite(value)
-    return (int(number) if number is not None and number.is_integer() else number) if number is not None else None
+    if number is None:
+        return None
+    if abs(number) < NOISE:
+        return 0
+    return int(number) if number.is_integer() else number
 
 
 def _brief(value: float) -> str:
+    value = 0.0 if abs(value) < NOISE else value
     return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 

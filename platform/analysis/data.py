@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis import charts
 from analysis.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ ABOUT_MATCHES = (
     "seed", "started_at", "ended_at", "seconds", "session", "repetition", "environment", "ended_how", "decisions",
     "messages", "in_dataset", "reason", "reasons", "dataset",
 )  # fmt: skip
+_NAMED = re.compile(r"(?:Parameter of the game|Field of the move): ([^.]+)\.|(Payoff of [^.]+)\.")
 PREFIXES = ("player_", "agent_", "participant_", "config_", "payoffs_")
 """Columns of matches.csv that are neither of these are results by the game's rules."""
 
@@ -210,6 +213,16 @@ class Data:
         """The codebook's sentence about a column; empty where it says nothing."""
         found = (folder.meanings.get((table, column)) for folder in self.folders)
         return next((text for text in found if text), "")
+
+    def heading(self, column: str, table: str = "matches") -> str:
+        """What readers call a column: the codebook's name of a parameter, move or payoff, else the column's words."""
+        named = _NAMED.match(self.meaning(table, column))
+        return (named[1] or named[2]) if named else charts.label(column)
+
+    def called(self, role: str) -> str:
+        """What readers call a role: "Player 1" for p1, as the codebook does."""
+        named = self.heading(f"payoffs_{role}")
+        return named.removeprefix("Payoff of ") if named.startswith("Payoff of ") else charts.label(role)
 
     # ---- what the matches are made of
 

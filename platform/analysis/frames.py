@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ class Unit:
         outcomes: column → heading.
         config: parameters that vary and are treatments: columns of the frame.
         players: who played: column → heading.
+        headings: of the parameters.
         shares: outcomes that are true or false.
     """
 
@@ -44,6 +45,11 @@ class Unit:
     config: Sequence[str]
     players: Mapping[str, str]
     shares: frozenset[str]
+    headings: Mapping[str, str] = field(default_factory=dict)
+
+    def heading(self, factor: str) -> str:
+        """What readers call a parameter or player."""
+        return self.players.get(factor) or self.headings.get(factor) or charts.label(factor)
 
     @property
     def factors(self) -> list[str]:
@@ -79,18 +85,18 @@ def matches(data: Data) -> Unit:
     columns = [name for name in data.outcomes if name not in shared or not data.has("seats", "payoff")]
     frame = _numbers(data, "matches", columns)
     frame.insert(0, "match", data.column("matches", "match"))
-    outcomes = {name: charts.label(name) for name in columns}
+    outcomes = {name: data.heading(name) for name in columns}
     shares = {name for name in columns if data.kind("matches", name) == "boolean"}
     frame["cluster"] = data.clusters
     config = _with_config(data, frame)
     players = {}
     for role in single:
         frame[f"player_{role}"] = data.who[role]
-        players[f"player_{role}"] = charts.label(role)
+        players[f"player_{role}"] = data.called(role)
     if data.has("seats", "match", "role"):
         for role in single:
             _widen(data, frame, role, outcomes, shares)
-    return Unit("match", frame, outcomes, config, players, frozenset(shares))
+    return Unit("match", frame, outcomes, config, players, frozenset(shares), {n: data.heading(n) for n in config})
 
 
 def seats(data: Data) -> Unit:
@@ -107,7 +113,8 @@ def seats(data: Data) -> Unit:
     frame["cluster"] = frame["match"]
     frame["player"] = with_who(data, frame)
     shares = frozenset(name for name in names if data.kind("seats", name) == "boolean")
-    return Unit("seat", frame, {n: charts.label(n) for n in names}, base.config, {"player": "Player"}, shares)
+    outcomes = {name: charts.label(name) for name in names}
+    return Unit("seat", frame, outcomes, base.config, {"player": "Player"}, shares, base.headings)
 
 
 def seat_outcomes(data: Data) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis import charts
 from analysis.data import Data
 from analysis.results import Options, Outcome, Table, count, text
 from analysis.writing import html_table
@@ -132,16 +131,16 @@ def _facts(data: Data) -> Any:
         hashed = str(folder.manifest.get("sha256") or "")
         yield "Dataset", " · ".join(part for part in (folder.name, cutoff and f"as of {cutoff} UTC", hashed) if part)
     if data.varying:
-        yield "Parameters that vary", ", ".join(charts.label(name).lower() for name in data.varying)
+        yield "Parameters that vary", ", ".join(data.heading(name) for name in data.varying)
     always = {role: sorted(set(data.who[role].dropna())) for role in data.roles}
     if always := {role: names[0] for role, names in always.items() if len(names) == 1}:
-        yield "Players that do not vary", "; ".join(f"{charts.label(role)}: {name}" for role, name in always.items())
+        yield "Players that do not vary", "; ".join(f"{data.called(role)}: {name}" for role, name in always.items())
     if fixed := {name: value for name, value in data.constant.items() if value is not None}:
         from analysis.frames import words
 
         yield (
-            "Parameters that do not",
-            "; ".join(f"{charts.label(name).lower()}: {words(value)[:80]}" for name, value in fixed.items()),
+            "Parameters that do not vary",
+            "; ".join(f"{data.heading(name)}: {words(value)[:80]}" for name, value in fixed.items()),
         )
 
 

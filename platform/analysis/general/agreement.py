@@ -145,8 +145,8 @@ def _answers(data: Data) -> pd.DataFrame:
                 found.append(
                     pd.DataFrame(
                         {
-                            "role": charts.label(role),
-                            "field": "Own share of the offer" if field == own else charts.label(field),
+                            "role": data.called(role),
+                            "field": "Own share of the offer" if field == own else data.heading(field, "decisions"),
                             "offered": before[field][rows].astype(float),
                             "accepted": accepted,
                             "match": frame["match"][rows],

@@ -26,7 +26,7 @@ def run(data: Data, options: Options) -> Result:
     total = proportion(int(lost.sum()), len(lost), level=options.level)
     shares: list[dict[str, Any]] = [{"factor": "All", "level": "", **total, "lost": int(lost.sum())}]
     tests = []
-    for name, heading in factors(began).items():
+    for name, heading in factors(data, began).items():
         groups = {level: lost[began[name] == level] for level in sorted_levels(began[name].dropna())}
         own = [
             {"factor": heading, "level": level, "lost": int(of.sum()),

@@ -23,7 +23,7 @@ def run(data: Data, options: Options) -> Result:
     for name in names:
         check = charts.label(name.removeprefix("check_").removesuffix("_passed"))
         reached = frame[frame[name].notna()]
-        by = {"": "All", **{key: title for key, title in factors(frame).items() if not key.startswith("config_")}}
+        by = {"": "All", **{key: title for key, title in factors(data, frame).items() if not key.startswith("config_")}}
         for key, title in by.items():
             for level in sorted_levels(reached[key].dropna()) if key else [""]:
                 own = reached[name] if not key else reached[name][reached[key] == level]

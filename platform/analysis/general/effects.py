@@ -34,7 +34,7 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("No parameter varies, and the same players played every match.")
     estimated = adjusted([row for row in rows if row["factor"] != "Intercept"])
     if anew := drawn_anew(data):
-        warnings.append(f"Left out, because they take many values: {', '.join(map(charts.label, anew))}.")
+        warnings.append(f"Left out, because they take many values: {', '.join(map(data.heading, anew))}.")
     numbers = {
         f"{row['key']}: {row['term']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
         for row in estimated
@@ -64,7 +64,7 @@ def _terms(
         name, _equals, level = term["term"].partition("=")
         other = beside.get(term["term"], {})
         rows.append({
-            "outcome": heading, "factor": unit.players.get(name) or charts.label(name), "level": level,
+            "outcome": heading, "factor": unit.heading(name), "level": level,
             "reference": references.get(name, ""), **{k: term[k] for k in ("estimate", "se", "low", "high", "p")},
             "p_holm": None, "robust_se": other.get("se"), "robust_low": other.get("low"),
             "robust_high": other.get("high"), "robust_p": other.get("p"), "n": found["n"], "r2": found["r2"],

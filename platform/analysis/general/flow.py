@@ -80,7 +80,8 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
             arrows.append({"x": MAIN / 2, "x2": MAIN / 2, "y": bottom, "y2": below})
         top = below
     height = max(box["y2"] for box in boxes)
-    x, y = alt.Scale(domain=[0, WIDTH], nice=False), alt.Scale(domain=[height, 0], nice=False, zero=False)
+    width = max(box["x2"] for box in boxes)  # without anybody who left there is nothing at the side
+    x, y = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False, zero=False)
 
     def layer(rows: list[dict[str, Any]]) -> Any:
         chart = alt.Chart(alt.Data(values=rows))
@@ -108,7 +109,7 @@ def _figure(stages: list[dict[str, Any]]) -> Figure:
         + "".join(f", {number:,} {reason(why)}" for why, number in stage["left"].items())
         for stage in stages
     )
-    return charts.of_chart("flow", "Flow", alt.layer(*layers).properties(width=WIDTH, height=height),
+    return charts.of_chart("flow", "Flow", alt.layer(*layers).properties(width=width, height=height),
                            alt_text=f"Flow chart of {len(stages)} stages with those who left: {said}.")  # fmt: skip
 
 

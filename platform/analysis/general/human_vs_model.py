@@ -86,7 +86,7 @@ def _places(data: Data) -> Iterator[tuple[str, pd.DataFrame, dict[str, str], fro
             role = roles[0]
             frame = base.frame.assign(who=data.who[role], stratum=place + "§" + against[role])
             own = [n for n in base.outcomes if not _anothers(n, role, data.roles)]
-            yield charts.label(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
+            yield data.called(role), frame[frame["who"].notna()], {n: base.outcomes[n] for n in own}, base.shares
         elif data.has("seats", "match", "role", "payoff"):
             unit = seats(data)
             match = base.frame["match"]

@@ -53,14 +53,14 @@ def run(data: Data, options: Options) -> Result:
             }
         after = "" if unit.name == "match" else "_seats"
         each = "match" if unit.name == "match" else "seat"
-        heads = [text(name, _heading(unit, name)) for name in by]
+        heads = [text(name, unit.heading(name)) for name in by]
         tables.append(
             Table(f"cells{after}", f"Outcomes per cell, one {each} per observation", [*heads, *COLUMNS], cells)
         )
         tables.append(Table(
             f"factors{after}", f"Outcomes by each factor alone, one {each} per observation",
             [text("factor", "Factor"), text("level", "Level"), *COLUMNS],
-            factors.assign(factor=[_heading(unit, name) for name in factors["factor"]]),
+            factors.assign(factor=[unit.heading(name) for name in factors["factor"]]),
         ))  # fmt: skip
         figures.append(_figure(unit, by, cells, factors, f"outcomes{after}"))
     if not tables:
@@ -104,10 +104,6 @@ def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:
     return rows.rename(columns={name: "level"}).assign(factor=name)
 
 
-def _heading(unit: Unit, name: str) -> str:
-    return unit.players.get(name) or charts.label(name)
-
-
 def _verified(data: Data, unit: Unit) -> Unit | None:
     """The unit without imported matches that are marked as unverified; None where there are none."""
     if not data.has("matches", "unverified"):
@@ -127,12 +123,10 @@ def _figure(unit: Unit, by: Sequence[str], cells: pd.DataFrame, factors: pd.Data
     drawn: list[dict[str, Any]] = []
     for row in rows[rows["key"].isin(shown)].to_dict("records"):
         if by_cell:
-            where = " · ".join(f"{_heading(unit, key)}: {row[key]}" for key in by)
+            where = " · ".join(f"{unit.heading(key)}: {row[key]}" for key in by)
         else:
             where = (
-                row["factor"]
-                if row["factor"] in (ALL, VERIFIED)
-                else f"{_heading(unit, row['factor'])}: {row['level']}"
+                row["factor"] if row["factor"] in (ALL, VERIFIED) else f"{unit.heading(row['factor'])}: {row['level']}"
             )
         drawn.append(
             {"where": where, "outcome": row["outcome"], **{k: row[k] for k in ("estimate", "low", "high", "n")}}

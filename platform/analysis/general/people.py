@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import words
@@ -47,8 +46,8 @@ def participants(data: Data, *columns: str) -> pd.DataFrame:
     return joined
 
 
-def factors(frame: pd.DataFrame) -> dict[str, str]:
+def factors(data: Data, frame: pd.DataFrame) -> dict[str, str]:
     """Columns by which people are compared, with headings: those that take several values."""
     wanted = {"arm": "Cell", "role": "Role", "lineup": "Opponents"}
-    wanted |= {name: charts.label(name) for name in frame.columns if name.startswith("config_")}
+    wanted |= {name: data.heading(name) for name in frame.columns if name.startswith("config_")}
     return {name: heading for name, heading in wanted.items() if name in frame and frame[name].nunique() > 1}

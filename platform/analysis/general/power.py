@@ -36,7 +36,7 @@ def run(data: Data, options: Options) -> Result:
                     continue
                 icc, cluster_size = _clustering(known, outcome)
                 first, second = (int(n) for n in sizes.tolist())
-                about = {"outcome": heading, "factor": unit.players.get(factor) or charts.label(factor), "key": outcome}
+                about = {"outcome": heading, "factor": unit.heading(factor), "key": outcome}
                 found = {
                     f"mde_{power * 100:.0f}": mde(sd, first, second, 1 - options.level, power, icc, cluster_size)[
                         "estimate"

@@ -82,7 +82,7 @@ def run(data: Data, options: Options) -> Result:
                 f"log seconds: {t['term']}": {k: t[k] for k in ("estimate", "se", "low", "high", "p", "n")}
                 for t in terms
             }
-        curve = _curves(frame, options)
+        curve = _curves(data, frame, options)
         if curve:
             figures.append(
                 charts.lines(
@@ -161,7 +161,7 @@ def _regression(answered: pd.DataFrame, options: Options) -> list[dict[str, Any]
     return [{**term, "n": found["n"], "clusters": people} for term in found["terms"]]
 
 
-def _curves(frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
+def _curves(data: Data, frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
     """Kaplan–Meier steps by role, thinned out to what a drawing shows; to the time that 99 % needed at most."""
     import numpy as np
 
@@ -175,7 +175,7 @@ def _curves(frame: pd.DataFrame, options: Options) -> list[dict[str, Any]]:
         times, shares = np.array([0.0, *found["times"]]), np.array([1.0, *found["share"]])
         kept = np.flatnonzero(times <= end)
         kept = kept[np.unique(np.linspace(0, len(kept) - 1, min(len(kept), MOST_STEPS)).round().astype(int))]
-        rows += [{"role": charts.label(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
+        rows += [{"role": data.called(role), "seconds": float(times[at]), "share": float(shares[at])} for at in kept]
     return rows
 
 

@@ -27,8 +27,8 @@ def run(data: Data, options: Options) -> Result:
         raise SkippedError("Neither the game's own rows nor its moves have numbers by round.")
     means, slopes = [], []
     shares = {name for table, name in outcomes if data.kind(table, name) == "boolean"}
-    for _table, name in outcomes:
-        heading = charts.label(name)
+    for table, name in outcomes:
+        heading = data.heading(name, table)
         for row in estimates(frame, ["round"], name, share=False, level=options.level).to_dict("records"):
             if row["n"]:
                 means.append({"outcome": heading, "key": name, "measure": "share" if name in shares else "mean", **row})
@@ -37,10 +37,11 @@ def run(data: Data, options: Options) -> Result:
             slopes.append({"outcome": heading, "key": name, **slope})
     means.sort(key=lambda row: (row["outcome"], row["round"]))
     adjusted(slopes)
-    shown = [charts.label(name) for _table, name in outcomes][:PANELS]
+    shown = [data.heading(name, table) for table, name in outcomes][:PANELS]
     more = f": the first {PANELS} of {len(outcomes)} outcomes" if len(outcomes) > PANELS else ""
     drawn = [row for row in means if row["outcome"] in shown and row["round"] <= MOST_ROUNDS]
     drawn.sort(key=lambda row: shown.index(row["outcome"]))
+    several = frame["round"].nunique() > 1
     figure = charts.lines(
         "rounds", f"Means by round{more}", drawn, x="round", facet="outcome", x_title="Round", y_title="Mean or share"
     )
@@ -81,7 +82,7 @@ def run(data: Data, options: Options) -> Result:
         f"slope of {row['key']}": {k: row[k] for k in ("estimate", "se", "low", "high", "p", "n", "clusters")}
         for row in slopes
     }
-    return Result(tables, [figure], numbers, n={"clusters": int(frame["match"].nunique())})
+    return Result(tables, [figure] if several else [], numbers, n={"clusters": int(frame["match"].nunique())})
 
 
 def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:

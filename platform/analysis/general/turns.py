@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis import charts
 from analysis.data import Data
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def kinds_of_moves(data: Data) -> pd.Series:
     for name in data.names("decisions"):
         if name.startswith("move_") and name not in ("move_number", *TALK):
             there = data.column("decisions", name).notna()
-            label = charts.label(name).lower()
+            label = data.heading(name, "decisions").lower()
             filled = filled.mask(there & (filled == ""), label).mask(
                 there & (filled != "") & (filled != label), filled + ", " + label
             )

@@ -18,7 +18,7 @@ from analysis.writing import csv_bytes, html_table, latex_table
 
 pytestmark = pytest.mark.django_db
 QUICK = Options(draws=20)
-ALL_DAY = ("bargaining", "beauty_contest", "social_dilemma")
+EVERY_DAY = ("social_dilemma",)
 OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
 
 
@@ -59,7 +59,7 @@ def keeps_its_promises(folder, *, draw: bool = False) -> dict[str, str]:
     return {one.analysis.id: one.status for one in found}
 
 
-@pytest.mark.parametrize("game", [g if g in ALL_DAY else pytest.param(g, marks=pytest.mark.slow) for g in GAMES])
+@pytest.mark.parametrize("game", [g if g in EVERY_DAY else pytest.param(g, marks=pytest.mark.slow) for g in GAMES])
 def test_every_game(tiny, game):
     found = keeps_its_promises(tiny(game))
     assert found["general.flow"] == found["general.outcomes"] == "done"
@@ -71,7 +71,8 @@ def test_people(people):
     assert skipped == {"general.human_vs_model", "general.response_times", "general.signals"}
 
 
-def test_nothing_one_match_and_one_group(people, tmp_path):
-    keeps_its_promises(cut(people, tmp_path / "nothing", matches=0))
-    keeps_its_promises(cut(people, tmp_path / "one", matches=1))
-    keeps_its_promises(cut(people, tmp_path / "group", matches=2))
+@pytest.mark.parametrize(
+    "matches", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+)
+def test_nothing_one_match_and_one_group(people, tmp_path, matches):
+    keeps_its_promises(cut(people, tmp_path / "cut", matches=matches))

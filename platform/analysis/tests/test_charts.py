@@ -1,0 +1,64 @@
+"""Figures: what is drawn, and what a reader could misread."""
+
+from __future__ import annotations
+
+import re
+
+from analysis import charts
+from analysis.data import load
+from analysis.tests.building import dataset, match
+
+
+def texts(figure) -> list[str]:
+    """What is written in the drawing."""
+    return re.findall(r"<text[^>]*>([^<]+)</text>", figure.svg())
+
+
+def test_a_panel_of_one_value_has_that_value_on_its_axis():
+    rows = [{"who": who, "estimate": 1.47} for who in "ab"]
+    assert "1" not in texts(charts.dots("d", "D", rows, y="who"))
+    assert any(said.startswith("1.4") for said in texts(charts.dots("d", "D", rows, y="who")))
+
+
+def test_rounding_errors_are_drawn_as_none():
+    rows = [{"who": "a", "estimate": 1e-14, "low": -3e-10, "high": 3e-10}]
+    figure = charts.dots("d", "D", rows, y="who")
+    assert not any("000000" in said for said in texts(figure))
+    assert "smallest 0 (a)" in figure.alt
+
+
+def test_labels_are_whole_and_marks_are_drawn_once():
+    long = "P1: script:always_cooperate · P2: script:always_"
+    rows = [{"who": long + end, "estimate": at, "of": "x"} for at, end in enumerate(("cooperate", "defect"))]
+    figure = charts.dots("d", "D", rows, y="who", facet="of", line=0.5)
+    assert {long + "cooperate", long + "defect"} <= set(texts(figure))
+    assert texts(charts.histogram("h", "H", range(50), x_title="x", marks={"mean": 25.0})).count("mean") == 1
+
+
+def test_the_legend_of_lines_with_bands_shows_shapes_and_the_drawing_has_one_role():
+    rows = [
+        {"t": t, "estimate": t, "low": t - 1, "high": t + 1, "who": who} for t in range(4) for who in ("Alice", "Bob")
+    ]
+    svg = charts.lines("l", "L", rows, x="t", colour="who").svg()
+    legend = svg[svg.index("role-legend") :]
+    assert 'opacity="0.18"' not in legend
+    assert svg.count("role=") == 1 and "aria-" not in svg
+
+
+def test_parameters_moves_and_roles_have_the_codebooks_names(tmp_path):
+    folder = dataset(tmp_path / "d", {"matches": [match(1, config_delta_bob=0.9, payoffs_bob=1.0, efficiency=1.0)]})
+    book = folder / "codebook.csv"
+    said = {
+        "config_delta_bob": "Parameter of the game: Bob's discount factor. What is left of it.",
+        "payoffs_bob": "Payoff of Bob.",
+    }
+    lines = [
+        line.replace(",,", f",{said[column]},", 1) if (column := line.split(",")[1]) in said else line
+        for line in book.read_text().splitlines()
+    ]
+    book.write_text("\n".join(lines))
+    data = load(folder, allow_modified=True)
+    assert data.heading("config_delta_bob") == "Bob's discount factor"
+    assert data.heading("payoffs_bob") == "Payoff of Bob"
+    assert data.heading("efficiency") == "Efficiency"
+    assert (data.called("bob"), data.called("alice")) == ("Bob", "Alice")
