@@ -77,13 +77,12 @@ def dots(
     labels = _distinct(rows, y)
     series = _distinct(rows, colour) if colour else []
     panels = _distinct(rows, facet) if facet else []
-    columns = _columns(columns, labels)
+    same = _same(rows, y, facet, labels)
     height = alt.Step(STEP) if not series else alt.Step(14, **{"for": "offset"})
     base = alt.Chart().encode(y=alt.Y(_key(y), type="nominal", sort=labels, title=y_title or None))
     if series:
         base = base.encode(
-            yOffset=alt.YOffset(_key(colour), type="nominal", sort=series),
-            color=_colour(colour, series, players),
+            yOffset=alt.YOffset(_key(colour), type="nominal", sort=series), color=_colour(colour, series, players)
         )
     scale = alt.Scale(zero=zero, nice=True)
     axis = alt.Axis(format=x_format) if x_format else alt.Axis()
@@ -100,7 +99,8 @@ def dots(
     layers.append(point.encode(shape=_shape(colour, series, players)) if series else point)
     chart = alt.layer(*layers)
     words = _words("Dots with intervals", rows, x, x_title or x, [y, colour, facet], [y_title or y, colour, facet])
-    return _finished(name, title, chart, rows, words, facet, panels, columns, height=height, same_scale=same_scale)
+    return _finished(name, title, chart, rows, words, facet, panels, columns if same else _columns(columns, labels),
+                     height=height, same_scale=same_scale, same_labels=same)  # fmt: skip
 
 
 # ---- lines ---------------------------------------------------------------------------------------------------
@@ -596,8 +596,9 @@ def _finished(
     height: Any,
     width: Any = None,
     same_scale: bool = False,
+    same_labels: bool = False,
 ) -> Figure:
-    """A figure with its data, panels and look."""
+    """A figure with its data, panels and look; `same_labels` stand once for all panels of a row."""
     import altair as alt
 
     data = alt.Data(values=[{key: _plain(value) for key, value in row.items()} for row in rows])
@@ -608,9 +609,9 @@ def _finished(
         made: Any = chart.facet(
             facet=alt.Facet(_key(facet), type="nominal", sort=list(panels), header=header), columns=columns, data=data
         )
-        scales: dict[str, Any] = {"y": "independent"}
-        made = made.resolve_scale(**scales if same_scale else {"x": "independent", **scales})
-        made = made.resolve_axis(x="independent", y="independent")
+        beside = "shared" if same_labels else "independent"
+        made = made.resolve_scale(x="shared" if same_scale else "independent", y=beside)
+        made = made.resolve_axis(x="independent", y=beside)
     else:
         made = chart.properties(data=data)
     return of_chart(name, title, made, alt_text=f"{title}. {words}")
@@ -686,6 +687,12 @@ def _dash(key: str, series: Sequence[str], players: Sequence[str]) -> Any:
     return alt.StrokeDash(
         _key(key), type="nominal", sort=list(series), title=None, scale=alt.Scale(domain=list(series), range=chosen)
     )
+
+
+def _same(rows: Sequence[Row], y: str, facet: str, labels: Sequence[str]) -> bool:
+    """Whether every panel has every category."""
+    panels = set(_distinct(rows, facet)) if facet else {""}
+    return len({(str(row.get(facet)), str(row.get(y))) for row in rows}) == len(panels) * len(labels)
 
 
 def _columns(wished: int, labels: Sequence[str]) -> int:

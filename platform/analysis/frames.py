@@ -241,6 +241,33 @@ def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bo
     return found.reset_index()
 
 
+def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float) -> dict[str, Any]:
+    """OLS of y on x with a dummy per group, from deviations within groups; errors clustered (CR1).
+
+    Returns:
+        estimate (None where x never varies within a group), se, low, high, p, n, clusters.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    x = x - x.groupby(groups).transform("mean")
+    y = y - y.groupby(groups).transform("mean")
+    weight, n, k = float((x**2).sum()), len(x), 1 + groups.nunique()
+    found: dict[str, Any] = {**dict.fromkeys(("estimate", "se", "low", "high", "p")), "n": n}
+    found["clusters"] = number = int(clusters.nunique())
+    if weight <= 0:
+        return found
+    found["estimate"] = estimate = float((x * y).sum()) / weight
+    if number >= 2 and n > k:
+        scores = (x * (y - estimate * x)).groupby(clusters).sum()
+        factor = number / (number - 1) * (n - 1) / (n - k)
+        found["se"] = se = float(np.sqrt(factor * (scores**2).sum())) / weight
+        half = float(t.ppf((1 + level) / 2, number - 1)) * se
+        found |= {"low": estimate - half, "high": estimate + half}
+        found["p"] = float(2 * t.sf(abs(estimate / se), number - 1)) if se > 0 else None
+    return found
+
+
 def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
     """(low, high) of a median: bootstrap of clusters, order statistics of many values; (None, None) of one cluster."""
     import numpy as np
@@ -254,7 +281,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
         below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
         return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])
     # The draws are those of `toolbox.bootstrap`, all at once: how often each cluster was drawn weighs its values.
-    times = _times_drawn(len(labels), draws, seed)
+    times = times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")
     ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1)
     total = upto[:, -1]
@@ -266,7 +293,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
 
 
 @lru_cache(maxsize=2)
-def _times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
+def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
     """How often each cluster comes in each draw: (draws, clusters). Groups of the same size share it."""
     import numpy as np
 

@@ -65,6 +65,11 @@ def p_value(name: str = "p", label: str = "p") -> Column:
     return Column(name, label, "p")
 
 
+def estimated(label: str, of: Callable[[str, str], Column] = number) -> tuple[Column, ...]:
+    """The columns of an estimate and the ends of its interval."""
+    return of("estimate", label), of("low", "Low"), of("high", "High")
+
+
 @dataclass(frozen=True)
 class Table:
     """Tidy rows, one per estimate, with full precision.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.results import Analysis, Figure, Options, Result, Table, count, number, share, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, share, text
 from analysis.toolbox import proportion
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def run(data: Data, options: Options) -> Result:
                     count("round", "Round"),
                     count("n", "Matches"),
                     count("open", "Without agreement"),
-                    share("estimate", "Share"),
-                    share("low", "Low"),
-                    share("high", "High"),
+                    *estimated("Share", share),
                 ],
                 curve,
             )
@@ -75,9 +73,7 @@ def run(data: Data, options: Options) -> Result:
                     count("decile", "Tenth"),
                     number("offered", "Mean offer"),
                     count("n", "Offers"),
-                    share("estimate", "Accepted"),
-                    share("low", "Low"),
-                    share("high", "High"),
+                    *estimated("Accepted", share),
                 ],
                 rows,
                 note="Offers in ten groups of equal size, per role; equal offers stay together.",

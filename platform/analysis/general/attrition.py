@@ -9,7 +9,7 @@ from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import adjusted, sorted_levels
 from analysis.general.people import BEGAN, factors, participants
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
 from analysis.toolbox import balance, proportion, proportion_difference
 
 PERMUTATIONS = 9_999
@@ -39,7 +39,7 @@ def run(data: Data, options: Options) -> Result:
     adjusted(tests)
     tables = [Table("shares", "Began the game and are not in the dataset", [
         text("factor", "By"), text("level", "Group"), count("n", "Began"), count("lost", "Not in the dataset"),
-        share("estimate", "Share"), share("low", "Low"), share("high", "High"),
+        *estimated("Share", share),
     ], shares)]  # fmt: skip
     if tests:
         note = f"Where a count below {FEW} is expected, p comes from {PERMUTATIONS:,} permutations."

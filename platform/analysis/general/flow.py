@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.report import STAGES, reason
-from analysis.results import Analysis, Figure, Options, Result, Table, count, share, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, share, text
 from analysis.toolbox import proportion
 
 WIDTH, MAIN, SIDE, GAP, LINE = 640, 250, 300, 26, 17
@@ -36,7 +36,7 @@ def run(data: Data, options: Options) -> Result:
             rows.append({"stage": name, "what": reason(why), **left, "number": number})
     columns = [
         text("stage", "Stage"), text("what", "What"), count("number", "Number"), count("n", "Of"),
-        share("estimate", "Share"), share("low", "Low"), share("high", "High"),
+        *estimated("Share", share),
     ]  # fmt: skip
     note = "Shares of those who reached a stage are of all who came; of those who left, of those who reached the stage."
     table = Table("stages", "How far they came, and why the others left", columns, rows, note=note)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import HUMAN, Data
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, estimates, matches, seats, sides
+from analysis.frames import adjusted, estimates, matches, seats, sides, within
 from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
 
 if TYPE_CHECKING:
@@ -110,33 +110,17 @@ def _common(frame: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def _difference(frame: pd.DataFrame, outcome: str, level: float) -> dict[str, Any] | None:
-    """OLS of the outcome on human and the strata's dummies, CR1 by cluster, from deviations within strata."""
-    import numpy as np
-    from scipy.stats import t
-
+    """OLS of the outcome on human and the strata's dummies, CR1 by cluster."""
     known = frame[frame[outcome].notna()]
     known = known if len(known) == len(frame) else _common(known)
     if known is None or not len(known):
         return None
     human = (known["who"] == HUMAN).astype(float)
-    h = human - human.groupby(known["stratum"]).transform("mean")
-    y = known[outcome] - known[outcome].groupby(known["stratum"]).transform("mean")
-    weight = float((h**2).sum())
-    estimate = float((h * y).sum()) / weight
-    scores = (h * (y - estimate * h)).groupby(known["cluster"]).sum()
-    n, k, clusters = len(known), 1 + known["stratum"].nunique(), len(scores)
-    found: dict[str, Any] = {
-        "estimate": estimate, "se": None, "low": None, "high": None, "p": None, "n": n, "clusters": clusters,
-        "people": int(human.sum()), "models": int(n - human.sum()), "strata": k - 1,
+    people, strata = int(human.sum()), known["stratum"]
+    return {
+        **within(human, known[outcome], strata, known["cluster"], level=level),
+        "people": people, "models": len(known) - people, "strata": strata.nunique(),
     }  # fmt: skip
-    if clusters >= 2 and n > k:
-        factor = clusters / (clusters - 1) * (n - 1) / (n - k)
-        se = float(np.sqrt(factor * (scores**2).sum())) / weight
-        half = float(t.ppf((1 + level) / 2, clusters - 1)) * se
-        found |= {"se": se, "low": estimate - half, "high": estimate + half}
-        if se > 0:
-            found["p"] = float(2 * t.sf(abs(estimate / se), clusters - 1))
-    return found
 
 
 ANALYSES = [

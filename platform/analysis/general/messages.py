@@ -8,7 +8,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import with_who
-from analysis.results import Analysis, Options, Result, Table, count, number, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
 from analysis.toolbox import proportion
 
 if TYPE_CHECKING:
@@ -65,14 +65,7 @@ def run(data: Data, options: Options) -> Result:
         Table(
             "silent",
             "Matches without a message of the player",
-            [
-                text("player", "Player"),
-                count("n", "Seats"),
-                count("silent", "Silent"),
-                share("estimate", "Share"),
-                share("low", "Low"),
-                share("high", "High"),
-            ],
+            [text("player", "Player"), count("n", "Seats"), count("silent", "Silent"), *estimated("Share", share)],
             silent,
         ),
     ]

@@ -10,7 +10,7 @@ from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
 from analysis.frames import words
-from analysis.results import Analysis, Figure, Options, Result, Table, count, number, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, text
 from analysis.toolbox import mean, pearson
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def run(data: Data, options: Options) -> Result:
         text("currency", "Currency"),
         text("what", "What"),
         count("people", "People"),
-        number("estimate", "Mean"),
-        number("low", "Low"),
-        number("high", "High"),
+        *estimated("Mean"),
         number("median", "Median"),
         number("smallest", "Smallest"),
         number("largest", "Largest"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import adjusted, estimates
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, text
+from analysis.frames import adjusted, estimates, within
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +55,7 @@ def run(data: Data, options: Options) -> Result:
                 text("measure", "Measure"),
                 count("n", "n"),
                 count("clusters", "Matches"),
-                number("estimate", "Mean"),
-                number("low", "Low"),
-                number("high", "High"),
+                *estimated("Mean"),
             ],
             means,
         ),
@@ -109,36 +107,10 @@ def _rows(data: Data) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
 
 
 def _slope(frame: pd.DataFrame, name: str, level: float) -> dict[str, Any] | None:
-    """OLS outcome ~ round + match dummies, CR1 by match, from deviations within matches."""
-    import numpy as np
-    from scipy.stats import t
-
+    """OLS outcome ~ round + match dummies, CR1 by match; None where no match has several rounds."""
     known = frame[frame[name].notna()]
-    x = known["round"] - known["round"].groupby(known["match"]).transform("mean")
-    y = known[name] - known[name].groupby(known["match"]).transform("mean")
-    weight = float((x**2).sum())
-    if weight <= 0:
-        return None
-    estimate = float((x * y).sum()) / weight
-    scores = (x * (y - estimate * x)).groupby(known["match"]).sum()
-    n, clusters = len(known), len(scores)
-    k = 1 + clusters
-    found: dict[str, Any] = {
-        "estimate": estimate,
-        "se": None,
-        "low": None,
-        "high": None,
-        "p": None,
-        "n": n,
-        "clusters": clusters,
-    }
-    if clusters >= 2 and n > k:
-        se = float(np.sqrt(clusters / (clusters - 1) * (n - 1) / (n - k) * (scores**2).sum())) / weight
-        half = float(t.ppf((1 + level) / 2, clusters - 1)) * se
-        found |= {"se": se, "low": estimate - half, "high": estimate + half}
-        if se > 0:
-            found["p"] = float(2 * t.sf(abs(estimate / se), clusters - 1))
-    return found
+    found = within(known["round"].astype(float), known[name], known["match"], known["match"], level=level)
+    return found if found["estimate"] is not None else None
 
 
 ANALYSES = [

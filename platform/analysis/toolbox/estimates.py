@@ -65,14 +65,7 @@ def mean(values: Sequence[Value], clusters: Sequence[Hashable] | None = None, *,
         # CR1: G/(G-1) · (n-1)/(n-k) with k = 1.
         se = sqrt(number / (number - 1) * sum(total**2 for total in sums.values())) / n
     half = _t(level, number - 1) * se
-    return {
-        "estimate": estimate,
-        "se": se,
-        "low": estimate - half,
-        "high": estimate + half,
-        "n": n,
-        "clusters": number,
-    }
+    return {"estimate": estimate, "se": se, "low": estimate - half, "high": estimate + half, "n": n, "clusters": number}
 
 
 def mean_from_sums(n: int, total: float, squares: float, *, level: float = LEVEL) -> Result:

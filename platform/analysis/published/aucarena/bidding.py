@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Any
 from analysis import charts
 from analysis.errors import SkippedError
 from analysis.published.aucarena.measures import corrected_failure_rate
-from analysis.published.aucarena.seats import (
-    GAMES,
-    MATCH,
-    NEEDED,
-    OF_ITEMS,
-    bidders,
-    objective,
-    settings,
-    with_setting,
-)
-from analysis.results import Analysis, Options, Result, Table, count, number, share, text
+from analysis.published.aucarena.seats import GAMES, MATCH, NEEDED, OF_ITEMS, bidders, objective, settings, with_setting
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
 from analysis.toolbox import bootstrap, spearman
 from analysis.toolbox.resampling import bootstrap_ratio
 
@@ -73,7 +64,7 @@ def errors(data: Data, options: Options) -> Result:
     table = Table(
         "rates", "Corrected failure rates",
         [text("kind", "Kind"), text("player", "Bidder"), count("failures", "F"), count("correct", "C"),
-         share("estimate", "CFR"), share("low", "Low"), share("high", "High"), text("published", "Published")], made,
+         *estimated("CFR", share), text("published", "Published")], made,
         note="CFR = F/(C + F). Bids: F refused tries, C bids and withdrawals. Beliefs: C states to report. The "
         "published lowest rate is read as one of failed bids.",
     )  # fmt: skip

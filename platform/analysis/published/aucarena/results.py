@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.published.aucarena.seats import GAMES, NEEDED, OF_ITEMS, bidders, scored, settings, with_setting
-from analysis.results import Analysis, Options, Result, Table, count, number, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, share, text
 from analysis.toolbox import mean, proportion, trueskill
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def human(data: Data, options: Options) -> Result:
         numbers[f"{order}.{player}"] = {**{k: profit.get(k) for k in ("estimate", "se", "low", "high")}, "n": len(own)}
     table = Table(
         "bidders", "Profit and items by bidder and order",
-        [text("order", "Order"), text("player", "Bidder"), number("estimate", "Profit"), number("low", "Low"),
-         number("high", "High"), number("items", "Items"), count("n", "Auctions"),
+        [text("order", "Order"), text("player", "Bidder"), *estimated("Profit"),
+         number("items", "Items"), count("n", "Auctions"),
          text("published", "Published (profit, items)")], made,
     )  # fmt: skip
     figure = charts.dots("bidders", "Profit by bidder and order", made, y="player", facet="order", x_title="Profit",
@@ -113,8 +113,7 @@ def robustness(data: Data, options: Options) -> Result:
             made.append({"player": player, "k": k, **proportion(k, len(own), level=options.level)})
         tables.append(Table(
             "overpaid", "Items bought above their true value",
-            [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), share("estimate", "Share"),
-             share("low", "Low"), share("high", "High")], made,
+            [text("player", "Bidder"), count("k", "Above"), count("n", "Items won"), *estimated("Share", share)], made,
         ))  # fmt: skip
         numbers |= {f"overpaid.{r['player']}": {k: r[k] for k in ("estimate", "low", "high", "n")} for r in made}
     return Result(tables, [], numbers)

@@ -15,7 +15,7 @@ from analysis.errors import SkippedError
 from analysis.frames import with_who
 from analysis.published.coopeval.measures import design_quality
 from analysis.published.coopeval.tournaments import GAMES, REPUTATION, said, spread
-from analysis.results import Analysis, Options, Result, Table, count, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimated, share, text
 from analysis.toolbox import proportion
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DECISIONS = ["match", "role", "round", "phase", "move"]
 ABOUT = ["match", "repetition", "config_base_game", "config_mechanism"]
-WILSON = (share("estimate", "Share"), share("low", "Low"), share("high", "High"))
+WILSON = estimated("Share", share)
 NO_HISTORY = "no history"
 PUBLISHED_DESIGNS: Mapping[tuple[str, str], str] = {
     ("mediation", "ns"): "95.8, 95.8, 97.2, 75.0, 27.8, 61.1",

@@ -8,19 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted
-from analysis.published.econarena.play import (
-    CONTEST,
-    GAMES,
-    NEEDED,
-    WITH,
-    WITHOUT,
-    actions,
-    by,
-    game_of,
-    groups,
-)
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.frames import adjusted, within
+from analysis.published.econarena.play import CONTEST, GAMES, NEEDED, WITH, WITHOUT, actions, by, game_of, groups
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
 from analysis.toolbox import mean, proportion, proportion_difference, welch
 from analysis.toolbox.resampling import bootstrap_ratio
 
@@ -396,25 +386,8 @@ def paths(data: Data, options: Options) -> Result:
 
 def slope(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     """OLS of d on the run with a dummy per session, errors clustered by session (CR1)."""
-    import numpy as np
-    from scipy.stats import t
-
     known = rows[rows["d"].notna()]
-    undefined = {"estimate": None, "se": None, "low": None, "high": None, "p": None, "n": len(known)}
-    sessions = known.groupby("match")
-    x = (known["run"] - sessions["run"].transform("mean")).to_numpy(dtype=float)
-    y = (known["d"] - sessions["d"].transform("mean")).to_numpy(dtype=float)
-    if not len(known) or not x.any():
-        return undefined
-    beta = float(x @ y / (x @ x))
-    g, n = sessions.ngroups, len(known)
-    if g < 2 or n - g - 1 < 1:
-        return {**undefined, "estimate": beta}
-    scores = np.bincount(np.unique(known["match"], return_inverse=True)[1], weights=x * (y - beta * x))
-    se = float(np.sqrt(g / (g - 1) * (n - 1) / (n - g - 1) * (scores @ scores)) / (x @ x))
-    half = float(t.ppf((1 + level) / 2, g - 1)) * se
-    p = float(2 * t.sf(abs(beta) / se, g - 1)) if se > 0 else None
-    return {"estimate": beta, "se": se, "low": beta - half, "high": beta + half, "p": p, "n": n, "clusters": g}
+    return within(known["run"].astype(float), known["d"], known["match"], known["match"], level=level)
 
 
 def stays(means: Sequence[float | None]) -> int | None:
@@ -506,9 +479,7 @@ def fouls(data: Data, options: Options) -> Result:
                 text("player", "Player"),
                 text("history", "History"),
                 count("fouls", "Fouls"),
-                share("estimate", "Share"),
-                share("low", "Low"),
-                share("high", "High"),
+                *estimated("Share", share),
                 count("n", "Runs"),
                 share("published", "Published"),
             ],
@@ -522,9 +493,7 @@ def fouls(data: Data, options: Options) -> Result:
                 "With history less without",
                 [
                     text("player", "Player"),
-                    share("estimate", "Difference"),
-                    share("low", "Low"),
-                    share("high", "High"),
+                    *estimated("Difference", share),
                     p_value(),
                     p_value("p_holm", "p, Holm"),
                     count("n", "Runs"),
@@ -569,9 +538,7 @@ def level(data: Data, options: Options) -> Result:
             text("player", "Player"),
             text("level", "Level"),
             count("k", "Answers"),
-            share("estimate", "Share"),
-            share("low", "Low"),
-            share("high", "High"),
+            *estimated("Share", share),
             count("n", "of"),
         ],
         made,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from analysis import charts
 from analysis.errors import SkippedError
-from analysis.frames import adjusted
+from analysis.frames import adjusted, times_drawn
 from analysis.published.econevals.frames import BENCHMARKS, by_instance, frame, game_of, level_order
-from analysis.results import Analysis, Options, Result, Table, count, number, p_value, share, text
+from analysis.results import Analysis, Options, Result, Table, count, estimated, number, p_value, share, text
 from analysis.toolbox import mean, paired, proportion
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def scores(data: Data, options: Options) -> Result:
         numbers[f"{level}.{agent}"] = {key: row[key] for key in ("estimate", "se", "low", "high", "n")}
         if row["missing"]:
             warnings.append(f"{level}, {agent}: {row['missing']} matches have no score: nothing can be reached.")
-    columns = [*AGENT, number("estimate", "Score × 100"), number("low", "Low"), number("high", "High"),
+    columns = [*AGENT, *estimated("Score × 100"),
                count("n", "Matches"), count("instances", "Instances")]  # fmt: skip
     if solving:
         columns += [count("solved", "Solved"), share("solved_share", "Share"), share("solved_low", "Low"),
@@ -107,8 +107,8 @@ def tests(data: Data, options: Options) -> Result:
             raise SkippedError("No instance was played by two agents: paired tests have no pairs.")
         tables.append(Table(
             column, f"{title}: differences between agents on the same instances",
-            [*AGENT, text("other", "less"), number("estimate", "Difference"), number("low", "Low"),
-             number("high", "High"), number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"),
+            [*AGENT, text("other", "less"), *estimated("Difference"),
+         number("t", "t"), count("df", "df"), p_value(), p_value("p_holm", "p, Holm"),
              count("n", "Instances")], made,
             note="The paper's p-values are raw. It finds, in scheduling, Claude above both others at every level "
             "(p < .05)." if game == "scheduling" else "The paper's p-values are raw.",
@@ -151,7 +151,7 @@ def exploration(data: Data, options: Options) -> Result:
         numbers[f"{level}.{agent}"] = {k: found.get(k) for k in ("estimate", "se", "low", "high", "n")}
     table = Table(
         "rates", "Exploration rate by level and agent",
-        [*AGENT, number("estimate", "Rate"), number("low", "Low"), number("high", "High"), count("n", "Matches"),
+        [*AGENT, *estimated("Rate"), count("n", "Matches"),
          number("published", "Published (Gemini)")], made, note="Different plans (zeros dropped) per plan.",
     )  # fmt: skip
     drawn = rows.sort_values(["agent", "instance"])[["level", "agent", "exploration_rate"]].to_dict("records")
@@ -252,10 +252,7 @@ def _band(grid: np.ndarray, instances: Sequence[str], options: Options) -> tuple
     labels, codes = np.unique(np.asarray(instances[: len(grid)]), return_inverse=True)
     if len(labels) < 2:
         return None, None
-    drawn = np.random.default_rng(options.seed).integers(0, len(labels), size=(options.draws, len(labels)))
-    times = np.zeros((options.draws, len(labels)))
-    np.add.at(times, (np.arange(options.draws)[:, None], drawn), 1)
-    weights = times[:, codes]
+    weights = times_drawn(len(labels), options.draws, options.seed)[:, codes].astype(float)
     means = weights @ grid / weights.sum(axis=1, keepdims=True)
     low, high = np.quantile(means, [(1 - options.level) / 2, (1 + options.level) / 2], axis=0)
     return low, high

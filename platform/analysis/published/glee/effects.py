@@ -21,7 +21,7 @@ from analysis.published.glee.families import (
     reference_player,
     shown,
 )
-from analysis.results import Analysis, Figure, Options, Result, Table, count, number, p_value, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, p_value, text
 from analysis.toolbox import ols
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def humans(data: Data, options: Options) -> Result:
     table = Table(
         "ranks", "Rank of people among the players, by effect on the own self-gain",
         [text("family", "Family"), text("role", "Role"), count("rank", "Rank"), count("of", "of"),
-         number("estimate", "People"), number("low", "Low"), number("high", "High"), text("best", "Best model"),
+         *estimated("People"), text("best", "Best model"),
          number("best_estimate", "Its effect"), text("worst", "Worst model"), number("worst_estimate", "Its effect"),
          text("verdict", "People's interval"), text("published", "Published rank")],
         made, note="Percentage points; rank 1 is the highest. See general.human_vs_model for people and models in the "

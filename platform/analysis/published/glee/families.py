@@ -60,16 +60,8 @@ class Family:
 FAMILIES: Mapping[str, Family] = {
     "bargaining": Family(
         "Bargaining",
-        {
-            "config_delta_alice": ("δ Alice", 0.9),
-            "config_delta_bob": ("δ Bob", 0.9),
-            "config_money": ("M", 10_000.0),
-        },
-        (
-            ("config_rounds", "T"),
-            ("config_complete_information", "CI"),
-            ("config_messages_allowed", "MA"),
-        ),
+        {"config_delta_alice": ("δ Alice", 0.9), "config_delta_bob": ("δ Bob", 0.9), "config_money": ("M", 10_000.0)},
+        (("config_rounds", "T"), ("config_complete_information", "CI"), ("config_messages_allowed", "MA")),
         (None, True, False),
         unlike=("efficiency", "fairness", "bob_self_gain"),
     ),
@@ -80,11 +72,7 @@ FAMILIES: Mapping[str, Family] = {
             "config_buyer_factor": ("F Bob", 1.0),
             "config_scale": ("M", 10_000.0),
         },
-        (
-            ("config_rounds", "T"),
-            ("config_complete_information", "CI"),
-            ("config_messages_allowed", "MA"),
-        ),
+        (("config_rounds", "T"), ("config_complete_information", "CI"), ("config_messages_allowed", "MA")),
         (1, True, False),
         fairness="fairness_raw",
         unlike=("efficiency",),
@@ -92,11 +80,7 @@ FAMILIES: Mapping[str, Family] = {
     "persuasion": Family(
         "Persuasion",
         {"config_prior": ("p", 0.5), "config_high_value": ("v", 1.25), "config_price": ("M", 10_000.0)},
-        (
-            ("config_complete_information", "CI"),
-            ("config_message_type", "Messages"),
-            ("config_buyer_type", "Buyer"),
-        ),
+        (("config_complete_information", "CI"), ("config_message_type", "Messages"), ("config_buyer_type", "Buyer")),
         (True, "binary", "long_living"),
         unlike=("bob_self_gain",),
     ),

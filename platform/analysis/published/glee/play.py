@@ -10,7 +10,7 @@ from analysis.frames import adjusted, words
 from analysis.published.glee import printed
 from analysis.published.glee.families import FAMILIES, HUMAN, NEEDED, families, frame
 from analysis.published.glee.theory import proposer_share
-from analysis.results import Analysis, Figure, Options, Result, Table, count, number, p_value, share, text
+from analysis.results import Analysis, Figure, Options, Result, Table, count, estimated, number, p_value, share, text
 from analysis.toolbox import correlation_difference, mean, pearson, proportion
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def anchoring(data: Data, options: Options) -> Result:
     numbers["difference"] = {"estimate": difference.get("z"), "p": difference.get("p")}
     tables = [
         Table("correlations", "First offer's share for Alice, and Alice's final self-gain",
-              [text("who", "Who is human"), number("estimate", "Pearson's r"), number("low", "Low"),
-               number("high", "High"), p_value(), p_value("p_holm", "p, Holm"), count("n", "Matches"),
-               number("published", "Published")], made, note="Without agreement the self-gain is 0."),
+              [text("who", "Who is human"), *estimated("Pearson's r"), p_value(), p_value("p_holm", "p, Holm"),
+               count("n", "Matches"), number("published", "Published")], made,
+              note="Without agreement the self-gain is 0."),
         Table("difference", "Human Bob against human Alice", [number("z", "z"), p_value(), text("note", "Note")],
               [{"z": difference.get("z"), "p": difference.get("p"), "note": difference.get("note", "")}]),
     ]  # fmt: skip
@@ -140,7 +140,7 @@ def checks(data: Data, options: Options) -> Result:
     table = Table(
         "failed", "Participants who failed a check",
         [text("check", "Check"), text("of", "Among"), count("failed", "Failed"), count("n", "n"),
-         share("estimate", "Share"), share("low", "Low"), share("high", "High"), text("published", "Published")],
+         *estimated("Share", share), text("published", "Published")],
         made, note="The published quiz of all families: " + printed.CHECKS["all"] + ".",
     )  # fmt: skip
     numbers = {
@@ -178,7 +178,7 @@ def rationality(data: Data, options: Options) -> Result:
     return Result(tables, figures, numbers)
 
 
-ESTIMATES = (count("n", "Matches"), number("estimate", "Mean"), number("low", "Low"), number("high", "High"))
+ESTIMATES = (count("n", "Matches"), *estimated("Mean"))
 Found = tuple[list[Table], list[Figure], dict[str, Any]]
 
 
@@ -244,8 +244,8 @@ def _prices(data: Data, rows: pd.DataFrame, options: Options) -> Found:
             made.append({"gains": gains, "where": where, "k": k, **proportion(k, len(part), level=options.level)})
     tables = [Table(
         "negotiation", "Where prices lie",
-        [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), share("estimate", "Share"),
-         share("low", "Low"), share("high", "High"), count("n", "of")], made,
+        [text("gains", "Values"), text("where", "Price"), count("k", "Matches"), *estimated("Share", share),
+         count("n", "of")], made,
     )]  # fmt: skip
     position = ((rows["price"] - seller) / (buyer - seller))[traded & (buyer > seller)]
     numbers = {"negotiation.position": mean(position.tolist(), level=options.level)}
@@ -270,7 +270,7 @@ def _trust(data: Data, rows: pd.DataFrame, options: Options) -> Found:
     table = Table(
         "persuasion", "Rounds in which the buyer bought",
         [text("by", "By"), text("level", "Level"), text("where", "Messages · buyer"), count("n", "Matches"),
-         share("estimate", "Share bought"), share("low", "Low"), share("high", "High")], made,
+         *estimated("Share bought", share)], made,
         note="Mean over matches of the share of their rounds of that quality, or with that recommendation.",
     )  # fmt: skip
     drawn = [{**row, "what": f"{row['by']}: {row['level']}"} for row in made]
