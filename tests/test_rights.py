@@ -247,6 +247,8 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "prolific_publication_find": deed("editor"),
     "prolific_publication_refresh": deed("editor"),
     "prolific_publication_forget": deed("owner"),
+    "prolific_publication_hooks": deed("editor"),
+    "prolific_publication_authenticity": deed("editor"),
     "prolific_publication_adopt": deed("editor"),
     "prolific_publication_reject": look("owner"),
     "prolific_publication_ask_return": look("owner"),

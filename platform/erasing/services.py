@@ -259,7 +259,8 @@ def _forget(way: Enrolment) -> None:
     """Who it was: the recruiter's identity, the name, the link, the way back and the codes."""
     identity = Identity.objects.filter(enrolment=way).first()
     if identity is not None:
-        LabCode.objects.filter(study=identity.study, code__in=[identity.proof, identity.worker]).delete()
+        known = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
+        LabCode.objects.filter(study=identity.study, code__in=known).delete()
         identity.delete()
     Enrolment.objects.filter(pk=way.pk).update(
         display_name="", token=new_token(), completion_code="", return_to="", refusal=None, erased_at=timezone.now()

@@ -69,7 +69,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         KIND,
         worker=panel.worker(found["person"]),
         proof=_proof(found),
-        details={**found, "checked": panel.check_by},
+        details=found,
         lasting=signed and not found["session"],
         turned_away=farewell_to(panel, Outcome.OVER_QUOTA, found),
         once=not signed and not found["session"],

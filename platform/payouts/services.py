@@ -60,6 +60,26 @@ def record_due(
     return owed
 
 
+def keep_paid_elsewhere(
+    enrolment: Enrolment, *, study: str, recruiter: str, reason: str, amount: Decimal, currency: str
+) -> None:
+    """Keep what the recruiter has paid somebody by itself; a second call adds nothing. Call it in a transaction."""
+    row, is_new = LedgerRow.objects.get_or_create(
+        enrolment=enrolment,
+        reason=reason,
+        defaults={
+            "study": study,
+            "recruiter": recruiter,
+            "amount": amount,
+            "currency": currency,
+            "state": LedgerRow.State.ELSEWHERE,
+            "workings": {"ending": enrolment.state},
+        },
+    )
+    if is_new:
+        open_books([row])
+
+
 def _first_state(way: Way | None, study: str, reason: str) -> str:
     elsewhere = way is not None and way.pays_elsewhere(study, reason)
     return LedgerRow.State.ELSEWHERE if elsewhere else LedgerRow.State.DUE

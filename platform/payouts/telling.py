@@ -27,7 +27,7 @@ def _of(row: LedgerRow) -> str:
     if row.state == State.CONFIRMED:
         return _("It has been paid.")
     way = way_of(row.recruiter)
-    if row.state == State.ELSEWHERE and way is not None and way.lists:
+    if row.state == State.ELSEWHERE and way is not None and (way.lists or way.payer):
         return _("The page that brought you here pays this to you.")
     if row.state == State.ELSEWHERE:
         return _("The experiment that brought you here pays this to you, with whatever else you earn there.")

@@ -25,6 +25,7 @@ class Arrival:
         lasting: the link is the person's own and not one assignment's: it may begin another way when the
             one before has ended, where the study lets people come again.
         role: the one that the recruiter wants this person to play.
+        cell: the number of the treatment that the recruiter has sent this person to.
         return_to: the recruiter's page where the person goes on afterwards.
         turned_away: how they go back to their recruiter where no place is left.
         once: the link opens the way once; whoever comes again is known by `held`, the token of the way that
@@ -38,6 +39,7 @@ class Arrival:
     preview: bool = False
     lasting: bool = False
     role: str | None = None
+    cell: int | None = None
     return_to: str = ""
     turned_away: Farewell | None = None
     once: bool = False

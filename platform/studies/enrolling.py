@@ -81,7 +81,7 @@ def enrol(
     version.study = study
     participations.refuse(version, arrival)
     faults.refuse_dead(version)
-    cell, role, number = _place(version, role or arrival.role)
+    cell, role, number = _place(version, role or arrival.role, arrival.cell)
     enrolment = Enrolment.objects.create(
         steps=steps_of(version, cell, role, number=number),
         expires_at=lifetime(version.content["timers"]["minutes"]),
@@ -95,7 +95,7 @@ def enrol(
             recruiter=arrival.recruiter,
             worker=arrival.worker,
             proof=arrival.proof,
-            details=dict(arrival.details),
+            details={**arrival.details, **({"cell": arrival.cell} if arrival.cell else {})},
             occasion=known.identity.occasion + 1 if known is not None else 1,
             enrolment=enrolment,
         )
@@ -154,7 +154,8 @@ def keep_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
     if held.exclude(pk=placement.pk).count() + filled_in < placement.cell.quota:
         return
     try:
-        placement.cell, placement.role, number = _place(version, placement.role)
+        sent_to = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
+        placement.cell, placement.role, number = _place(version, placement.role, sent_to)
     except Full as full:
         raise StepRefused({"agree": str(full)}) from None
     placement.save(update_fields=["cell", "role"])
@@ -166,14 +167,14 @@ def _another(known: Enrolment, arrival: Arrival, again: bool) -> bool:
     return again and arrival.lasting and known.ended
 
 
-def _place(version: Version, role: str | None) -> tuple[Cell, Role, int]:
+def _place(version: Version, role: str | None, cell: int | None = None) -> tuple[Cell, Role, int]:
     """The emptiest open seat; before everybody is sent away, the places of those who are gone are given back."""
     try:
-        return emptiest_seat(version, role=role)
+        return emptiest_seat(version, role=role, cell=cell)
     except Full:
         if not drop_absent():
             raise
-        return emptiest_seat(version, role=role)
+        return emptiest_seat(version, role=role, cell=cell)
 
 
 def refuse_closed(study: Study) -> None:
@@ -190,7 +191,7 @@ def _closed_reason(study: Study) -> str:
     return _("It has not begun yet. Please try again later with the same link.")
 
 
-def emptiest_seat(version: Version, *, role: str | None = None) -> tuple[Cell, Role, int]:
+def emptiest_seat(version: Version, *, role: str | None = None, cell: int | None = None) -> tuple[Cell, Role, int]:
     """The open cell with the lowest (completed + live) / places, the seat of it that fewest people hold, and a number.
 
     The number, from 1, is that of whoever is placed now among all who were ever placed in the cell.
@@ -201,6 +202,7 @@ def emptiest_seat(version: Version, *, role: str | None = None) -> tuple[Cell, R
 
     Args:
         role: only this seat.
+        cell: only in the cell of this number; one that the version does not have is passed over.
 
     Call under the version's lock.
 
@@ -209,6 +211,7 @@ def emptiest_seat(version: Version, *, role: str | None = None) -> tuple[Cell, R
     """
     others = "further" in version.content
     cells = begins_in(version.cells.order_by("number"), session_of(version.content), others=others)
+    cells = [one for one in cells if one.number == cell] or list(cells)
     seats = [(cell, seat) for cell in cells for seat in cell.people]
     if role:
         seats = [(cell, seat) for cell, seat in seats if seat == role]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -19,14 +20,15 @@ from audit.deeds import Deed
 from marketplaces.desks import Desk, base_promised, typed
 from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
-from marketplaces.prolific import adopting, deciding, publishing
+from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.differences import counted, differences
 from marketplaces.prolific.forms import OfferForm, PlacesForm, RejectForm, ReturnForm, suggestion
-from marketplaces.prolific.models import Publication
+from marketplaces.prolific.models import Hook, Publication
 from marketplaces.rejecting import nameless
 from participants.models import Enrolment
 from payouts.models import LedgerRow
+from recruiters.uploads import LARGEST, BadFile
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
@@ -34,6 +36,8 @@ from studies.models import Study
 
 STATUS = Publication.Status
 _ID = re.compile(r"[0-9a-f]{24}")
+NOBODY = UUID(int=0)
+"""Stands for the name of a hook that is not made yet."""
 COLOURS = {
     STATUS.MAKING: "warning",
     STATUS.UNCERTAIN: "danger",
@@ -73,6 +77,8 @@ class PublicationAdmin(Desk, PartAdmin):
             "find": self.find,
             "refresh": self.refresh,
             "forget": self.forget,
+            "hooks": self.subscribe,
+            "authenticity": self.take_authenticity,
         }
         pages = {
             "of": ("of/<int:study_id>/", self.of_study),
@@ -186,6 +192,8 @@ class PublicationAdmin(Desk, PartAdmin):
             "rejectable": set(deciding.reviewable(publication)) if owns else set(),
             "may_be_asked": deciding.may_be_asked(publication) if owns else set(),
             "may": may,
+            "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
+            "flags": authenticity.counted(publication),
             "may_spend": may and parts.may(request.user, publication.account, role=Role.EDITOR),
             "places": PlacesForm(initial={"places": publication.places + 1}),
             "link": f"{publication.address}{publishing.PARAMETERS}",
@@ -273,6 +281,34 @@ class PublicationAdmin(Desk, PartAdmin):
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         if publication.is_there:
             self._try(request, lambda: publishing.refresh(publication), _("This is what Prolific says now."))
+        return _page_of(publication)
+
+    def subscribe(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Have Prolific tell changes by itself."""
+        publication = self._spending(request, object_id)
+        address = request.build_absolute_uri(reverse("prolific_hook", args=[NOBODY])).removesuffix(f"{NOBODY}/")
+        return self._do(
+            request,
+            publication,
+            lambda one: hooks.subscribe(one, address=address) and None,
+            Deed.CHANGED,
+            _("Prolific tells changes by itself now; they are asked about every minute all the same."),
+        )
+
+    def take_authenticity(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """Take in what Prolific's authenticity check said, as a file."""
+        publication = self.seen(request, str(object_id), role=Role.EDITOR)
+        sent = request.FILES.get("flags")
+        try:
+            found = authenticity.take_in(publication, sent.read(LARGEST + 1) if sent else b"")
+        except BadFile as bad:
+            for one in bad.problems[:10]:
+                where = _("Line {line}: ").format(line=one.line) if one.line else ""
+                self.message_user(request, f"{where}{one.reason}", messages.ERROR)
+            return _page_of(publication)
+        says = _("{taken} people are flagged; {unknown} lines are about nobody of this study.").format(**found)
+        self.record_deed(request, publication, Deed.CHANGED, "Took in authenticity flags.", dict(found))
+        self.message_user(request, says, messages.SUCCESS)
         return _page_of(publication)
 
     def forget(self, request: HttpRequest, object_id: int) -> HttpResponse:

@@ -134,6 +134,28 @@ class Client:
         """Let Prolific ask a worker to return their place; they read the reasons. Each call is another message."""
         self._object("POST", f"/submissions/{submission}/request-return/", {"request_return_reasons": list(reasons)})
 
+    # ---- webhooks ------------------------------------------------------------------------------------
+
+    @sensitive_variables()
+    def new_hook_secret(self, workspace: str) -> str:
+        """What a workspace's events are signed with from now on."""
+        return text_of(self._object("POST", "/hooks/secrets/", {"workspace_id": workspace}), "value")
+
+    def hooks(self, workspace: str) -> list[dict[str, Any]]:
+        """The subscriptions of a workspace: {id, event_type, target_url, is_enabled, …}."""
+        return list(self._rows("/hooks/subscriptions/", {"workspace_id": workspace}))
+
+    @sensitive_variables()
+    def subscribe(self, *, workspace: str, event: str, target: str) -> None:
+        """Have an event told to `target`, and confirm it with the secret that the answer bears."""
+        asked = {"workspace_id": workspace, "event_type": event, "target_url": target}
+        answer = self._send("POST", "/hooks/subscriptions/", asked)
+        try:
+            key = text_of(answer.json(), "id")
+        except (ValueError, RecursionError, AttributeError):
+            nonsense()
+        self._object("POST", f"/hooks/subscriptions/{key}/", {"secret": answer.headers.get("x-hook-secret", "")})
+
     # ---- bonuses -------------------------------------------------------------------------------------
 
     def set_up_bonus(self, *, study: str, submission: str, amount: Decimal) -> str:
@@ -217,8 +239,8 @@ def ask(method: str, url: str, **how: Any) -> httpx2.Response:
             body += piece
             if len(body) > LARGEST or time.monotonic() > until:
                 raise httpx2.ReadTimeout("The answer has no end.", request=answer.request)
-        kind = {"content-type": answer.headers.get("content-type", "")}
-        return httpx2.Response(answer.status_code, headers=kind, content=bytes(body))
+        kept = {name: answer.headers.get(name, "") for name in ("content-type", "x-hook-secret")}
+        return httpx2.Response(answer.status_code, headers=kept, content=bytes(body))
 
 
 @cache

@@ -5,10 +5,12 @@ No code lets Prolific pay by itself: what is paid is what the ledger says.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from marketplaces.prolific.client import hundredths
 from participants.models import new_code
 from participants.states import ENDED, State
 from payouts.rules import PayRule
@@ -44,19 +46,33 @@ def entered(codes: dict[str, str], typed: Any) -> str:
     return next((which for which, code in codes.items() if code == typed.strip()), UNKNOWN)
 
 
-def for_prolific(codes: dict[str, str], rule: PayRule) -> list[dict[str, Any]]:
-    """The study's `completion_codes`."""
+def for_prolific(
+    codes: dict[str, str], rule: PayRule, *, screen_out: Decimal | None = None, slots: int = 0
+) -> list[dict[str, Any]]:
+    """The study's `completion_codes`.
+
+    Args:
+        screen_out: what Prolific itself pays to each of at most `slots` people who are screened out; None: nothing.
+    """
     review = [{"action": "MANUALLY_REVIEW"}]
     give_back = [{"action": "REQUEST_RETURN", "return_reason": _("This ending of the study is not paid.")}]
     return [
         {"code": codes[COMPLETED], "code_type": "COMPLETED", "actions": review},
-        {
+        _screened_out(codes, rule, screen_out, slots)
+        or {
             "code": codes[SCREENED_OUT],
             "code_type": "OTHER",
             "actions": review if pays(State.SCREENED_OUT, rule) else give_back,
         },
         {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
     ]
+
+
+def _screened_out(codes: dict[str, str], rule: PayRule, reward: Decimal | None, slots: int) -> dict[str, Any] | None:
+    if reward is None:
+        return None
+    paid = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": hundredths(reward), "slots": slots}
+    return {"code": codes[SCREENED_OUT], "code_type": "SCREENED_OUT", "actions": [paid]}
 
 
 _PAYS_BY_ITSELF = {"AUTOMATICALLY_APPROVE", "DYNAMIC_PAYMENT", "FIXED_SCREEN_OUT_PAYMENT"}

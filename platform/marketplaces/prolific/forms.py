@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from math import ceil
 from typing import Any
 
@@ -71,14 +72,61 @@ class OfferForm(forms.Form):
         help_text=_("Nobody can invent or change such a link. Leave it on if you can."),
     )
 
+    screen_out = forms.DecimalField(
+        label=_("Paid by Prolific to who is screened out"),
+        required=False,
+        min_value=Decimal("0.01"),
+        max_digits=8,
+        decimal_places=2,
+        widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
+        help_text=_(
+            "A fixed amount below the reward, for as many people as there are places; not every workspace has it. "
+            "Empty: they are asked to return their place, or are paid by the study's own rule."
+        ),
+    )
+    by_treatment = forms.BooleanField(
+        label=_("An address for each treatment (Taskflow)"),
+        required=False,
+        widget=UnfoldBooleanWidget(),
+        help_text=_(
+            "Prolific shares people out over the cells of the study, each with as many places as it has here, and the "
+            "places above do not count. Otherwise Parley places everybody in the emptiest cell."
+        ),
+    )
+    filters = forms.JSONField(
+        label=_("Filters"),
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        help_text=_(
+            "Who may take part, in Prolific's own words, such as "
+            '[{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]. '
+            "Empty: everybody, or chosen at Prolific before you publish."
+        ),
+    )
+
     def __init__(self, *args: Any, projects: list[tuple[str, str]], **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.fields["project"].choices = projects or [("", "–")]
         if len(projects) < 2:
             self.fields["project"].widget = forms.HiddenInput()
 
+    def clean_filters(self) -> list[dict[str, Any]]:
+        """A list of filters, each with its name and what is selected."""
+        found = self.cleaned_data.get("filters") or []
+        if not isinstance(found, list) or not all(isinstance(one, dict) and _is_filter(one) for one in found):
+            raise forms.ValidationError(
+                _("A list of filters, each with “filter_id” and “selected_values” or “selected_range”.")
+            )
+        return found
+
     def offer(self) -> Offer:
         return Offer(**self.cleaned_data)
+
+
+def _is_filter(one: dict[str, Any]) -> bool:
+    chosen = one.get("selected_values"), one.get("selected_range")
+    named = isinstance(one.get("filter_id"), str) and bool(one["filter_id"])
+    return named and (isinstance(chosen[0], list) or isinstance(chosen[1], dict)) and len(one) <= 3
 
 
 def suggestion(study: Study) -> dict[str, Any]:

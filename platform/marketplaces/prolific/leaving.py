@@ -13,6 +13,7 @@ from participants import farewells
 from participants.farewells import Farewell
 from participants.models import Enrolment
 from participants.states import State
+from payouts.rules import in_currency
 from recruiters.models import Identity
 from studies.models import Cell
 
@@ -32,6 +33,12 @@ def to_prolific(enrolment: Enrolment) -> Farewell | None:
     which = codes.code_of(enrolment.state, cell.pay())
     code = publication.codes[which]
     address = f"{publication.pages}/submissions/complete?cc={quote(code)}"
+    if enrolment.state == State.SCREENED_OUT and publication.screen_out_reward is not None:
+        words = _(
+            "Go back with this button: Prolific pays you {amount} for your time. If it asks for a code, copy this."
+        )
+        paid = in_currency(publication.screen_out_reward, publication.currency)
+        return Farewell(words.format(amount=paid), address, _("Back to Prolific"), code=code)
     if codes.pays(enrolment.state, cell.pay()):
         words = _(
             "Go back with this button, so that your work is recorded. If Prolific asks for a code, copy this one."

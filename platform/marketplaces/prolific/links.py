@@ -22,7 +22,7 @@ from marketplaces.kinds import Trouble
 from marketplaces.prolific import keys
 from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.publishing import note
+from marketplaces.prolific.publishing import TREATMENT, note
 from recruiters.arrivals import Arrival
 from recruiters.errors import ExpiredLink, ForgedLink, IncompleteLink, NotLetIn
 
@@ -84,8 +84,9 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         raise Forged(
             _("It lacks Prolific's signature, or was cut on its way. Please open the study from its page on Prolific.")
         )
+    cell = publication.treatments.get(link.get(TREATMENT, ""))
     details = {"STUDY_ID": prolific_study, "SESSION_ID": session, "signed": "yes" if token else "no"}
-    return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details)
+    return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details, cell=cell)
 
 
 def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:

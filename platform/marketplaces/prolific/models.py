@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from decimal import Decimal
 from urllib.parse import urlsplit
 
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_variables
 
+import sealing
 from marketplaces.models import Account
 from participants.models import Enrolment
 from studies.models import Study
@@ -52,6 +55,13 @@ class Publication(models.Model):
     address = models.URLField(_("address of the study here"), max_length=300)
     requires_signature = models.BooleanField(_("only signed links"), default=True)
     codes = models.JSONField(_("completion codes"), default=dict)
+    screen_out_reward = models.DecimalField(
+        _("paid by Prolific to who is screened out"), max_digits=8, decimal_places=2, null=True, blank=True
+    )
+    treatments = models.JSONField(
+        default=dict, blank=True, help_text=_("of an address for each treatment: its key, and the cell's number")
+    )
+    filters = models.JSONField(_("filters"), default=list, blank=True)
     said_at = models.DateTimeField(_("status last heard"), null=True, blank=True)
     made_at = models.DateTimeField(default=timezone.now)
 
@@ -90,6 +100,15 @@ class Publication(models.Model):
         return f"{found.scheme}://{found.netloc}"
 
 
+class Authenticity(models.TextChoices):
+    """What Prolific's authenticity check said of somebody's free texts."""
+
+    HIGH = "high", _("high")
+    MIXED = "mixed", _("mixed")
+    LOW = "low", _("low")
+    UNKNOWN = "unknown", _("not told")
+
+
 class Submission(models.Model):
     """What Prolific last said of one worker's submission."""
 
@@ -102,6 +121,7 @@ class Submission(models.Model):
     status = models.CharField(_("status"), max_length=30)
     code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
     return_asked = models.BooleanField(default=False)
+    authenticity = models.CharField(_("authenticity"), max_length=12, blank=True, choices=Authenticity.choices)
     started_at = models.DateTimeField(null=True, blank=True)
     heard_at = models.DateTimeField(default=timezone.now)
 
@@ -132,6 +152,52 @@ class BonusOrder(models.Model):
 
     def __str__(self) -> str:
         return str(self.uid)
+
+
+_HOOKS = b"parley: secrets of Prolific's webhooks"
+
+
+class Hook(models.Model):
+    """That Prolific tells the events of one workspace to us."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    account = models.ForeignKey(Account, models.CASCADE, related_name="prolific_hooks")
+    workspace = models.CharField(max_length=40)
+    sealed_secret = models.TextField(blank=True, editable=False)
+    subscribed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = _("webhook")
+        verbose_name_plural = _("webhooks")
+        constraints = [models.UniqueConstraint(fields=["account", "workspace"], name="one_hook_per_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.account}: {self.workspace}"
+
+    @sensitive_variables()
+    def keep_secret(self, secret: str) -> None:
+        """Keep what Prolific signs with, encrypted."""
+        self.sealed_secret = sealing.seal(secret, purpose=_HOOKS)
+
+    @sensitive_variables()
+    def secret(self) -> str | None:
+        """What Prolific signs with; None where it can no longer be read."""
+        return sealing.unseal(self.sealed_secret, purpose=_HOOKS) if self.sealed_secret else None
+
+
+class HookEvent(models.Model):
+    """An event that was heard: digests of its name and its signature, so that it counts once."""
+
+    name = models.CharField(max_length=64, unique=True)
+    signature = models.CharField(max_length=64, unique=True)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("event of a webhook")
+        verbose_name_plural = _("events of webhooks")
+
+    def __str__(self) -> str:
+        return self.name[:10]
 
 
 class KeySet(models.Model):

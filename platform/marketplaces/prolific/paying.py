@@ -21,13 +21,14 @@ from marketplaces.prolific.models import BonusOrder, Publication
 from payouts import payers
 from payouts.payers import Answer, Order, Outcome, Standing, Unreachable, Way
 
+PARTLY = "PARTIALLY APPROVED"
 STANDINGS = {
     "RESERVED": Standing.WORKING,
     "ACTIVE": Standing.WORKING,
     "TIMED OUT": Standing.TIMED_OUT,
     "AWAITING REVIEW": Standing.SUBMITTED,
     "APPROVED": Standing.APPROVED,
-    "PARTIALLY APPROVED": Standing.APPROVED,
+    PARTLY: Standing.APPROVED,
     "RETURNED": Standing.RETURNED,
     "REJECTED": Standing.REJECTED,
     "SCREENED OUT": Standing.REJECTED,
@@ -107,8 +108,12 @@ class ProlificPayer:
             except NotThere:
                 return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
         if order.reason == "base":
-            approved = STANDINGS.get(spelled(found["status"])) == Standing.APPROVED
-            if approved:
+            if spelled(found["status"]) == PARTLY:
+                return Answer(
+                    Outcome.UNCLEAR,
+                    _("Prolific approved only a part of the reward. See there what was paid, and say it here."),
+                )
+            if STANDINGS.get(spelled(found["status"])) == Standing.APPROVED:
                 return Answer(Outcome.CONFIRMED)
             return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
         return self._look_up_bonus(order, found)
@@ -124,7 +129,8 @@ class ProlificPayer:
             raise Unreachable(str(trouble)) from None
         except Refused as refusal:
             found = self.look_up(order)
-            return found if found.outcome == Outcome.CONFIRMED else Answer(Outcome.REFUSED, str(refusal))
+            known = found.outcome in (Outcome.CONFIRMED, Outcome.UNCLEAR)
+            return found if known else Answer(Outcome.REFUSED, str(refusal))
         return Answer(Outcome.CONFIRMED)
 
     # ---- bonuses -------------------------------------------------------------------------------------

@@ -32,9 +32,13 @@ from marketplaces.prolific.client import (
     units,
 )
 from marketplaces.prolific.models import Publication
+from participants.states import State
+from payouts.rules import PayRule
 from studies.models import Placement, Study, Version
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+TREATMENT = "t"
+"""The field of an address that leads to one treatment; its values cannot be guessed, since no signature covers them."""
 DEVICES = ("desktop", "tablet", "mobile")
 MAKING_TAKES = timedelta(minutes=1)
 """Longer than Prolific is waited for."""
@@ -55,6 +59,9 @@ class Offer:
     devices: Sequence[str]
     requires_signature: bool
     project: str = ""
+    screen_out: Decimal | None = None
+    filters: Sequence[Mapping[str, Any]] = ()
+    by_treatment: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
     """
     version, account = refuse_unready(study)
     rule = version.pay()
+    _refuse_screen_out(offer, rule)
     client = client_of(account)
     workspace, currency = purse_of(client, offer.project)
     if currency != rule.currency:
@@ -142,7 +150,13 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         address=address,
         requires_signature=offer.requires_signature,
         codes=codes.new_codes(),
+        screen_out_reward=offer.screen_out,
+        filters=list(offer.filters),
     )
+    if offer.by_treatment:
+        cells = list(version.cells.order_by("number"))
+        publication.places = sum(cell.places for cell in cells)
+        publication.treatments = {secrets.token_urlsafe(9): cell.number for cell in cells}
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         if Publication.objects.filter(study=study).exists():
@@ -152,6 +166,15 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         note(publication, client.create_study(fields_of(publication, version)))
     except Unclear:
         Publication.objects.filter(pk=publication.pk).update(status=Publication.Status.UNCERTAIN)
+        raise
+    except Refused as refusal:
+        publication.delete()
+        if offer.screen_out is not None and "completion_codes" in refusal.words:
+            raise NotPossible(
+                _(
+                    "Prolific did not take the payment for screening out; perhaps the workspace does not have it. {why}"
+                ).format(why=refusal)
+            ) from None
         raise
     except Trouble:
         publication.delete()
@@ -182,7 +205,9 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
         "external_study_url": f"{publication.address}{PARAMETERS}",
         "is_external_study_url_secure": publication.requires_signature,
         "prolific_id_option": "url_parameters",
-        "completion_codes": codes.for_prolific(publication.codes, version.pay()),
+        "completion_codes": codes.for_prolific(
+            publication.codes, version.pay(), screen_out=publication.screen_out_reward, slots=publication.places
+        ),
         "total_available_places": publication.places,
         "estimated_completion_time": publication.minutes,
         "maximum_allowed_time": max(minutes, MORE_TIME * publication.minutes),
@@ -190,7 +215,32 @@ def fields_of(publication: Publication, version: Version) -> dict[str, Any]:
         "device_compatibility": publication.devices,
         "submissions_config": {"max_submissions_per_participant": 1},
     }
+    if publication.treatments:
+        told["access_details"] = _addresses(publication, version)
+    if publication.filters:
+        told["filters"] = publication.filters
     return {**told, "project": publication.project} if publication.project else told
+
+
+def _addresses(publication: Publication, version: Version) -> list[dict[str, Any]]:
+    """Prolific's Taskflow: an address for each treatment, and how many people it is for."""
+    places = {cell.number: cell.places for cell in version.cells.all()}
+    return [
+        {"external_url": f"{publication.address}{PARAMETERS}&{TREATMENT}={key}", "total_allocation": places[number]}
+        for key, number in publication.treatments.items()
+    ]
+
+
+def _refuse_screen_out(offer: Offer, rule: PayRule) -> None:
+    """Refuse a payment for screening out that would be paid twice, or that Prolific does not take."""
+    if offer.screen_out is None:
+        return
+    if codes.pays(State.SCREENED_OUT, rule):
+        raise NotPossible(
+            _("The study itself pays who is screened out. Let it pay nothing for that, or Prolific, and not both.")
+        )
+    if offer.screen_out >= rule.base:
+        raise NotPossible(_("Prolific wants less for screening out than the reward."))
 
 
 def find_again(publication: Publication) -> bool:
@@ -315,6 +365,8 @@ def set_places(publication: Publication, places: int) -> None:
     Raises:
         NotPossible, Trouble
     """
+    if publication.treatments:
+        raise NotPossible(_("Each treatment has places of its own: change them at Prolific."))
     if places <= publication.places:
         raise NotPossible(
             _("It has {places} places; Prolific lets them only become more.").format(places=publication.places)

@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 
 from marketplaces import rejecting
 from marketplaces.models import Recruitment
-from marketplaces.prolific import codes
+from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
@@ -25,12 +25,13 @@ from marketplaces.prolific.publishing import note
 from participants import services as people
 from participants.models import Enrolment
 from participants.states import State
+from payouts.services import keep_paid_elsewhere
 from recruiters.models import Identity
 
 log = logging.getLogger(__name__)
 
 _SALT = "marketplaces.prolific.submission"
-RETURNED, TIMED_OUT, REJECTED = "RETURNED", "TIMED OUT", "REJECTED"
+RETURNED, TIMED_OUT, REJECTED, SCREENED_OUT = "RETURNED", "TIMED OUT", "REJECTED", "SCREENED OUT"
 
 
 def sync(recruitment: Recruitment) -> None:
@@ -88,7 +89,9 @@ def _participant(told: Mapping[str, Any]) -> Any:
 
 def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of what Prolific says of a submission."""
+    flag = authenticity.told_of(told)
     return {
+        **({"authenticity": flag} if flag else {}),
         "status": spelled(told["status"])[:30],
         "code": codes.entered(publication.codes, told.get("study_code") or told.get("entered_code")),
         "return_asked": bool(told.get("return_requested")),
@@ -124,9 +127,25 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
         )
         if enrolment is not None:
             was_rejected = before is not None and before.status == REJECTED
+            if status == SCREENED_OUT:
+                _keep_screen_out_pay(publication, enrolment)
             rejecting.heard(enrolment, kind=KIND, was_rejected=was_rejected, is_rejected=status == REJECTED)
     if enrolment is not None and not enrolment.ended:
         _end(enrolment, status)
+
+
+def _keep_screen_out_pay(publication: Publication, enrolment: Enrolment) -> None:
+    """What Prolific has paid by itself stands in the ledger, as paid elsewhere; once."""
+    if publication.screen_out_reward is None:
+        return
+    keep_paid_elsewhere(
+        enrolment,
+        study=publication.study.slug,
+        recruiter=KIND,
+        reason="screen_out",
+        amount=publication.screen_out_reward,
+        currency=publication.currency,
+    )
 
 
 @receiver(post_delete, sender=Identity)

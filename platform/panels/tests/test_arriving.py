@@ -43,7 +43,7 @@ class TestFields:
         first = join(WHOLE)
         assert first.status_code == 302 and join(WHOLE)["Location"] == first["Location"]
         identity = Identity.objects.get()
-        assert identity.details == {"person": "A1", "task": "T1", "session": "S1", "checked": "nothing"}
+        assert identity.details == {"person": "A1", "task": "T1", "session": "S1"}
 
     def test_any_of_several_names_will_do(self):
         assert join({"participant": "A1", "job": "T1", "visit": "S1"}).status_code == 302
@@ -97,6 +97,14 @@ class TestInvited:
         LabCode.objects.create(study="splitting", code=twin.guests[0].person)
         assert refused(Visitor(twin, twin.guests[1]).arrive(), "exactly as you were sent it")
         Visitor(twin, twin.guests[0]).enter()
+
+    def test_who_was_erased_is_no_longer_on_the_list(self, panel_of):
+        from erasing.services import _forget
+
+        _panel, twin = panel_of(check_by="invited")
+        LabCode.objects.create(study="splitting", code=twin.guests[0].person)
+        _forget(Visitor(twin, twin.guests[0]).enter())
+        assert not LabCode.objects.exists() and not Identity.objects.exists()
 
     def test_short_ids_can_be_uploaded_as_codes(self, panel_of, admin_client):
         from django.core.files.uploadedfile import SimpleUploadedFile

@@ -13,6 +13,10 @@ says two things, this is what the stand-in does:
   taken, or, with `pays_late`, when `pay_what_is_owed` is called; each call of pay pays again.
 - A code with the action REQUEST_RETURN leaves the submission awaiting review, with `return_requested` set.
 - A return is asked for of submissions that await review; the worker may give the place back then, or not.
+- Events of webhooks are sent once, after a worker's page, and may get lost; their names are `X-Event-ID`.
+- A workspace without the fixed screen-out payment (`pays_screen_outs=False`) refuses it as a validation error of
+  `completion_codes`. Who was paid so is SCREENED OUT, and their place is free again.
+- A Taskflow study gives each newcomer the address with the most places left.
 - Fees are a third of every reward and bonus, with a fifth of that as tax.
 """
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import json
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,7 +29,7 @@ FEES, TAX = Decimal(1) / 3, Decimal("0.2")
 LEAST_REWARD = 10
 CODE_TYPES = {
     "COMPLETED", "FAILED_ATTENTION_CHECK", "FOLLOW_UP_STUDY", "GIVE_BONUS", "INCOMPATIBLE_DEVICE", "NO_CONSENT",
-    "OTHER", "FIXED_SCREENOUT",
+    "OTHER", "FIXED_SCREENOUT", "SCREENED_OUT",
 }  # fmt: skip
 ACTIONS = {
     "AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW", "REQUEST_RETURN", "ADD_TO_PARTICIPANT_GROUP",
@@ -35,6 +40,8 @@ REJECTIONS = {
     "MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER",
 }  # fmt: skip
 SHORTEST_REJECTION = 100
+GONE = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
+EVENT_TYPES = ("submission.status.change", "study.status.change", "study.progress.change")
 _REQUIRED = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes",
              "total_available_places", "estimated_completion_time", "reward")  # fmt: skip
 _MAY_CHANGE_WHEN_PUBLISHED = {"total_available_places", "internal_name", "description", "name"}
@@ -93,6 +100,8 @@ class Submission:
     return_requested: str | None = None
     return_reasons: list[str] = field(default_factory=list)
     bonuses: list[int] = field(default_factory=list)
+    address: str = ""
+    """Of its treatment, in a study with several addresses."""
 
 
 @dataclass
@@ -104,10 +113,33 @@ class BulkBonus:
     paid: int = 0
 
 
+@dataclass
+class Event:
+    """One event, as it is sent: signed over the time and the body."""
+
+    target: str
+    body: bytes
+    secret: str = field(repr=False)
+    key: str = field(default_factory=lambda: secrets.token_hex(16))
+    at: int = field(default_factory=lambda: int(time.time()))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        digest = hmac.new(self.secret.encode(), str(self.at).encode() + self.body, hashlib.sha256).digest()
+        return {
+            "X-Event-ID": self.key,
+            "X-Timestamp": str(self.at),
+            "X-Prolific-Request-Timestamp": str(self.at),
+            "X-Prolific-Request-Signature": base64.b64encode(digest).decode(),
+        }
+
+
 class Market:
     """Everything there is, behind one lock. Amounts are cents."""
 
-    def __init__(self, *, currency: str = "USD", balance: int = 1_000_000, token: str = "") -> None:
+    def __init__(
+        self, *, currency: str = "USD", balance: int = 1_000_000, token: str = "", pays_screen_outs: bool = True
+    ) -> None:
         self.lock = threading.RLock()
         self.token = token
         self.currency, self.balance = currency, balance
@@ -119,6 +151,11 @@ class Market:
         self.paid: list[tuple[str, str, int]] = []
         """(submission, "reward" or "bonus", cents) in the order of paying."""
         self.pays_late = False
+        self.pays_screen_outs = pays_screen_outs
+        """Whether the workspace has the fixed payment for who is screened out."""
+        self.hook_secret = ""
+        self.hooks: dict[str, dict[str, Any]] = {}
+        self.events: list[Event] = []
         self._owed: list[tuple[str, int]] = []
 
     # ---- studies -------------------------------------------------------------------------------------
@@ -155,10 +192,23 @@ class Market:
                 wrong["completion_codes"] = ["Not a valid completion code."]
             if any(one["action"] == "REQUEST_RETURN" and not one.get("return_reason") for one in code["actions"]):
                 wrong["completion_codes"] = ["A return needs a reason."]
+            for one in code["actions"]:
+                if one["action"] == "FIXED_SCREEN_OUT_PAYMENT" and not self._pays_fixed(one, fields):
+                    wrong["completion_codes"] = ["A fixed screen-out payment is not available, or not in order."]
+        shares = fields.get("access_details") or []
+        if shares and sum(one["total_allocation"] for one in shares) != fields.get("total_available_places"):
+            wrong["access_details"] = ["The allocations must add up to the places."]
+        if "eligibility_requirements" in fields:
+            wrong["eligibility_requirements"] = ["Use filters."]
         if len({code.get("code") for code in codes}) < len(codes):
             wrong["completion_codes"] = ["Codes must differ."]
         if wrong:
             raise Refusal(400, "Validation error", wrong)
+
+    def _pays_fixed(self, action: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
+        reward, slots = action.get("fixed_screen_out_reward"), action.get("slots")
+        whole = isinstance(reward, int) and isinstance(slots, int) and slots > 0
+        return self.pays_screen_outs and whole and 0 < reward < fields["reward"]
 
     def shown(self, study: dict[str, Any]) -> dict[str, Any]:
         """A study as the interface shows it."""
@@ -214,8 +264,7 @@ class Market:
         self.balance -= cents
 
     def _taken(self, study: str) -> int:
-        gone = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
-        return sum(one.study == study and one.status not in gone for one in self.submissions.values())
+        return sum(one.study == study and one.status not in GONE for one in self.submissions.values())
 
     # ---- workers -------------------------------------------------------------------------------------
 
@@ -231,14 +280,22 @@ class Market:
                 if found["status"] != "ACTIVE" or self._taken(study) >= found["total_available_places"]:
                     raise Refusal(400, "No place is free")
                 going = Submission(new_id(), study, participant)
+                going.address = self._address_for(found)
                 self.submissions[going.id] = going
             return self.link(going)
+
+    def _address_for(self, study: Mapping[str, Any]) -> str:
+        """Of the addresses of a Taskflow study, the one with the most places left; "" where there is one for all."""
+        taken = Counter(one.address for one in self.submissions.values() if one.status not in GONE)
+        there = study.get("access_details") or []
+        left = {one["external_url"]: one["total_allocation"] - taken[one["external_url"]] for one in there}
+        return max(left, key=left.__getitem__) if left else ""
 
     def link(self, submission: Submission, **claims: Any) -> str:
         """The study's address for one worker, signed where the study wants that; `claims` replace the true ones."""
         study = self.studies[submission.study]
         ids = {"PROLIFIC_PID": submission.participant, "STUDY_ID": submission.study, "SESSION_ID": submission.id}
-        address = study["external_study_url"]
+        address = submission.address or study["external_study_url"]
         for name, value in ids.items():
             address = address.replace(f"{{{{%{name}%}}}}", value)
         if not study["is_external_study_url_secure"]:
@@ -284,6 +341,8 @@ class Market:
                     found.return_requested = now()
                 elif action["action"] == "FIXED_SCREEN_OUT_PAYMENT":
                     found.status = "SCREENED OUT"
+                    self.paid.append((found.id, "screen_out", action["fixed_screen_out_reward"]))
+            self.tell(found)
             if study["status"] == "ACTIVE" and self._done(study):
                 study["status"] = "AWAITING REVIEW"
             return found
@@ -301,6 +360,7 @@ class Market:
             found = self.submission(submission)
             if found.status in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
                 found.status = "RETURNED"
+                self.tell(found)
 
     def time_out(self, submission: str) -> None:
         """Prolific ends a submission that took too long."""
@@ -315,6 +375,39 @@ class Market:
         if not mine:
             raise Refusal(404, "Not found")
         return mine[-1]
+
+    # ---- webhooks ------------------------------------------------------------------------------------
+
+    def new_secret(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        if order.get("workspace_id") != self.workspace:
+            raise Refusal(404, "Not found")
+        self.hook_secret = secrets.token_hex(32)
+        return {"id": new_id(), "value": self.hook_secret, "workspace_id": self.workspace}
+
+    def subscribe(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        known = order.get("event_type") in EVENT_TYPES and str(order.get("target_url", "")).startswith("http")
+        if not known or order.get("workspace_id") != self.workspace or not self.hook_secret:
+            raise Refusal(400, "Validation error", {"event_type": ["Not a choice, or there is no secret."]})
+        hook = {**order, "id": new_id(), "is_enabled": False, "secret": secrets.token_hex(16)}
+        self.hooks[hook["id"]] = hook
+        return hook
+
+    def confirm(self, hook: str, order: Mapping[str, Any]) -> dict[str, Any]:
+        found = self.hooks.get(hook)
+        if found is None or order.get("secret") != found["secret"]:
+            raise Refusal(400, "Validation error", {"secret": ["Not the one of this subscription."]})
+        found["is_enabled"] = True
+        return found
+
+    def tell(self, submission: Submission) -> None:
+        """Note an event for each subscription to changes of submissions."""
+        for hook in self.hooks.values():
+            if hook["is_enabled"] and hook["event_type"] == "submission.status.change":
+                told = {
+                    "resource_id": submission.id, "event_type": hook["event_type"],
+                    "participant_id": submission.participant, "status": submission.status,
+                }  # fmt: skip
+                self.events.append(Event(hook["target_url"], json.dumps(told).encode(), self.hook_secret))
 
     # ---- submissions and money -----------------------------------------------------------------------
 

@@ -7,15 +7,17 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import Request, urlopen
 
 from marketplaces.prolific.twin import pages
-from marketplaces.prolific.twin.market import Market, Refusal, Submission, new_id, with_fees
+from marketplaces.prolific.twin.market import EVENT_TYPES, Event, Market, Refusal, Submission, new_id, with_fees
 
 TOKEN = "fake-token-of-nobody"
 KINDS = ("drop", "drop_after", "error", "error_after", "slow", "nonsense", "throttle")
@@ -93,12 +95,26 @@ class Twin:
     def behave(self) -> None:
         self.misbehaviours.clear()
 
+    def deliver(self) -> None:
+        """Send what happened to whoever subscribed, once and beside everything else; what is lost is lost."""
+        with self.market.lock:
+            events, self.market.events = self.market.events, []
+        if events:
+            threading.Thread(target=_send_all, args=(events,), daemon=True).start()
+
     def next_misbehaviour(self, call: str) -> Misbehaviour | None:
         with self.market.lock:
             found = next((one for one in self.misbehaviours if one.befalls(call)), None)
             if found is not None:
                 found.times -= 1
             return found
+
+
+def _send_all(events: list[Event]) -> None:
+    for event in events:
+        asked = Request(event.target, data=event.body, headers=event.headers, method="POST")
+        with suppress(OSError), urlopen(asked, timeout=5):
+            pass
 
 
 class _Drop(Exception):
@@ -158,7 +174,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Drop
         if kind == "error_after":
             return self._send(500, b"<html>Internal Server Error</html>", "text/html")
-        self._json(status, answer)
+        extra = {"x_hook_secret": answer["secret"]} if isinstance(answer, dict) and "secret" in answer else {}
+        self._json(status, _hook(answer) if extra else answer, **extra)
 
     def _answer(self) -> tuple[int, Any]:
         market = self.twin.market
@@ -193,8 +210,8 @@ class _Handler(BaseHTTPRequestHandler):
         }
         self._json(refusal.status, {"error": error})
 
-    def _json(self, status: int, answer: Any) -> None:
-        self._send(status, b"" if answer is None else json.dumps(answer).encode(), "application/json")
+    def _json(self, status: int, answer: Any, **headers: str) -> None:
+        self._send(status, b"" if answer is None else json.dumps(answer).encode(), "application/json", **headers)
 
     def _send(self, status: int, body: bytes, kind: str, **headers: str) -> None:
         self.send_response(status)
@@ -226,10 +243,12 @@ class _Handler(BaseHTTPRequestHandler):
                 if posted and (found := re.fullmatch(r"/submissions/(\w+)/return", self.where)):
                     self._own(found[1], worker)
                     market.give_back(found[1])
+                    self.twin.deliver()
                     return self._go("/", **keeps)
                 if self.where == "/submissions/complete" and not posted:
                     going = self._going(worker)
                     done = market.complete(going.id, self.query.get("cc", "NOCODE")) if going else None
+                    self.twin.deliver()
                     return self._html(pages.done(done), **keeps)
             except Refusal as refusal:
                 return self._html(pages.refused(refusal.title), status=refusal.status, **keeps)
@@ -265,6 +284,10 @@ def _row(found: Submission) -> dict[str, Any]:
         "started_at": found.started_at, "completed_at": found.completed_at, "study_code": found.code,
         "return_requested": found.return_requested,
     }  # fmt: skip
+
+
+def _hook(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name != "secret"}
 
 
 def _balance(market: Market) -> dict[str, Any]:
@@ -329,6 +352,11 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _single(m.submission(one)))),
     ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _single(m.judge(one, b)))),
     ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _single(m.ask_return(one, b)))),
+    ("GET", "/hooks/event-types/", lambda h, m, b: h._listed([{"event_type": one} for one in EVENT_TYPES])),
+    ("POST", "/hooks/secrets/", lambda h, m, b: (201, m.new_secret(b))),
+    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._listed([_hook(one) for one in m.hooks.values()])),
+    ("POST", "/hooks/subscriptions/", lambda h, m, b: (201, m.subscribe(b))),
+    ("POST", f"/hooks/subscriptions{_ID}", lambda h, m, b, hook: (200, _hook(m.confirm(hook, b)))),
     ("POST", "/submissions/bonus-payments/", lambda h, m, b: (201, m.set_up_bonuses(b))),
     ("POST", f"/bulk-bonus-payments{_ID}pay/", _pay),
 ]

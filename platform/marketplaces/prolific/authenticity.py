@@ -1,0 +1,82 @@
+"""What Prolific's authenticity check said of free texts, brought as a list.
+
+Prolific runs the check in other survey tools and shows its result on its own pages; its interface for programs told
+nothing of it when its documentation was read (2026-11-22). If a submission says it all the same, it is kept
+(`told_of`). A flag decides nothing: neither pay nor what enters the dataset.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from marketplaces.prolific.links import KIND
+from marketplaces.prolific.models import Authenticity, Publication, Submission
+from recruiters.models import Identity
+from recruiters.uploads import BadFile, Problem, rows_of, text_of
+
+SUBMISSION = ("submission id", "submission_id", "session_id")
+WORKER = ("participant id", "participant_id", "prolific_pid")
+FLAG = ("authenticity", "authenticity check", "authenticity_check")
+_WORDS = {
+    "high": Authenticity.HIGH, "authentic": Authenticity.HIGH, "mixed": Authenticity.MIXED, "low": Authenticity.LOW,
+    "inauthentic": Authenticity.LOW, "": Authenticity.UNKNOWN, "not checked": Authenticity.UNKNOWN,
+}  # fmt: skip
+
+
+def told_of(told: Mapping[str, Any]) -> str | None:
+    """What a submission itself says; None where it says nothing that is known."""
+    found = next((told[name] for name in FLAG if isinstance(told.get(name), str)), None)
+    return _WORDS.get(found.strip().casefold()) if found else None
+
+
+def take_in(publication: Publication, data: bytes) -> dict[str, int]:
+    """Keep the flags of a CSV file, by submission or by worker; returns how many were `taken` and are `unknown`.
+
+    Raises:
+        BadFile: nothing was kept.
+    """
+    rows = rows_of(text_of(data))
+    first, header = next(rows, (0, []))
+    names = [name.strip().casefold() for name in header]
+    who = next((names.index(name) for name in (*SUBMISSION, *WORKER) if name in names), None)
+    what = next((names.index(name) for name in FLAG if name in names), None)
+    if who is None or what is None:
+        says = _("The first line has to name a column “Submission id” or “Participant id”, and “Authenticity”.")
+        raise BadFile([Problem(first, says)])
+    by_submission = names[who] in SUBMISSION
+    flags: dict[str, str] = {}
+    problems = []
+    for line, cells in rows:
+        key, word = (cells[at].strip() if len(cells) > at else "" for at in (who, what))
+        if not key:
+            continue
+        flag = _WORDS.get(word.casefold())
+        if flag is None:
+            problems.append(Problem(line, _("“{word}” is none of high, mixed and low.").format(word=word[:20])))
+        elif flags.setdefault(key, flag) != flag:
+            problems.append(Problem(line, _("The same one stands above with another flag.")))
+    if problems:
+        raise BadFile(problems)
+    return _keep(publication, flags, by_submission=by_submission)
+
+
+def _keep(publication: Publication, flags: Mapping[str, str], *, by_submission: bool) -> dict[str, int]:
+    taken, known = 0, set()
+    for one in Identity.objects.filter(study=publication.study.slug, recruiter=KIND):
+        key = one.details.get("SESSION_ID", "") if by_submission else one.worker
+        if key in flags:
+            known.add(key)
+            taken += Submission.objects.filter(publication=publication, enrolment=one.enrolment_id).update(
+                authenticity=flags[key]
+            )
+    return {"taken": taken, "unknown": len(set(flags) - known)}
+
+
+def counted(publication: Publication) -> list[tuple[Any, int]]:
+    """How many people have which flag; none of those of whom nothing was told."""
+    found = Counter(publication.submissions.exclude(authenticity="").values_list("authenticity", flat=True))
+    return [(flag.label, found[flag]) for flag in Authenticity if found[flag]]

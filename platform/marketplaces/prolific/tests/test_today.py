@@ -1,0 +1,275 @@
+"""Webhooks, screening out with pay, partial approval, filters and authenticity flags."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from exports.tests import building
+from marketplaces import syncing
+from marketplaces.kinds import NotPossible
+from marketplaces.models import Recruitment
+from marketplaces.prolific import authenticity, hooks
+from marketplaces.prolific.forms import OfferForm
+from marketplaces.prolific.models import Hook, HookEvent, Publication
+from marketplaces.prolific.paying import payer_of
+from marketplaces.prolific.tests.test_syncing import ask
+from payouts import books
+from payouts.models import LedgerRow
+from payouts.payers import Outcome, Standing
+from recruiters.uploads import BadFile
+from tests.visitors import text_of
+
+pytestmark = pytest.mark.django_db
+AT = "http://testserver/hooks/prolific/"
+
+
+class TestWebhooks:
+    @pytest.fixture
+    def hook(self, desk):
+        desk.publish()
+        found = hooks.subscribe(desk.publication, address=AT)
+        Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
+        return found
+
+    @staticmethod
+    def event(desk):
+        worker = desk.worker()
+        person = worker.arrive()
+        desk.twin.market.give_back(worker.submission.id)
+        return person, desk.twin.market.events[-1]
+
+    @staticmethod
+    def post(event, **headers):
+        sent = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (event.headers | headers).items()}
+        return Client().post(event.target.removeprefix("http://testserver"), event.body, "application/json", **sent)
+
+    @staticmethod
+    def is_due() -> bool:
+        return Recruitment.objects.get().next_at <= timezone.now()
+
+    def test_subscribing_is_confirmed_and_can_be_repeated(self, hook, desk):
+        hooks.subscribe(desk.publication, address=AT)
+        told = desk.twin.market.hooks.values()
+        assert sorted(one["event_type"] for one in told) == ["study.status.change", "submission.status.change"]
+        assert all(one["is_enabled"] for one in told) and Hook.objects.count() == 1
+        assert Hook.objects.get().secret() == desk.twin.market.hook_secret
+        assert desk.twin.market.hook_secret not in Hook.objects.get().sealed_secret
+
+    def test_a_signed_event_brings_the_next_question_forward_and_polling_says_what_is_true(self, hook, desk):
+        person, event = self.event(desk)
+        assert not self.is_due() and self.post(event).status_code == 204 and self.is_due()
+        person.refresh_from_db()
+        assert person.state != "returned"
+        assert syncing.sync_due() == 1
+        person.refresh_from_db()
+        assert person.state == "returned"
+
+    def test_the_same_event_again_is_taken_and_does_nothing(self, hook, desk):
+        _person, event = self.event(desk)
+        self.post(event)
+        Recruitment.objects.update(next_at=timezone.now() + timedelta(hours=1))
+        assert self.post(event).status_code == 204
+        assert self.post(event, **{"X-Event-ID": "another-name"}).status_code == 204
+        assert not self.is_due() and HookEvent.objects.count() == 1
+
+    def test_events_out_of_order_leave_what_prolific_says_now(self, hook, desk):
+        worker = desk.worker()
+        person = worker.finish()
+        desk.twin.market.complete(worker.submission.id, desk.publication.codes["completed"])
+        later = desk.twin.market.events[-1]
+        told = {**json.loads(later.body), "status": "RETURNED"}
+        earlier = replace(later, body=json.dumps(told).encode(), key="earlier", at=later.at - 60)
+        for event in (later, earlier):
+            assert self.post(event).status_code == 204
+            syncing.sync_due()
+        person.refresh_from_db()
+        assert person.state == "completed" and person.prolific_submission.status == "AWAITING REVIEW"
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"X-Prolific-Request-Signature": "x" * 44},
+            {"X-Prolific-Request-Signature": ""},
+            {"X-Prolific-Request-Signature": "é"},
+            {"X-Prolific-Request-Timestamp": "1"},
+            {"X-Prolific-Request-Timestamp": "-1"},
+            {"X-Prolific-Request-Timestamp": ""},
+        ],
+    )
+    def test_a_forged_or_old_one_is_refused(self, hook, desk, headers):
+        _person, event = self.event(desk)
+        assert self.post(event, **headers).status_code == 403
+        assert not self.is_due() and not HookEvent.objects.exists()
+
+    def test_a_changed_body_another_secret_and_an_old_time_are_refused(self, hook, desk):
+        _person, event = self.event(desk)
+        old = replace(event, at=event.at - 2 * 24 * 3600)
+        for wrong in (replace(event, secret="x"), old):
+            assert self.post(wrong).status_code == 403
+        target = event.target.removeprefix("http://testserver")
+        headers = {f"HTTP_{n.upper().replace('-', '_')}": v for n, v in event.headers.items()}
+        assert Client().post(target, b"{}", "application/json", **headers).status_code == 403
+        assert Client().post(target, b"x" * 70_000, "application/json", **headers).status_code == 413
+        assert Client().get(target).status_code == 405
+        unknown = replace(event, target=f"{AT}00000000-0000-0000-0000-000000000000/")
+        assert self.post(unknown).status_code == 404 and not self.is_due()
+
+    def test_signed_nonsense_changes_nothing(self, hook, desk):
+        _person, event = self.event(desk)
+        for body in (b"", b"[]", b'{"event_type": 5}', b"[" * 5000):
+            assert self.post(replace(event, body=body, key=str(len(body)))).status_code == 204
+
+    def test_outside_of_rehearsals_only_https_is_told(self, desk, monkeypatch):
+        publication = desk.publish()
+        monkeypatch.setattr(Publication, "rehearsed", False)
+        with pytest.raises(NotPossible, match="https"):
+            hooks.subscribe(publication, address=AT)
+
+
+class TestScreenedOut:
+    QUESTION = {"key": "known", "kind": "choice", "prompt": "Known?", "options": ["No", "Yes"], "ends": ["Yes"]}
+
+    def screened_out(self, desk):
+        worker = desk.worker()
+        person = worker.arrive()
+        building.consent(person)
+        building.answer(person, question_known="Yes")
+        return worker
+
+    def test_prolific_pays_it_the_person_is_told_and_the_ledger_knows(self, desk):
+        building.launch_with(desk.study, survey_before=[self.QUESTION])
+        publication = desk.publish(screen_out=Decimal("0.20"))
+        worker = self.screened_out(desk)
+        page = text_of(Client().get(worker.person.get_absolute_url()))
+        assert "Prolific pays you $0.20" in page
+        worker.submit("screened_out")
+        assert desk.twin.market.paid == [(worker.submission.id, "screen_out", 20)]
+        for _again in range(2):
+            assert ask(desk).problem == ""
+        row = LedgerRow.objects.get()
+        assert (row.reason, row.amount, row.state) == ("screen_out", Decimal("0.20"), "elsewhere")
+        assert row.currency == publication.currency and not books.check(desk.study.slug)
+
+    def test_a_workspace_without_it_says_so_and_nothing_is_made(self, desk):
+        desk.twin.market.pays_screen_outs = False
+        with pytest.raises(NotPossible, match="does not have it"):
+            desk.draft(screen_out=Decimal("0.20"))
+        assert not Publication.objects.exists() and not desk.twin.market.studies
+
+    def test_it_is_less_than_the_reward_and_paid_by_one_of_the_two(self, desk):
+        with pytest.raises(NotPossible, match="less"):
+            desk.draft(screen_out=Decimal("1.00"))
+        building.launch_with(desk.study, endings={"screened_out": "base"})
+        with pytest.raises(NotPossible, match="not both"):
+            desk.draft(screen_out=Decimal("0.20"))
+
+
+def test_a_partial_approval_is_no_whole_payment(desk):
+    desk.publish()
+    worker = desk.worker()
+    worker.finish()
+    worker.submit()
+    worker.submission.status = "PARTIALLY APPROVED"
+    payer = payer_of(desk.study.slug)
+    order = worker.order("base")
+    assert payer.standing(order) == Standing.APPROVED
+    for answer in (payer.pay(order), payer.look_up(order)):
+        assert answer.outcome == Outcome.UNCLEAR and "only a part" in answer.reason
+    assert not desk.twin.market.paid
+
+
+def test_filters_go_to_prolific_as_they_are(desk):
+    chosen = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
+    publication = desk.draft(filters=chosen)
+    there = desk.twin.market.studies[publication.prolific_id]
+    assert there["filters"] == chosen and "eligibility_requirements" not in there
+
+
+@pytest.mark.parametrize(
+    "typed", ['{"filter_id": "x"}', '[{"filter_id": "x"}]', '[{"selected_values": []}]', "[1]", "x"]
+)
+def test_what_is_no_list_of_filters_is_refused(typed):
+    form = OfferForm({"filters": typed}, projects=[])
+    assert "filters" in form.errors
+
+
+class TestAuthenticity:
+    @pytest.fixture
+    def workers(self, desk):
+        desk.publish()
+        found = [desk.worker(), desk.worker()]
+        for worker in found:
+            worker.arrive()
+        ask(desk)
+        return found
+
+    def flags(self, desk):
+        return dict(desk.publication.submissions.values_list("enrolment__identity__worker", "authenticity"))
+
+    def test_a_list_is_taken_in_by_submission_or_by_worker(self, desk, workers):
+        one, two = workers
+        by_session = f"Submission id,Status,Authenticity\n{one.submission.id},x,High\n{'0' * 24},x,low\n"
+        assert authenticity.take_in(desk.publication, by_session.encode()) == {"taken": 1, "unknown": 1}
+        by_worker = f"Participant id;Authenticity\n{two.participant};Low\n"
+        assert authenticity.take_in(desk.publication, by_worker.encode()) == {"taken": 1, "unknown": 0}
+        assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
+        ask(desk)
+        assert self.flags(desk) == {one.participant: "high", two.participant: "low"}
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("a,b\n1,2\n", "name a column"),
+            ("Participant id,Authenticity\nx,perhaps\n", "none of high"),
+            ("Participant id,Authenticity\nx,low\nx,high\n", "another flag"),
+            ("", "name a column"),
+        ],
+    )
+    def test_a_file_that_is_none_is_refused_as_a_whole(self, desk, workers, text, says):
+        with pytest.raises(BadFile, match=says):
+            authenticity.take_in(desk.publication, text.encode())
+        assert set(self.flags(desk).values()) == {""}
+
+    def test_what_a_submission_says_itself_is_kept(self):
+        assert authenticity.told_of({"authenticity_check": "LOW"}) == "low"
+        assert authenticity.told_of({"authenticity_check": None}) is None
+
+    def test_on_the_page(self, desk, workers, admin_client):
+        from django.core.files.uploadedfile import SimpleUploadedFile
+
+        address = f"/admin/prolific/publication/{desk.publication.pk}/authenticity/"
+        data = f"Participant id,Authenticity\n{workers[0].participant},mixed\n".encode()
+        page = admin_client.post(address, {"flags": SimpleUploadedFile("f.csv", data)}, follow=True)
+        assert "1 people are flagged" in text_of(page) and "mixed: 1" in text_of(page)
+        told = admin_client.post(address, {}, follow=True)
+        assert "name a column" in text_of(told)
+
+
+def test_an_address_for_each_treatment_leads_to_its_cell(desk):
+    building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
+    publication = desk.publish(by_treatment=True)
+    told = desk.twin.market.studies[publication.prolific_id]["access_details"]
+    assert [one["total_allocation"] for one in told] == [2, 2] and publication.places == 4
+    workers = [desk.worker() for _each in range(4)]
+    for worker in workers:
+        person = worker.arrive()
+        number = next(n for key, n in publication.treatments.items() if worker.submission.address.endswith(f"t={key}"))
+        assert person.placement.cell.number == number
+    assert sorted(one.person.placement.cell.number for one in workers) == sorted([*publication.treatments.values()] * 2)
+
+
+def test_a_treatment_cannot_be_guessed(desk):
+    building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
+    publication = desk.publish(by_treatment=True)
+    worker = desk.worker()
+    own = worker.submission.address.rpartition("t=")[2]
+    assert len(own) >= 12 and own in publication.treatments
+    worker.submission.address = worker.submission.address.replace(own, "1")
+    assert "cell" not in worker.arrive().identity.details
