@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 
+from exports.dataset import export
 from panels import lists, presets
 from panels.models import Panel
 from panels.tests.staging import Visitor
@@ -29,6 +30,8 @@ ENDINGS = [
     *["completed"] * 2,
 ]  # fmt: skip
 """Eleven people; the twelfth finds every place taken."""
+EXPORTED = {"any_site": {"confirmed"}, "sona": {"elsewhere"}}
+"""Presets whose people are exported here, with the states of their payments: writing a dataset takes a while."""
 OUTCOMES = {
     "completed": "completed", "screened_out": "screened_out", "failed_code_word": "screened_out",
     "failed_quiz": "partial", "withdrew": "withdrew", "dropped_out": "withdrew",
@@ -47,7 +50,7 @@ def approved(panel: Panel, boss: User) -> None:
 
 
 @pytest.mark.parametrize("key", [one.key for one in presets.every()])
-def test_twelve_people(panel_of, boss, key):
+def test_twelve_people(panel_of, boss, key, tmp_path):
     study = {"quota": ENDINGS.count("completed"), "survey_before": [QUESTION]}
     panel, twin = panel_of(key, study=study)
     owed: dict[str, Decimal] = {}
@@ -93,3 +96,9 @@ def test_twelve_people(panel_of, boss, key):
         assert {one.person: one.paid for one in twin.guests if one.paid} == {p: [str(a)] for p, a in owed.items()}
     assert not books.check(panel.study.slug)
     assert set(LedgerRow.objects.values_list("state", flat=True)) <= {"confirmed", "elsewhere"}
+    if key in EXPORTED:
+        export(panel.study, tmp_path / "dataset")
+        payments = list(csv.DictReader((tmp_path / "dataset" / "payments.csv").open()))
+        assert {row["state"] for row in payments} == EXPORTED[key] and len(payments) == LedgerRow.objects.count()
+        written = "".join(file.read_text() for file in (tmp_path / "dataset").glob("*.csv"))
+        assert not [guest for guest in twin.guests if guest.person in written or guest.session in written]
