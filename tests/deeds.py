@@ -16,7 +16,9 @@ from django.utils import timezone
 
 from api import tokens
 from api.outcomes import outcome_of
+from collecting import services as collecting
 from collecting.models import Collection, Item
+from collecting.planning import Plan, make_collection
 from collecting.progress import progress as collecting_progress
 from exports.dataset import export
 from games.play import replay_events, script_move
@@ -291,6 +293,20 @@ def open_tool_match(agent: str, periods: int) -> str:
     settings = AgentSettings(strategy="tools", limit_seconds=600)
     players = {"agent": services.Player(agent=agent, settings=settings)}
     return str(services.open_match(game="pricing", config={"periods": periods}, players=players, seed=1).uid)
+
+
+def collect_tool_match(slug: str, agent: str, periods: int) -> str:
+    """A collection of one such match, begun; returns its short name."""
+    settings = AgentSettings(strategy="tools", limit_seconds=600)
+    asked = {"game": "pricing", "configurations": [{"periods": periods}], "agents": [agent], "settings": settings}
+    collecting.start(make_collection(Plan(title=slug, slug=slug, seed=1, **asked)))
+    return slug
+
+
+def tool_match_of(slug: str) -> str:
+    """The match of a collection of one; empty before it is opened."""
+    match = Item.objects.get(collection__slug=slug).match
+    return str(match.uid) if match else ""
 
 
 def examine_tools(match_uid: str) -> dict[str, Any]:

@@ -58,6 +58,17 @@ def test_a_live_match_goes_on(stack):
         assert_whole(found, len(twin.requests))
 
 
+def test_a_match_of_a_collection_goes_on(stack):
+    with asked(stack, "loops-collected") as twin:
+        slug = stack.call("tests.deeds.collect_tool_match", "loops", "loops-collected:any", PERIODS)
+
+        def examined() -> dict:
+            return stack.call("tests.deeds.examine_tools", stack.call("tests.deeds.tool_match_of", slug))
+
+        killed_inside(stack, "collector", twin, lambda: examined()["over"])
+        assert_whole(examined(), len(twin.requests))
+
+
 def assert_whole(found: dict, made: int) -> None:
     """Each period was submitted once and by the model, and every call is kept but those under way at a kill."""
     assert found["status"] == "finished"
