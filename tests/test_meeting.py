@@ -68,6 +68,46 @@ def check(page: Page, where: str) -> None:
     assert not small, (where, small)
 
 
+LISTENED = """
+    window.AudioContext = class {
+      currentTime = 0;
+      createOscillator() {
+        const tone = { frequency: {}, connect: () => tone, stop: () => {} };
+        return { ...tone, start: () => (sessionStorage.tones = Number(sessionStorage.tones || 0) + 1) };
+      }
+      createGain() {
+        const gain = { setValueAtTime: () => {}, exponentialRampToValueAtTime: () => {} };
+        return { gain, connect: () => {} };
+      }
+    };
+    document.addEventListener("DOMContentLoaded", () => {
+      const kept = () => (sessionStorage.titles = `${sessionStorage.titles || ""}${document.title}\n`);
+      new MutationObserver(kept).observe(document.querySelector("title"), { childList: true });
+    });
+"""
+"""Keeps, over reloads, which titles a tab had, and how many tones were played."""
+
+
+def test_the_chime_rings_for_whoever_allowed_it_and_the_tab_says_that_it_starts(stack, browser: Browser):
+    slug = launch(stack, "chime", of_people=2, config={"players": 2, "runs": 1})
+    pages = []
+    for allowed in (True, False):
+        page = browser.new_context(viewport=PHONE).new_page()
+        page.add_init_script(LISTENED)
+        page.goto(stack.url + stack.call("tests.meeting.to_the_lobby", slug))
+        pages.append(page)
+        if allowed:
+            page.locator("#chime").click()
+            expect(page.locator("#chime")).to_have_attribute("aria-pressed", "true")
+            assert page.evaluate("sessionStorage.tones") == "2", "so it sounds"
+    for page, tones in zip(pages, ("4", None), strict=True):
+        expect_asked(page)
+        if tones:
+            assert "● It starts! · Meeting the others · Parley" in page.evaluate("sessionStorage.titles")
+        assert page.evaluate("sessionStorage.tones || null") == tones
+        page.context.close()
+
+
 def test_four_people_and_a_model_meet_and_play_to_the_end(stack, phone: Open):
     with OpenAITwin(['{"answer": 20}'] * 10) as twin:
         stack.call("tests.deeds.keep_endpoint", "table-model", f"http://127.0.0.1:{twin.port}/v1")

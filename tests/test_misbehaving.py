@@ -92,7 +92,7 @@ def sit_opposite(stack, twins: dict[str, str], game: str, kind: str, **asking) -
 
 def reach_the_end(page: Page, kind: str) -> None:
     """Wait for the end of the game, and go on to the last page where it came while the page was open."""
-    ending = page.get_by_role("heading", name="Your opponent could not go on", level=1)
+    ending = page.get_by_role("heading", name="The game could not go on", level=1)
     go_on = page.get_by_role("button", name="Continue")
     expect(ending.or_(go_on).first, kind).to_be_visible(timeout=WITHIN)
     if go_on.is_visible():

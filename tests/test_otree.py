@@ -201,6 +201,48 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
         assert row["participant.code"] not in written.read_text(), "who somebody is in oTree stays there"
 
 
+@pytest.fixture
+def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
+    """The study's newest version lets two people play with each other."""
+    pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
+    stack.call("tests.deeds.launch_again", STUDY, {"lineups": [pair]})
+    yield experiment
+    stack.call("tests.deeds.launch_again", STUDY, {"lineups": []})
+
+
+def test_two_participants_of_otree_meet_in_one_lobby_and_each_has_a_result(browser, stack, in_pairs):
+    link = in_pairs.session()
+    waiting = [begin(browser, link) for _one in range(2)]
+    for page in waiting:
+        page.get_by_role("link", name="Go to the game").click()
+        walking.consent_and_name(page)
+        walking.read_instructions(page)
+    for page in waiting:
+        expect(page.get_by_text("(you)")).to_be_visible(timeout=walking.TURN)
+    offers = [page for page in waiting if page.get_by_text("Alice (you)").count()]
+    (alice,) = offers
+    (bob,) = [page for page in waiting if page is not alice]
+    walking.offer(alice, "6000", "4000", role="alice")
+    walking.expect_turn(bob, "answer")
+    walking.answer(bob, "accept")
+    results = {}
+    for role, page in {"alice": alice, "bob": bob}.items():
+        walking.expect_over(page)
+        walking.go_on(page)
+        answer_quiz(page)
+        code = code_of(way_back(page))
+        page.get_by_role("link", name="Back to the experiment").click()
+        finish(page)
+        page.context.close()
+        results[role] = in_pairs.player(code)
+        assert moves(in_pairs.turns(code))[-1] == ("bob", {"decision": "accept"}), "each sees the moves of both"
+    assert results["alice"]["player.parley_match"] == results["bob"]["player.parley_match"] != ""
+    assert {role: row["player.parley_role"] for role, row in results.items()} == {"alice": "alice", "bob": "bob"}
+    payoffs = {role: float(row["player.parley_payoff"]) for role, row in results.items()}
+    assert payoffs == {"alice": 6000, "bob": 4000}
+    assert all(float(row["player.payoff"]) > 0 for row in results.values())
+
+
 def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
     """oTree is killed before a game ends, and comes back after at least `away` seconds and two vain attempts.
 

@@ -15,7 +15,7 @@ MOST_ROWS = 40
 """Rows of a table in the report; its HTML and CSV files have more."""
 REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word", "failed_quiz": "wrong answer in the quiz", "timed_out": "not in time",
-    "dropped_out": "dropped out", "opponent_failed": "the other player failed", "partner_left": "another person left",
+    "dropped_out": "dropped out", "opponent_failed": "another player failed", "partner_left": "another person left",
     "no_partner": "nobody to play with", "replaced": "an agent took the seat", "screened_out": "screened out",
     "returned": "returned the assignment", "withdrew": "chose to leave", "not_finished": "still under way",
     "no_match": "no match", "not_begun": "not begun", "match_not_finished": "match without a result",

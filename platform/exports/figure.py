@@ -23,7 +23,7 @@ REASONS: Mapping[str, str] = {
     "failed_quiz": "wrong answer in the quiz",
     "timed_out": "did not move in time",
     "dropped_out": "left without a word",
-    "opponent_failed": "the other player failed",
+    "opponent_failed": "another player failed",
     "partner_left": "another person left",
     "no_partner": "nobody to play with",
     "replaced": "an agent took the seat",

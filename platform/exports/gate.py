@@ -17,7 +17,7 @@ REASONS: Mapping[str, str] = {
     "failed_quiz": "The quiz after the game was not answered rightly.",
     "timed_out": "The participant was there but did not move within the time and the extra time.",
     "dropped_out": "The participant left without a word.",
-    "opponent_failed": "The other player failed, or the researchers ended the match; no fault of the participant.",
+    "opponent_failed": "Another player failed, or the researchers ended the match; no fault of the participant.",
     "partner_left": "Another person left the match, which ended with it.",
     "no_partner": "Too few people came to begin a match.",
     "replaced": "The participant fell silent or left, and an agent took the seat.",

@@ -83,8 +83,8 @@ ENDINGS: dict[str, Ending] = {
         _RETURN,
     ),
     State.OPPONENT_FAILED: Ending(
-        _("Your opponent could not go on"),
-        _("For a technical reason the other player stopped answering. This is our fault, not yours."),
+        _("The game could not go on"),
+        _("For a technical reason another player stopped answering. This is our fault, not yours."),
         _GIVE_CODE,
         gives_code=True,
     ),
