@@ -17,7 +17,7 @@ def panel_of(db: None) -> Iterator[Callable[..., Any]]:
     from panels import presets
     from panels.models import Panel
     from panels.tests.staging import leads_at
-    from panels.twin import Twin
+    from panels.twin.server import Twin
     from studies.models import Study
 
     with ExitStack() as stack:

@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 from django.test import Client
 
 from exports.tests import building
-from panels.twin import Guest, Twin
+from panels.twin.server import Guest, Twin
 from participants import services as people
 from participants.models import Enrolment
 

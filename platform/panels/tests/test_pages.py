@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import html
+import os
+import subprocess
+import sys
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -108,3 +111,10 @@ def test_a_list_is_taken_back_on_a_page_that_asks(admin_client, made, panel):  #
 def test_who_somebody_is_cannot_be_changed_once_somebody_has_come(admin_client, made, panel):  # noqa: F811
     form = admin_client.get(at("change", panel.pk)).context["adminform"].form
     assert "person" not in form.fields and "to_completed" in form.fields
+
+
+@pytest.mark.slow  # another process reads the settings
+def test_the_stand_in_starts_by_itself():
+    command = [sys.executable, "-m", "panels.twin", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "platform:."})
+    assert done.returncode == 0 and "cloudresearch_connect" in done.stdout, done.stderr

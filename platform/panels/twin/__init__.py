@@ -3,7 +3,3 @@
 It plays any preset: its links have the preset's fields, and it takes everybody back at whatever address of its own
 the study's page leads to. What it was told is the address that was opened, nothing else, as with a real panel.
 """
-
-from panels.twin.server import Guest, Twin
-
-__all__ = ["Guest", "Twin"]

@@ -459,7 +459,9 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "fields": ["entry", ("most_participations", "rest_hours")],
                 "description": _(
                     "By which link people come, and how often. A link that is open to anybody knows nobody again; "
-                    "pilots and demonstrations count nobody. Save the study, then launch it from its page."
+                    "pilots and demonstrations count nobody. Save the study, then launch it from its page. Mechanical "
+                    "Turk: Amazon's documentation announces that it closes for good on 30 September 2026 (read on "
+                    "2026-11-22); people come from Prolific or a panel."
                 ),
             },
         ),
