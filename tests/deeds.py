@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -38,6 +39,7 @@ from piloting import services as pilots
 from piloting.models import Pilot
 from piloting.report import report
 from piloting.tasks import queue
+from quality.score import score
 from recruiters.arrivals import Arrival
 from recruiters.models import Delivery, Identity, LabCode
 from studies.design import cells_wanted
@@ -171,6 +173,21 @@ def page_views(path: str) -> list[dict[str, Any]]:
         .page_views.order_by("position", "pk")
         .values("kind", "open_ms", "visible_ms", "hidden", "blurred", "pastes", "pasted")
     )
+
+
+def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
+    """What speaks for a program at this person's pages: score, reasons, and the figures of all pages together."""
+    rows = list(_by(path).behaviour.all())
+    found = score([(row.kind, row.figures) for row in rows])
+    total: Counter[str] = Counter()
+    for row in rows:
+        total.update(row.figures)
+    return found.value, found.reasons, dict(total)
+
+
+def pages_heard_of(path: str) -> list[str]:
+    """The kinds of page that have told how they were used by hand, in their order."""
+    return [row.kind for row in _by(path).behaviour.order_by("position", "pk")]
 
 
 def held_places(slug: str) -> dict[str, int]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 FORMAT, FORMAT_VERSION = "parley-dataset", 5
 TABLES = (
-    "matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "llm_calls", "tool_calls",
-    "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
+    "matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour", "llm_calls",
+    "tool_calls", "excluded_calls", "payments", "excluded", "cells", "flow", "codebook", "ratings",
 )  # fmt: skip
 OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")
 """Tables whose rows belong to a match: those of matches that the gate kept out are left out with them."""

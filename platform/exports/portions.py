@@ -24,7 +24,7 @@ from exports.parallel import in_order
 from exports.pieces import Pieces
 from exports.processes import prepare
 from exports.shape import Shape, of_configurations
-from exports.signals import page_uses
+from exports.signals import hand_uses, page_uses
 from exports.sources import CollectionSource, StudySource
 from exports.tables import CallRow, ToolRow
 from exports.ways import Played, Reading
@@ -193,6 +193,8 @@ class _Pass:
                 self._row("excluded", way)
             for use in page_uses(way):
                 self._row("signals", use)
+            for hand in hand_uses(way):
+                self._row("behaviour", hand)
             for owed in way.ledger:
                 self._row("payments", owed)
             for sink in self._sinks:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from participants.models import Enrolment
+from quality.behaviour import Figures
+from quality.score import Score, score
 
 if TYPE_CHECKING:
     from exports.ways import Way
@@ -52,6 +54,45 @@ def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
         pastes=total("pastes"),
         pasted=total("pasted"),
     )
+
+
+@dataclass(frozen=True)
+class HandUse:
+    """How one participant used one page, or one question of its game, by hand; all loadings together."""
+
+    way: Way
+    position: int
+    kind: str
+    question: int | None
+    figures: Mapping[str, int]
+
+    @property
+    def match(self) -> str | None:
+        """The match whose question it is."""
+        if self.question is None:
+            return None
+        seats = self.way.enrolment.seats.all()
+        return next((str(seat.match.uid) for seat in seats if seat.step == self.position), None)
+
+
+def hand_uses(way: Way) -> list[HandUse]:
+    """What was counted by the cut-off, in the order of pages and questions."""
+    rows = [row for row in way.enrolment.behaviour.all() if row.last_at <= way.reading.cutoff]
+    rows.sort(key=lambda row: (row.position, int(row.question or 0)))
+    found = []
+    for (position, question), of_one in groupby(rows, lambda row: (row.position, row.question)):
+        views = list(of_one)
+        total = {name: sum(view.figures.get(name, 0) for view in views) for name in Figures.model_fields}
+        total["words"] = max(view.figures.get("words", 0) for view in views)
+        total["trapped"] = max(view.figures.get("trapped", 0) for view in views)
+        found.append(HandUse(way, position, views[0].kind, int(question) if question else None, total))
+    return found
+
+
+def agent_score(way: Way) -> Score | None:
+    """How much speaks for a program at this person's pages; None where nothing was counted."""
+    uses = hand_uses(way)
+    return score([(use.kind, use.figures) for use in uses]) if uses else None
 
 
 def repeated_messages(way: Way) -> int | None:

@@ -19,6 +19,7 @@ from exports.shape import Shape
 from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
+from quality.score import LINE, MEANINGS
 from surveys.questions import Question
 
 _AS_THEY_ARE = frozenset({int, float, NoneType})
@@ -96,6 +97,7 @@ def tables(
         messages(),
         participants(steps, checks, questions),
         signals(),
+        behaviour(),
         llm_calls(),
         tool_calls(),
         excluded_calls(),
@@ -827,6 +829,89 @@ def signals() -> Table:
     )
 
 
+_BY_HAND: tuple[tuple[str, Kind, str, str], ...] = (
+    ("words", "integer", "Words on the page or on the game's screen.", "words"),
+    ("keys", "integer", "Keys pressed in fields; which ones is not known.", "keys"),
+    ("intervals", "integer", "Times between two keys in one field that are below two seconds.", "intervals"),
+    ("interval_ms", "integer", "Sum of these times.", "milliseconds"),
+    ("interval_sq", "integer", "Sum of their squares, from which their spread follows.", "milliseconds²"),
+    ("typed", "integer", "Characters that appeared with a key just pressed.", "characters"),
+    ("untyped", "integer", "Characters that appeared without: dictation, an extension, a program.", "characters"),
+    ("pasted", "integer", "Characters that were pasted or dropped.", "characters"),
+    ("clicks", "integer", "Clicks of a mouse.", "clicks"),
+    ("jumps", "integer", "Of them, to which no path led.", "clicks"),
+    ("wide", "integer", "Of them, on targets of 40 pixels and more.", "clicks"),
+    ("centred", "integer", "Of these, in the exact middle.", "clicks"),
+    ("travel", "integer", "How far the pointer went.", "pixels"),
+    ("touches", "integer", "Activations by touch or pen.", "times"),
+    ("keyboard", "integer", "Activations by the keyboard or a screen reader.", "times"),
+    ("untrusted", "integer", "Clicks and input that a script made.", "times"),
+)
+
+
+def behaviour() -> Table:
+    return Table(
+        "behaviour",
+        "One row per page, and per question of a game, whose use by hand a participant's browser counted, all loadings "
+        "together; only of people who were told so and agreed. It excludes nobody and changes no pay.",
+        [
+            Column("participant", "identifier", "Pseudonym.", lambda use: use.way.enrolment.pseudonym),
+            Column("position", "integer", "Place of the page on the way, from 0.", lambda use: use.position),
+            Column("step", "choice", "Kind of the step.", lambda use: use.kind),
+            Column("match", "identifier", "The match whose question it is.", lambda use: use.match),
+            Column(
+                "answering",
+                "integer",
+                "Number of the event that opened the question; empty for the page itself.",
+                lambda use: use.question,
+            ),
+            Column(
+                "seconds",
+                "number",
+                "From its showing to the last answer.",
+                lambda use: use.figures["answered_ms"] / 1000 if use.figures["answered_ms"] else None,
+                unit="seconds",
+            ),
+            *(
+                Column(name, kind, meaning, lambda use, name=name: use.figures[name], unit=unit)
+                for name, kind, meaning, unit in _BY_HAND
+            ),
+            Column(
+                "trapped",
+                "boolean",
+                "Whether the field was filled in that only programs see.",
+                lambda use: use.figures["trapped"] > 0,
+            ),
+        ],
+    )
+
+
+_AGENT = [
+    Column(
+        "agent_score",
+        "number",
+        "How much speaks for a program at the participant's pages. A signal: it excludes nobody and changes no pay.",
+        lambda w: found.value if (found := signals_of.agent_score(w)) else None,
+        unit="from 0 to 1",
+        values="empty where nothing was counted",
+    ),
+    Column(
+        "agent_reasons",
+        "choice",
+        "Why, separated by semicolons, the heaviest first.",
+        lambda w: ";".join(found.reasons) or None if (found := signals_of.agent_score(w)) else None,
+        values="; ".join(f"{name}: {meaning}" for name, meaning in MEANINGS.items()),
+    ),
+    Column(
+        "agent_flag",
+        "boolean",
+        f"Whether the score reaches {LINE}: a hint for analyses with and without these participants.",
+        lambda w: found.flagged if (found := signals_of.agent_score(w)) else None,
+        values="empty where nothing was counted",
+    ),
+]
+
+
 def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterable[tuple[str, Question]] = ()) -> Table:
     columns = [
         _PARTICIPANT,
@@ -900,7 +985,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
                 )
             )
     columns += [_answer(survey, question) for survey, question in questions]
-    columns += _REPEATED
+    columns += [*_REPEATED, *_AGENT]
     columns.append(
         Column(
             "in_dataset",

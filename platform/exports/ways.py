@@ -114,6 +114,7 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
         "enrolment__verdicts",
         "enrolment__surveys",
         "enrolment__page_views",
+        "enrolment__behaviour",
         Prefetch("enrolment__ledger", LedgerRow.objects.order_by("pk")),
         Prefetch("enrolment__seats", Seat.objects.order_by("step")),
         Prefetch("enrolment__seats__match", matches),

@@ -17,7 +17,9 @@ _BETWEEN = frozenset(" .'’-")
 
 @register
 class Consent(Step):
-    """step: {kind, text (Markdown), others: {told, words} about the other players}."""
+    """step: {kind, text (Markdown), others: {told, words} about the other players,
+    behaviour: what is said of counting how pages are used by hand; without it that is not counted}.
+    """
 
     kind = "consent"
     title = _("Before you begin")
@@ -26,10 +28,12 @@ class Consent(Step):
     done_state = State.CONSENTED
 
     def context(self) -> dict[str, Any]:
+        behaviour = self.step.get("behaviour", "")
         others = self.step.get("others", {}).get("words", "")
         return {
             "text": to_html(self.step["text"]),
             "others": "" if others in self.step["text"] else others,  # the default text says it itself
+            "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
         }
 

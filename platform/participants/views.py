@@ -111,6 +111,7 @@ def _step(request: HttpRequest, enrolment: Enrolment, step: Step) -> HttpRespons
         "step": step,
         "title": step.title,
         "position": enrolment.position,
+        "counted": _counted(enrolment),
         "errors": errors,
         "posted": posted,
         **step.context(),
@@ -154,6 +155,11 @@ def _frame(enrolment: Enrolment) -> dict[str, Any]:
     done = total if enrolment.ended else enrolment.position
     titles = [of(enrolment, step).title for step in enrolment.steps]
     return {"enrolment": enrolment, "progress": {"done": done, "total": total, "titles": titles}}
+
+
+def _counted(enrolment: Enrolment) -> bool:
+    """Whether the person has agreed that it is counted how pages are used by hand."""
+    return any(step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position])
 
 
 def _clock(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:

@@ -44,3 +44,30 @@ class PageView(models.Model):
     @property
     def visible_seconds(self) -> float:
         return self.visible_ms / 1000
+
+
+class Behaviour(models.Model):
+    """How one loading of a page was used by hand: the page itself, or one question of its game.
+
+    `figures` are those of `quality.behaviour.Figures`. No key, no text and no place of a pointer is known.
+    """
+
+    enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="behaviour")
+    position = models.PositiveSmallIntegerField(_("position"))
+    kind = models.CharField(_("step"), max_length=20)
+    view = models.CharField(max_length=16)
+    question = models.CharField(_("question"), max_length=9, blank=True, help_text=_("number of the event it answers"))
+    last_at = models.DateTimeField(_("last heard of"), default=timezone.now)
+    figures = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = _("behaviour on a page")
+        verbose_name_plural = _("behaviour on pages")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["enrolment", "position", "view", "question"], name="one_row_per_view_and_question"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.enrolment}: {self.kind} {self.question}".strip()

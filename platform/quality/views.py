@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from threading import Lock
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from quality import counts
+from quality import behaviour, counts
 
 MOST_IN_WINDOW = 60
 """Sendings of one participant within WINDOW_SECONDS that a web server looks at; a page sends when it is hidden or left,
@@ -22,13 +23,34 @@ WINDOW_SECONDS = 60
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
     """Keep what a page has counted; 204, or why not. Whoever sends is never held up by it."""
+    return _taken(
+        request, token, counts.LONGEST, lambda body: counts.keep(token=token, counts=counts.read(body)), _window
+    )
+
+
+@csrf_exempt
+@require_POST
+def take_behaviour(request: HttpRequest, token: str) -> HttpResponse:
+    """Keep how a page was used by hand, of who agreed to it; 204, or why not."""
+    return _taken(
+        request,
+        token,
+        behaviour.LONGEST,
+        lambda body: behaviour.keep(token=token, sent=behaviour.read(body)),
+        _behaviour_window,
+    )
+
+
+def _taken(
+    request: HttpRequest, token: str, longest: int, keep: Callable[[bytes], bool], window: _Window
+) -> HttpResponse:
     length = request.headers.get("content-length", "")
-    if length.isascii() and length.isdigit() and int(length[:9]) > counts.LONGEST:
+    if length.isascii() and length.isdigit() and int(length[:9]) > longest:
         return _refused(413, "too long")
-    if _window.too_often(token):
+    if window.too_often(token):
         return _refused(429, "too often")
     try:
-        known = counts.keep(token=token, counts=counts.read(request.body))
+        known = keep(request.body)
     except counts.NotTaken as reason:
         return _refused(422, str(reason))
     return HttpResponse(status=204) if known else _refused(404, "no such page")
@@ -55,4 +77,4 @@ class _Window:
             return self._heard[token[:64]] > MOST_IN_WINDOW
 
 
-_window = _Window()
+_window, _behaviour_window = _Window(), _Window()

@@ -24,6 +24,7 @@ TITLES = {
     "texts": _("Texts"),
     "surveys": _("Surveys"),
     "tells_opponent": _("What is said about the opponent"),
+    "behaviour": _("What pages count"),
     "checks": _("Checks"),
     "timers": _("Timers"),
     "about_minutes": _("Minutes people are told"),

@@ -317,6 +317,7 @@ def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> li
             "facts": texts.what_awaits(content["timers"], rule, configured, content.get("about_minutes")),
             "leaving": texts.leaving_promise(rule),
             "others": disclosure.of_version(content),
+            **({"behaviour": content["behaviour"]} if content.get("behaviour") else {}),
         },
         {"kind": "name", "reserved": reserved, "shown": any(told_by_name(leg.cell.seats) for leg in legs)},
         *({"kind": "survey_before", "questions": asked} for asked in [surveys.get("before")] if asked),

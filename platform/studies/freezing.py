@@ -93,6 +93,8 @@ def content_of(study: Study) -> dict[str, Any]:
         "about_minutes": minutes_of(study),
         "participations": {"most": study.most_participations, "rest_hours": study.rest_hours},
     }
+    if study.counts_behaviour:
+        content["behaviour"] = texts.behaviour_counted()
     if surveys := surveys_of(study):
         content["surveys"] = surveys
     if "lobby" in part:

@@ -131,6 +131,14 @@ class Study(models.Model):
         default=True,
         help_text=_("Capitals, quotes, words around it and one wrong letter are forgiven anyway."),
     )
+    counts_behaviour = models.BooleanField(
+        _("count how pages are used by hand"),
+        default=True,
+        help_text=_(
+            "Rhythm of typing, text without typing, the pointer's path, a field that only programs fill in: for a "
+            "score of how much speaks for a program. People are told before they agree. It decides nothing."
+        ),
+    )
     asks_quiz = models.BooleanField(_("ask the quiz after the game"), default=True)
 
     entry = models.CharField(_("who may enter"), max_length=12, choices=arrivals.choices, default="codes")

@@ -10,7 +10,7 @@ from matches.models import Match
 from opponents.models import Call
 from participants.models import Enrolment, ProblemReport
 from payouts.models import LedgerRow, Posting
-from quality.models import PageView
+from quality.models import Behaviour, PageView
 from recruiters.models import Delivery, OtreeServer
 from rights.members import creators_own
 from rights.parts import belongs
@@ -34,7 +34,7 @@ def declare() -> None:
     belongs(Cell, to=Study, by="version__study")
     belongs(Placement, to=Study, by="cell__version__study")
     belongs(Enrolment, to=Study, by=_OF_ENROLMENT)
-    for model in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView):
+    for model in (ProblemReport, Verdict, LedgerRow, Response, Delivery, PageView, Behaviour):
         belongs(model, to=Study, by=f"enrolment__{_OF_ENROLMENT}")
     belongs(Posting, to=Study, by=f"row__enrolment__{_OF_ENROLMENT}")
     belongs(Match, to=Study, by=_OF_MATCH)

@@ -247,6 +247,15 @@ def waiting_promise(study: Study, waited: Study) -> str:
     return f"{longest} {paid}"
 
 
+def behaviour_counted() -> str:
+    """What people are told of counting how pages are used by hand."""
+    return _(
+        "We also count how you type, move the pointer and click (never which keys), to see whether people or computer "
+        "programs answer. It changes neither your pay nor whether you may take part. Screen readers, dictation and "
+        "other aids are welcome."
+    )
+
+
 def default_consent(study: Study) -> str:
     """A consent text that is true for this study (Markdown)."""
     cells = cells_wanted(study)
@@ -288,6 +297,7 @@ def default_consent(study: Study) -> str:
                 "whether you went to another window, and whether you pasted text (never which). They are published "
                 "without your name or worker number. Please write nothing in the game that tells who you are."
             ),
+            *([behaviour_counted()] if study.counts_behaviour else []),
             _("Taking part is voluntary. You can leave at any moment with the link at the bottom of every page."),
         ]
     )

@@ -270,7 +270,7 @@ def test_every_table_about_people_says_what_words_it_keeps():
     """A new model with a foreign key to people calls `keeps_words`, or is named here as holding none."""
     without_words = {
         "matches.Seat", "participants.Visit", "payouts.LedgerRow", "studies.Placement", "recruiters.Delivery",
-        "piloting.Walker", "quality.PageView", "prolific.Submission", "lobby.Place",
+        "piloting.Walker", "quality.PageView", "quality.Behaviour", "prolific.Submission", "lobby.Place",
     }  # fmt: skip
     removed = {"recruiters.Identity"}
     of_people = {

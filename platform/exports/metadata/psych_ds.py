@@ -28,7 +28,7 @@ MEANING_OF_LISTING = "The list of the files in the folder psych-ds/."
 _README = (
     "# {title}\n\n{description}\n\nThe whole dataset, with README, codebook and transcripts, is in the folder above.\n"
 )
-_MEASURED = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals")
+_MEASURED = ("matches", "seats", "rounds", "decisions", "messages", "participants", "signals", "behaviour")
 """Tables of what people and models did. Where none is there as CSV, the flow stands in."""
 _STANDS_IN = "flow"
 _OTHERS = re.compile(r"[^a-zA-Z0-9]")

@@ -32,7 +32,8 @@ pytestmark = pytest.mark.django_db
 FILES = {
     "matches.csv", "decisions.csv", "messages.csv", "participants.csv", "llm_calls.csv", "tool_calls.csv",
     "payments.csv", "excluded.csv",
-    "signals.csv", "flow.csv", "flow.json", "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
+    "signals.csv", "behaviour.csv", "behaviour.parquet", "flow.csv", "flow.json",
+    "codebook.csv", "codebook.md", "transcripts.jsonl", "versions.json",
     "manifest.json", "README.md", "flow.svg",
     "croissant.json", "datacite.json", "psych-ds.sha256", "reporting-checklist.json", "reporting-checklist.md",
     "matches.parquet", "decisions.parquet", "messages.parquet", "participants.parquet", "llm_calls.parquet",

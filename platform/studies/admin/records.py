@@ -15,6 +15,7 @@ from unfold.decorators import display
 from participants.admin import ReadOnlyAdmin
 from participants.models import Enrolment
 from participants.states import ENDED, State
+from quality.score import MEANINGS, score
 from rights.admin import ByKey
 from rights.parts import visible
 from rights.roles import Role
@@ -104,7 +105,11 @@ class EnrolmentAdmin(ReadOnlyAdmin):
     def signals(self, enrolment: Enrolment) -> str:
         """A table of what this person's browser counted; it decides nothing."""
         views = list(enrolment.page_views.order_by("position", "first_at"))
-        return render_to_string("admin/participants/enrolment/signals.html", {"views": views})
+        used = [(row.kind, row.figures) for row in enrolment.behaviour.all()]
+        found = score(used) if used else None
+        why = [MEANINGS[reason] for reason in found.reasons] if found else []
+        context = {"views": views, "score": found, "why": why}
+        return render_to_string("admin/participants/enrolment/signals.html", context)
 
     @display(description=_("state"), ordering="state", label=COLOURS)
     def standing(self, enrolment: Enrolment) -> tuple[str, str]:

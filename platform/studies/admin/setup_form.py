@@ -418,7 +418,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Checks"),
             {
                 "classes": ["step-checks"],
-                "fields": ["asks_code_word", "code_word_again", "asks_quiz"],
+                "fields": ["asks_code_word", "code_word_again", "asks_quiz", "counts_behaviour"],
                 "description": _("Who fails a check ends there, and nothing of theirs enters the dataset."),
             },
         ),

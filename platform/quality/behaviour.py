@@ -1,0 +1,152 @@
+"""How pages were used by hand, as they count it themselves: read strictly, and kept so that no order matters.
+
+Nothing is kept of who has not agreed to it: consent says so, or nothing is sent and nothing taken.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.db import transaction
+from django.utils import timezone
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from participants.models import Enrolment, Visit
+from quality.counts import AFTER_THE_END, MOST_VIEWS, NotTaken
+from quality.models import Behaviour
+
+LONGEST = 6000
+"""Bytes of what a page sends; eight questions have about 3,000."""
+MOST_PARTS = 8
+MOST_QUESTIONS = 700
+"""Of one loading of a page; those beyond are not kept."""
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Milliseconds = Annotated[int, Field(ge=0, le=30 * 24 * 3600 * 1000)]
+
+
+class Figures(BaseModel):
+    """What one loading of a page counted, of the page itself or of one question of its game.
+
+    Attributes:
+        words: on the page or the game's screen; answered_ms: from its showing to its answer.
+        keys: pressed in fields, which ones is not known; intervals between them below two seconds, their sum in
+            milliseconds and the sum of their squares.
+        typed, untyped, pasted: characters that appeared in fields with a key just pressed, with none, or pasted.
+        clicks: of a mouse; jumps: of them, to which no path led; wide: of them, on targets of 40 pixels and more;
+            centred: of these, in the exact middle. travel: pixels that the pointer went.
+        touches, keyboard: activations by touch or pen, and by the keyboard or a screen reader.
+        untrusted: clicks and input that a script made.
+        trapped: whether the field was filled in that only programs see.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    words: Count = 0
+    answered_ms: Milliseconds = 0
+    keys: Count = 0
+    intervals: Count = 0
+    interval_ms: Milliseconds = 0
+    interval_sq: Annotated[int, Field(ge=0, le=4_000_000_000_000)] = 0
+    typed: Count = 0
+    untyped: Count = 0
+    pasted: Count = 0
+    clicks: Count = 0
+    jumps: Count = 0
+    wide: Count = 0
+    centred: Count = 0
+    travel: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+    touches: Count = 0
+    keyboard: Count = 0
+    untrusted: Count = 0
+    trapped: Annotated[int, Field(ge=0, le=1)] = 0
+
+
+Question = Annotated[str, Field(pattern=r"^\d{0,9}$")]
+
+
+class Sent(BaseModel):
+    """One message of a page: the figures by question, "" for the page itself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    view: Annotated[str, Field(pattern=r"^[a-z0-9]{8,16}$")]
+    position: Annotated[int, Field(ge=0, le=1000)]
+    parts: Annotated[dict[Question, Figures], Field(min_length=1, max_length=MOST_PARTS)]
+
+
+def read(data: bytes) -> Sent:
+    """What was sent.
+
+    Raises:
+        NotTaken
+    """
+    if len(data) > LONGEST:
+        raise NotTaken("too long")
+    try:
+        return Sent.model_validate_json(data)
+    except ValidationError:
+        raise NotTaken("not a page's figures") from None
+
+
+def agreed_to(enrolment: Enrolment, position: int) -> bool:
+    """Whether the person had agreed to be counted so before the step at this position was shown."""
+    agreed = [n for n, step in enumerate(enrolment.steps) if step["kind"] == "consent" and step.get("behaviour")]
+    return bool(agreed) and agreed[0] < position
+
+
+def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
+    """Keep the figures of a page of the way that has this token; each only grows.
+
+    Returns:
+        False where there is no such page: the token is nobody's, or the person has not seen it.
+
+    Raises:
+        NotTaken: the person did not agree to it, too much, or long after the end.
+    """
+    now = now or timezone.now()
+    enrolment = Enrolment.objects.filter(token=token).only("steps", "ended_at").first()
+    if enrolment is None:
+        return False
+    visit = Visit.objects.filter(enrolment=enrolment, position=sent.position).only("kind").first()
+    if visit is None:
+        return False
+    if not agreed_to(enrolment, sent.position):
+        raise NotTaken("not agreed to")
+    if enrolment.ended_at is not None and now > enrolment.ended_at + AFTER_THE_END:
+        raise NotTaken("the way has ended")
+    with transaction.atomic():
+        of_page = Behaviour.objects.filter(enrolment=enrolment, position=sent.position)
+        known = {
+            row.question: row for row in of_page.select_for_update().filter(view=sent.view, question__in=sent.parts)
+        }
+        new = [question for question in sent.parts if question not in known]
+        if new and of_page.exclude(view=sent.view).values("view").distinct().count() >= MOST_VIEWS:
+            raise NotTaken("too many loadings of this page")
+        if new and of_page.filter(view=sent.view).count() + len(new) > MOST_QUESTIONS:
+            raise NotTaken("too many questions")
+        for question, row in known.items():
+            row.figures = grown(row.figures, sent.parts[question].model_dump())
+            row.last_at = now
+            row.save(update_fields=["figures", "last_at"])
+        Behaviour.objects.bulk_create(
+            [
+                Behaviour(
+                    enrolment=enrolment,
+                    position=sent.position,
+                    kind=visit.kind,
+                    view=sent.view,
+                    question=question,
+                    last_at=now,
+                    figures=sent.parts[question].model_dump(),
+                )
+                for question in new
+            ],
+            ignore_conflicts=True,
+        )
+    return True
+
+
+def grown(kept: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
+    """The larger of each two figures."""
+    return {name: max(kept.get(name, 0), value) for name, value in told.items()}

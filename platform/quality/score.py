@@ -1,0 +1,95 @@
+"""How much speaks for a program at somebody's page: a score with its reasons. It decides nothing.
+
+Each reason has a weight; weights combine as independent doubts do: 1 - (1 - a)(1 - b)… No reason that assistive
+technology also gives (no pointer, text without typing, long pasting, clicks by an extension) reaches the line by
+itself, nor do all of these together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod, sqrt
+
+LINE = 0.7
+"""From here on a participant's data are flagged for whoever analyses them."""
+WEIGHTS: Mapping[str, float] = {
+    "trap": 0.9,
+    "centred": 0.7,
+    "instant": 0.6,
+    "even_typing": 0.5,
+    "jumps": 0.4,
+    "scripted": 0.4,
+    "fast_reading": 0.3,
+    "untyped": 0.25,
+    "pasted": 0.25,
+}
+MEANINGS: Mapping[str, str] = {
+    "trap": "A field was filled in that only programs see.",
+    "centred": "At least three clicks of a mouse, four in five of them in the exact middle of wide targets.",
+    "instant": "Instructions of 100 words or more were answered within two seconds.",
+    "even_typing": "At least 20 keys in almost equal times, or at over 300 words a minute.",
+    "jumps": "At least three clicks of a mouse, to four in five of which no path led.",
+    "scripted": "A script clicked or typed.",
+    "fast_reading": "Instructions of 100 words or more answered at over 1,500 words a minute.",
+    "untyped": "30 characters or more appeared without typing or pasting, most of what was written.",
+    "pasted": "60 characters or more were pasted, most of what was written.",
+}
+_CLICKS, _SHARE = 3, 0.8
+_KEYS, _EVEN, _SHORTEST_MS = 20, 0.15, 40
+_WORDS, _PER_MINUTE, _INSTANT_MS = 100, 1500, 2000
+_UNTYPED, _PASTED = 30, 60
+
+
+@dataclass(frozen=True)
+class Score:
+    """From 0 to 1, and why: names of `WEIGHTS`, heaviest first."""
+
+    value: float
+    reasons: tuple[str, ...]
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the score reaches the line; a hint for analyses, and for nothing else."""
+        return self.value >= LINE
+
+
+def score(pages: Iterable[tuple[str, Mapping[str, int]]]) -> Score:
+    """The score of one person's pages, as (kind of step, figures by name of `quality.behaviour.Figures`)."""
+    total: dict[str, int] = {}
+    words, reading_ms = 0, 0
+    for kind, figures in pages:
+        for name, value in figures.items():
+            total[name] = total.get(name, 0) + value
+        if kind == "instructions" and figures.get("answered_ms"):
+            words = max(words, figures.get("words", 0))
+            reading_ms += figures["answered_ms"]
+    found = {name for name, holds in _tests(total, words, reading_ms) if holds}
+    reasons = tuple(name for name in WEIGHTS if name in found)
+    return Score(round(1 - prod(1 - WEIGHTS[name] for name in reasons), 3), reasons)
+
+
+def _tests(total: Mapping[str, int], words: int, reading_ms: int) -> Iterable[tuple[str, bool]]:
+    def of(name: str) -> int:
+        return total.get(name, 0)
+
+    written = of("typed") + of("untyped") + of("pasted")
+    yield "trap", of("trapped") > 0
+    yield "centred", of("wide") >= _CLICKS and of("centred") >= _SHARE * of("wide")
+    yield "jumps", of("clicks") >= _CLICKS and of("jumps") >= _SHARE * of("clicks")
+    yield "even_typing", _even(of("intervals"), of("interval_ms"), of("interval_sq"))
+    yield "scripted", of("untrusted") > 0
+    read = words >= _WORDS and reading_ms > 0
+    yield "instant", read and reading_ms < _INSTANT_MS
+    yield "fast_reading", read and _INSTANT_MS <= reading_ms < words / _PER_MINUTE * 60_000
+    yield "untyped", of("untyped") >= _UNTYPED and of("untyped") > written / 2
+    yield "pasted", of("pasted") >= _PASTED and of("pasted") > written / 2
+
+
+def _even(intervals: int, total_ms: int, squares: int) -> bool:
+    """Whether intervals between keys are alike (by their coefficient of variation) or too short for fingers."""
+    if intervals < _KEYS:
+        return False
+    mean = total_ms / intervals
+    spread = sqrt(max(0.0, squares / intervals - mean * mean))
+    return mean < _SHORTEST_MS or spread < _EVEN * mean

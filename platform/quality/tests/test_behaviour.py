@@ -1,0 +1,199 @@
+"""How pages are used by hand: kept of who agreed to it alone, scored with reasons, and deciding nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from exports.dataset import export
+from exports.tests import building
+from exports.verify import verify
+from participants.states import State
+from payouts.models import LedgerRow
+from quality.behaviour import LONGEST, MOST_PARTS
+from quality.models import Behaviour
+from quality.score import LINE, MEANINGS, WEIGHTS, score
+from tests.visitors import Visitor, arriving, launched
+
+VIEW = "abcdefgh"
+
+
+def person(**fields: int) -> dict[str, int]:
+    """Figures of somebody who types and uses a mouse as people do."""
+    return {
+        "keys": 60, "intervals": 50, "interval_ms": 9000, "interval_sq": 2_400_000, "typed": 60,
+        "clicks": 6, "jumps": 1, "wide": 5, "centred": 0, "travel": 3000, **fields,
+    }  # fmt: skip
+
+
+PROGRAM = {"clicks": 5, "jumps": 5, "wide": 4, "centred": 4, "untyped": 80, "trapped": 1}
+
+
+# ---- the score -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("figures", "reasons"),
+    [
+        ({}, ()),
+        (person(), ()),
+        (PROGRAM, ("trap", "centred", "jumps", "untyped")),
+        (person(trapped=1), ("trap",)),
+        ({"keyboard": 12, "typed": 90, "keys": 90}, ()),  # a screen reader: no pointer at all
+        ({"touches": 12, "untyped": 90}, ("untyped",)),  # dictation on a phone
+        (person(pasted=200), ("pasted",)),
+        (person(untrusted=3), ("scripted",)),
+        ({"intervals": 30, "interval_ms": 1500, "interval_sq": 75_100}, ("even_typing",)),
+        ({"intervals": 30, "interval_ms": 300, "interval_sq": 9000}, ("even_typing",)),
+        ({"intervals": 19, "interval_ms": 950, "interval_sq": 47_500}, ()),
+        ({"clicks": 2, "jumps": 2, "wide": 2, "centred": 2}, ()),
+    ],
+)
+def test_each_reason_has_its_own_test(figures, reasons):
+    assert score([("match", figures)]).reasons == reasons
+
+
+@pytest.mark.parametrize(
+    ("words", "ms", "found"),
+    [
+        (200, 7000, "fast_reading"),
+        (200, 1900, "instant"),
+        (200, 20_000, None),
+        (90, 10, None),
+        (200, 0, None),
+    ],
+)
+def test_only_instructions_read_at_no_persons_speed_count_as_fast(words, ms, found):
+    figures = {"words": words, "answered_ms": ms}
+    assert score([("instructions", figures)]).reasons == ((found,) if found else ())
+    assert score([("match", figures)]).reasons == ()
+
+
+def test_what_aids_leave_behind_never_reaches_the_line_alone_or_together():
+    aided = {"keyboard": 9, "untyped": 100, "pasted": 150}
+    for figures in (aided, {**aided, "untyped": 200}, {**aided, "untrusted": 4}):
+        assert not score([("match", figures)]).flagged
+    most = 1 - (1 - WEIGHTS["untyped"]) * (1 - WEIGHTS["pasted"]) * (1 - WEIGHTS["scripted"])
+    assert most < LINE
+
+
+def test_the_score_is_of_all_pages_together_and_every_reason_has_its_meaning():
+    halves = [("name", {"clicks": 2, "wide": 2, "centred": 2}), ("match", {"clicks": 1, "wide": 1, "centred": 1})]
+    assert score(halves).reasons == ("centred",)
+    assert set(WEIGHTS) == set(MEANINGS) and list(WEIGHTS.values()) == sorted(WEIGHTS.values(), reverse=True)
+
+
+# ---- what is kept ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def visitor(db) -> Visitor:
+    """Somebody who has agreed and looks at the second page."""
+    visitor = Visitor(arriving(launched()))
+    visitor.send(0, agree="yes")
+    visitor.see()
+    return visitor
+
+
+def tell(visitor: Visitor, data: Any = None, position: int = 1, **figures: int) -> HttpResponse:
+    body = data if isinstance(data, bytes | str) else json.dumps(
+        {"view": VIEW, "position": position, "parts": data or {"": figures}}
+    )  # fmt: skip
+    address = reverse("quality:behaviour", args=[visitor.enrolment.token])
+    return Client(enforce_csrf_checks=True).post(address, body, content_type="text/plain;charset=UTF-8")
+
+
+def test_a_page_counts_only_once_somebody_has_agreed_to_it(db):
+    visitor = Visitor(arriving(launched()))
+    consent = visitor.see().content.decode()
+    assert "how you type, move the pointer and click" in consent
+    assert "behaviour.js" not in consent and tell(visitor, position=0, keys=1).status_code == 422
+    visitor.send(0, agree="yes")
+    page = visitor.see().content.decode()
+    assert "behaviour.js" in page and tell(visitor, keys=1).status_code == 204
+    assert Behaviour.objects.get().figures["keys"] == 1
+
+
+def test_the_trap_is_out_of_reach_for_keyboards_and_screen_readers(visitor):
+    page = visitor.see().content.decode()
+    trap = page[page.index('<p class="unseen" aria-hidden="true">') :]
+    trap = trap[: trap.index("</p>")]
+    assert 'tabindex="-1"' in trap and 'autocomplete="off"' in trap and " name=" not in trap
+    assert "People leave it empty" in trap
+    assert page.index("</main>") < page.index('id="helper"'), "no form of the study can send it"
+
+
+def test_beside_a_consent_text_of_ones_own_it_is_said_too(db):
+    page = Visitor(arriving(launched(consent="Please agree."))).see().content.decode()
+    assert "What our pages count" in page
+
+
+def test_a_study_that_does_not_count_neither_says_so_nor_sends_nor_takes(db):
+    visitor = Visitor(arriving(launched(counts_behaviour=False)))
+    assert "move the pointer" not in visitor.see().content.decode()
+    visitor.send(0, agree="yes")
+    page = visitor.see().content.decode()
+    assert "behaviour.js" not in page and 'id="helper"' not in page
+    assert tell(visitor, keys=1).status_code == 422
+    assert not Behaviour.objects.exists()
+
+
+def test_sending_twice_or_late_changes_nothing(visitor):
+    for keys in (3, 9, 9, 5):
+        assert tell(visitor, {"": {"keys": keys}, "7": {"clicks": keys}}).status_code == 204
+    rows = {row.question: row.figures for row in Behaviour.objects.all()}
+    assert (rows[""]["keys"], rows["7"]["clicks"]) == (9, 9)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "", "[]", "x" * (LONGEST + 1),
+        {"": {"keys": -1}}, {"": {"keys": 1.5}}, {"": {"text": 1}}, {"": {"trapped": 2}}, {"drop table": {"keys": 1}},
+        {str(n): {"keys": 1} for n in range(MOST_PARTS + 1)},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_so_is_refused_and_nothing_kept(visitor, body):
+    assert tell(visitor, body).status_code in (413, 422)
+    assert not Behaviour.objects.exists()
+
+
+def test_a_page_that_was_not_seen_has_no_figures(visitor):
+    assert tell(visitor, position=3, keys=1).status_code == 404
+    assert not Behaviour.objects.exists()
+
+
+# ---- score, flag and pay ---------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_score_flag_and_pay_are_three_things(tmp_path):
+    study = building.new_study()
+    program, human = (building.complete(study, worker=worker) for worker in ("A1", "A2"))
+    for who, figures in ((program, PROGRAM), (human, person())):
+        Behaviour.objects.create(
+            enrolment=who, position=3, kind="match", view=VIEW, question="1", figures={"words": 40, **figures}
+        )
+    export(study, tmp_path / "d")
+    assert verify(tmp_path / "d") == []
+    rows = {row["participant"]: row for row in csv.DictReader((tmp_path / "d" / "participants.csv").open(newline=""))}
+    one, other = rows[program.pseudonym], rows[human.pseudonym]
+    assert (one["agent_flag"], one["agent_reasons"]) == ("TRUE", "trap;centred;jumps;untyped")
+    assert float(one["agent_score"]) > 0.9
+    assert (other["agent_flag"], other["agent_reasons"], other["agent_score"]) == ("FALSE", "", "0")
+    assert one["in_dataset"] == other["in_dataset"] == "TRUE"
+    assert program.state == human.state == State.COMPLETED
+    owed = {
+        who.pk: list(LedgerRow.objects.filter(enrolment=who).values_list("reason", "amount"))
+        for who in (program, human)
+    }
+    assert owed[program.pk] == owed[human.pk] != []
+    used = list(csv.DictReader((tmp_path / "d" / "behaviour.csv").open(newline="")))
+    assert {row["match"] for row in used} == {str(program.seats.get().match.uid), str(human.seats.get().match.uid)}
+    assert [row["answering"] for row in used] == ["1", "1"]
