@@ -89,6 +89,7 @@ class Data:
 
     @property
     def demonstration(self) -> bool:
+        """Whether a dataset is of a demonstration: every page then says so."""
         return any(folder.manifest.get("demonstration") for folder in self.folders)
 
     def said(self, what: str) -> list[str]:

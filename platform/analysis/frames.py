@@ -195,6 +195,7 @@ def sorted_levels(values: Iterable[str]) -> list[str]:
 
 
 def level_key(value: str) -> tuple[int, float, str]:
+    """By what levels are sorted: numbers by value, then the rest by text."""
     try:
         return (0, float(value), "")
     except ValueError:
@@ -283,7 +284,7 @@ def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, 
     # The draws are those of `toolbox.bootstrap`, all at once: how often each cluster was drawn weighs its values.
     times = times_drawn(len(labels), draws, seed)
     order = np.argsort(values, kind="stable")
-    ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1)
+    ordered, upto = values[order], np.cumsum(times[:, place[order]], axis=1, dtype=np.int32)
     total = upto[:, -1]
     lower = (upto > ((total - 1) // 2)[:, None]).argmax(axis=1)
     upper = (upto > (total // 2)[:, None]).argmax(axis=1)
@@ -299,7 +300,7 @@ def times_drawn(clusters: int, draws: int, seed: int) -> np.ndarray:
 
     chosen = np.random.default_rng(seed).integers(0, clusters, size=(draws, clusters))
     places = chosen + clusters * np.arange(draws)[:, None]
-    return np.bincount(places.ravel(), minlength=draws * clusters).astype(np.int32).reshape(draws, clusters)
+    return np.bincount(places.ravel(), minlength=draws * clusters).astype(np.int16).reshape(draws, clusters)
 
 
 def adjusted(rows: Sequence[dict[str, Any]], key: str = "p", to: str = "p_holm") -> list[dict[str, Any]]:

@@ -46,22 +46,27 @@ class Column:
 
 
 def text(name: str, label: str) -> Column:
+    """A column of words."""
     return Column(name, label, "text")
 
 
 def count(name: str, label: str) -> Column:
+    """A column of whole numbers."""
     return Column(name, label, "count")
 
 
 def number(name: str, label: str) -> Column:
+    """A column of numbers, written with three decimals."""
     return Column(name, label, "number")
 
 
 def share(name: str, label: str) -> Column:
+    """A column of shares from 0 to 1, written in per cent with one decimal."""
     return Column(name, label, "share")
 
 
 def p_value(name: str = "p", label: str = "p") -> Column:
+    """A column of p-values."""
     return Column(name, label, "p")
 
 
@@ -175,6 +180,7 @@ class Analysis:
 
     @property
     def system(self) -> str:
+        """The first part of the id: "general", "glee", …"""
         return self.id.split(".")[0]
 
 

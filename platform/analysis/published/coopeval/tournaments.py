@@ -60,6 +60,7 @@ class Tournament:
 
     @property
     def types(self) -> list[str]:
+        """The agents that played, by name."""
         return sorted({label for seated, _points in self.outcomes for label in seated})
 
     def tensor(self) -> Any | None:

@@ -37,6 +37,7 @@ WITH, WITHOUT = "with history", "without history"
 
 
 def game_of(data: Data) -> str:
+    """The key of the dataset's game: the contest or the sealed-bid auction."""
     return CONTEST if CONTEST in data.games else AUCTION
 
 
@@ -109,6 +110,7 @@ def _group(limit: float, game: str) -> str:
 
 
 def groups(rows: pd.DataFrame) -> list[str]:
+    """The groups of stakes that occur, low before high."""
     return sorted(rows["group"].unique(), key=lambda g: (GROUPS.index(g) if g in GROUPS else 9, g))
 
 

@@ -261,6 +261,7 @@ def shares(drawn: Sequence[Mapping[str, Any]]) -> dict[str, dict[float, float]]:
 
 
 def curve(by_amount: Mapping[float, float], horizon: str) -> dict[float, float | None]:
+    """The reliability of every rate over one horizon, from the share of "later" by amount."""
     return reliabilities(list(by_amount), list(by_amount.values()), YEARS[horizon])
 
 

@@ -80,6 +80,7 @@ def _level(value: str) -> str:
 
 
 def half_width(term: Mapping[str, Any]) -> float | None:
+    """Half of a coefficient's interval, the paper's ±; None without one."""
     return None if term["low"] is None else (term["high"] - term["low"]) / 2
 
 

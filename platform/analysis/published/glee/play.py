@@ -217,6 +217,7 @@ def equilibrium_shares(rows: pd.DataFrame) -> list[float]:
 
 
 def density(name: str, title: str, values: list[float], x_title: str, marks: dict[str, float]) -> Figure:
+    """A histogram in 24 bins, with reference lines."""
     return charts.histogram(name, title, values, x_title=x_title, bins=24, marks=marks)
 
 
