@@ -250,7 +250,7 @@ def waiting_promise(study: Study, waited: Study) -> str:
 def behaviour_counted() -> str:
     """What people are told of counting how pages are used by hand."""
     return _(
-        "We also count how you type, move the pointer and click (never which keys), to see whether people or computer "
+        "We count how you type, move the pointer and click (never which keys), to see whether people or computer "
         "programs answer. It changes neither your pay nor whether you may take part. Screen readers, dictation and "
         "other aids are welcome."
     )
