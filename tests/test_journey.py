@@ -72,7 +72,7 @@ def test_alice_plays_from_the_link_to_the_dataset(stack, page: Page, tmp_path: P
     payments = {row["reason"]: row["amount"] for row in csv.DictReader((dataset / "payments.csv").open(newline=""))}
     assert payments == {"base": "1.00", "bonus": f"{2 * 1.00 * 0.5 * 0.81:.2f}"}
 
-    everything = b"".join(file.read_bytes() for file in dataset.iterdir())
+    everything = b"".join(file.read_bytes() for file in dataset.rglob("*") if file.is_file())
     assert b"Robin" not in everything
     assert code.encode() not in everything
     transcript = json.loads((dataset / "transcripts.jsonl").read_text())

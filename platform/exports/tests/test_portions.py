@@ -11,7 +11,7 @@ import pytest
 from collecting import driver, services
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection
-from exports import portions, verify
+from exports import metadata, portions, verify
 from exports.dataset import Progress, export
 from exports.tests import building
 from exports.tests.test_dataset import rows
@@ -45,8 +45,8 @@ def played() -> Collection:
 
 def hashes(folder: Path) -> Iterator[tuple[str, str]]:
     """Of the files that hold data and not the moment at which they were written."""
-    for path in sorted(folder.iterdir()):
-        if path.name not in ("manifest.json", "README.md"):
+    for path in sorted(filter(Path.is_file, folder.rglob("*"))):
+        if path.name not in ("manifest.json", "README.md", "dataset_description.json", *metadata.FILES):
             yield path.name, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
