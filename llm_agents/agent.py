@@ -90,7 +90,7 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
     kind, colon, name = words.partition(":")
     if not colon or not name.strip() or (kind != SCRIPT and not known(kind)):
         forms = ", ".join([f"{SCRIPT}:NAME", *(f"{preset}:MODEL" for preset in PRESETS)])
-        raise BadAgent(_("“{words}” is no agent; an agent is one of {known}.").format(words=words, known=forms))
+        raise BadAgent(_("“{words}” is not a valid agent; use {known}.").format(words=words, known=forms))
     if game is not None and kind == SCRIPT and name not in game.scripts:
         raise BadAgent(
             _("{game} has no scripted player “{name}”; there are {names}.").format(

@@ -171,7 +171,7 @@ def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
         (["bargaining", "--seat", "alice"], ["must be ROLE=AGENT"]),
         (["bargaining", "--seat", "carol=script:fair"], ["no role “carol”", "alice, bob"]),
         (["bargaining", "--seat", "alice=script:clever"], ["no scripted player “clever”", "fair"]),
-        (["bargaining", "--seat", "alice=robot:x"], ["“robot:x” is no agent", "openai:MODEL"]),
+        (["bargaining", "--seat", "alice=robot:x"], ["“robot:x” is not a valid agent", "openai:MODEL"]),
         (["bargaining", "--matches", "0"], ["--matches"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

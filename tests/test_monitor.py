@@ -82,7 +82,7 @@ def test_a_played_move_appears_without_a_reload(stack, page: Page, desk: Page, s
 
 def test_pausing_takes_one_click_and_keeps_newcomers_out_until_it_goes_on(stack, page: Page, desk: Page, slug: str):
     desk.get_by_role("button", name="Pause").click()
-    expect(desk.locator("#m-paused")).to_contain_text("nobody new comes in")
+    expect(desk.locator("#m-paused")).to_contain_text("closed to new participants")
     page.goto(f"{stack.url}/join/{slug}")
     expect(page.locator("main")).to_contain_text("It is paused at the moment")
     desk.get_by_role("button", name="Go on").click()

@@ -140,7 +140,7 @@ def play(page: Page, role: str) -> None:
 
 
 def answer_quiz(page: Page) -> None:
-    """The question after the game, answered rightly."""
+    """The question after the game, answered correctly."""
     walking.answer_quiz(page, option=LOSS)
     expect(page.get_by_role("link", name="Back to the experiment")).to_be_visible()
 

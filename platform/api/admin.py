@@ -164,6 +164,6 @@ class TokenAdmin(PartAdmin):
         with transaction.atomic():
             if tokens.revoke(token):
                 self.record_deed(request, token, Deed.REVOKED, "Revoked.")
-        says = _("“{name}” is revoked: from now on it opens nothing.").format(name=token.name)
+        says = _("“{name}” is revoked and no longer valid.").format(name=token.name)
         self.message_user(request, says, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))

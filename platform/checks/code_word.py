@@ -53,7 +53,7 @@ def matches(typed: str, word: str) -> bool:
     wanted = word.casefold()
     if len(words) > MOST_WORDS:
         return False
-    # Somebody may put a blank between the letters.
+    # Somebody may put a space between the letters.
     candidates = [*words, "".join(words)]
     return any(one == wanted or (one not in CODE_WORDS and _one_letter_apart(one, wanted)) for one in candidates)
 

@@ -159,7 +159,9 @@ class PlanForm(forms.ModelForm):
         min_value=0,
         max_value=LARGEST_SEED,
         widget=UnfoldAdminIntegerFieldWidget(),
-        help_text=gettext_lazy("Decides all luck: the same seed gives the same luck again. Empty: one is drawn."),
+        help_text=gettext_lazy(
+            "Random seed: the same seed gives the same draws again. Leave it empty to have one drawn."
+        ),
     )
     prices = forms.CharField(
         label=gettext_lazy("Prices"),
@@ -477,7 +479,7 @@ def _read_json(text: str, kind: type) -> Any:
     except json.JSONDecodeError as error:
         says = _(
             "This cannot be read from line {line}, character {column} on. Names stand in double quotes, values are "
-            "parted by commas, and every bracket is closed."
+            "comma-separated, and every bracket is closed."
         )
         raise ValidationError(says.format(line=error.lineno, column=error.colno)) from None
     except (ValueError, RecursionError):

@@ -17,7 +17,7 @@ TRANSCRIPT: tuple[Column, ...] = tuple(
         ("name", "identifier", "Name of an imported game at its source; null otherwise.", "", ""),
         ("unverified", "text", "Why an imported game is not one that the rules allow; null where it is.", "", ""),
         ("config", "json", "Every parameter of the game.", "", ""),
-        ("seed", "integer", "From which the match's luck follows.", "", ""),
+        ("seed", "integer", "Random seed of the match.", "", ""),
         (
             "players",
             "json",

@@ -22,7 +22,7 @@ REASONS: Mapping[str, str] = {
     "failed_code_word": "wrong code word",
     "failed_quiz": "wrong answer in the quiz",
     "timed_out": "did not move in time",
-    "dropped_out": "left without a word",
+    "dropped_out": "dropped out",
     "opponent_failed": "another player failed",
     "partner_left": "another person left",
     "no_partner": "nobody to play with",

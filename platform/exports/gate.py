@@ -14,9 +14,9 @@ from exports.errors import FlowMismatch
 
 REASONS: Mapping[str, str] = {
     "failed_code_word": "The hidden code word was not the one that was typed.",
-    "failed_quiz": "The quiz after the game was not answered rightly.",
+    "failed_quiz": "The quiz after the game was not answered correctly.",
     "timed_out": "The participant was there but did not move within the time and the extra time.",
-    "dropped_out": "The participant left without a word.",
+    "dropped_out": "The participant dropped out.",
     "opponent_failed": "Another player failed, or the researchers ended the match; no fault of the participant.",
     "partner_left": "Another person left the match, which ended with it.",
     "no_partner": "Too few people came to begin a match.",

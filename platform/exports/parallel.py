@@ -87,7 +87,7 @@ def _waited_for(
     while under_way:
         chunk, future = under_way.popleft()
         done = _result(future)
-        # The next chunk goes out before these results do, so that no process waits for who takes them.
+        # The next chunk goes out before these results do, so that no process waits for the consumer.
         under_way += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
         yield from map(work, chunk) if done is None else done
 

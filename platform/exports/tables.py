@@ -156,7 +156,7 @@ def matches(shape: Shape) -> Table:
             lambda m: m.unverified,
             values="empty where every move is legal",
         ),
-        Column("seed", "integer", "From which the match's luck follows.", lambda m: m.match.seed),
+        Column("seed", "integer", "Random seed of the match.", lambda m: m.match.seed),
         Column("started_at", "time", "When the match was opened.", lambda m: m.started_at, unit="UTC"),
         Column(
             "ended_at",
@@ -280,7 +280,7 @@ def matches(shape: Shape) -> Table:
             values="true; false only where excluded matches were asked for",
         ),
         Column("reason", "choice", "Why it did not, counted in the flow.", lambda m: next(iter(m.reasons), None)),
-        Column("reasons", "choice", "Every reason, parted by semicolons.", lambda m: ";".join(m.reasons) or None),
+        Column("reasons", "choice", "Every reason, separated by semicolons.", lambda m: ";".join(m.reasons) or None),
     ]
     return Table("matches", "One row per match in the dataset.", columns)
 
@@ -390,7 +390,7 @@ def seats(shape: Shape) -> Table:
         Column(
             "reasons",
             "choice",
-            "Every reason, parted by semicolons.",
+            "Every reason, separated by semicolons.",
             lambda s: ";".join(s[0].seat_reasons(s[1])) or None,
         ),
     ]
@@ -528,7 +528,7 @@ def messages() -> Table:
             Column(
                 "words",
                 "integer",
-                "Words in the text, parted by blanks.",
+                "Words in the text, separated by spaces.",
                 lambda d: len(d.message.split()),
                 unit="words",
             ),
@@ -740,7 +740,7 @@ _REASONS = [
     Column(
         "reasons",
         "choice",
-        "Every reason that holds, in order, parted by semicolons.",
+        "Every reason that holds, in order, separated by semicolons.",
         lambda w: ";".join(w.reasons) or None,
         values="; ".join(f"{name}: {meaning}" for name, meaning in gate.REASONS.items()),
     ),

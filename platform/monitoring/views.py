@@ -71,7 +71,13 @@ def now(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def pause(request: HttpRequest, study: Study) -> HttpResponse:
     """Let nobody new in for now."""
-    return _do(request, study, services.pause, Deed.PAUSED, _("Paused: nobody new comes in; whoever is in goes on."))
+    return _do(
+        request,
+        study,
+        services.pause,
+        Deed.PAUSED,
+        _("Paused: closed to new participants; those who have begun go on."),
+    )
 
 
 @require_POST

@@ -64,7 +64,7 @@ class AgentSettings(BaseModel):
     )
     structured: bool = Field(
         True,
-        title="Hold answers to a schema",
+        title="Enforce JSON schema",
         description="Where the endpoint can: an answer is then the JSON of a move, though perhaps not a legal one.",
     )
     short: bool = Field(
@@ -124,7 +124,7 @@ class AgentSettings(BaseModel):
     )
     script: Annotated[str, Field(max_length=60)] = Field(
         "",
-        title="Scripted player in the end",
+        title="Fallback script",
         description="It moves when all have failed, flagged in the data. Empty: the game ends, and people are paid.",
     )
     script_counts: bool = Field(

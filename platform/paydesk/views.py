@@ -125,7 +125,7 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
     act = _act(request)
     rows = [one for one in _chosen(request, study) if act.applies(one)]
     if not rows:
-        messages.warning(request, _("Nothing that this could be done with was chosen."))
+        messages.warning(request, _("None of the selected payments allow this."))
         return _back(request, study)
     try:
         if act.key == "approve":
@@ -135,7 +135,7 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
         messages.error(request, str(reason))
         return _back(request, study)
     except Unreachable as trouble:
-        messages.error(request, _("The fees cannot be told: {why}").format(why=trouble))
+        messages.error(request, _("Fees unavailable: {why}").format(why=trouble))
         return _back(request, study)
     context = {
         "act": act,

@@ -122,7 +122,7 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
     try:
         fees = fees_of(wanted)
     except Unreachable as trouble:
-        raise NotDone(_("The fees cannot be told: {why}").format(why=trouble)) from None
+        raise NotDone(_("Fees unavailable: {why}").format(why=trouble)) from None
     with transaction.atomic():
         limits = {one: _locked_limit(study, one) for one in sorted(set(wanted.values_list("currency", flat=True)))}
         found = [row for row in _locked(study, fees) if row.state in APPROVABLE]

@@ -29,7 +29,7 @@ class TooMany(NotLetIn):
 
 class WrongCode(NotLetIn):
     status = 404
-    title = _("This code opens nothing")
+    title = _("Invalid code")
 
 
 class UsedCode(NotLetIn):

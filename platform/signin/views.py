@@ -115,7 +115,7 @@ def _onward(request: HttpRequest) -> HttpResponse:
 
 def _in_words(wrong: second_factor.Wrong) -> str:
     if not wrong.seconds:
-        return _("This is not the code of this moment. Look again, or wait for the next one.")
+        return _("That code isn't valid right now. Check it again, or wait for the next one.")
     return ngettext(
         "This code was not taken. Please wait {seconds} second before the next try.",
         "This code was not taken. Please wait {seconds} seconds before the next try.",

@@ -403,7 +403,7 @@ def _asking(settings: AgentSettings) -> list[tuple[str, str]]:
         (_("Tries after the first"), str(settings.tries_after_first)),
         (_("Time for a call"), duration(settings.call_seconds)),
         (_("Replacements"), ", ".join(settings.fallbacks)),
-        (_("Scripted player in the end"), settings.script),
+        (_("Fallback script"), settings.script),
         (_("Spend per match"), "" if settings.cap_match is None else dollars(settings.caps().per_match or Decimal(0))),
     ]
     own = [str(Prompts.model_fields[name].title).lower() for name in settings.prompts]

@@ -88,7 +88,7 @@ def test_the_content_is_complete_and_hashed():
         ({"lineups": Lineups(rule="subsets", agents=("script:fair",))}, "2 different ones are needed"),
         ({"lineups": Lineups(agents=("script:fair",), fixed={"carol": "script:fair"})}, "no seat “carol”"),
         ({"agents": ["script:nobody"]}, "no scripted player “nobody”"),
-        ({"agents": ["robot"]}, "is no agent"),
+        ({"agents": ["robot"]}, "is not a valid agent"),
         ({"agents": ["script:fair"], "same": False}, "nothing to play"),
         ({"repetitions": 0}, "at least 1"),
         ({"repetitions": 1_000_000}, "are the most in one collection"),

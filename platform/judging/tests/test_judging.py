@@ -149,7 +149,7 @@ def test_the_page_asks_shows_and_gives_out_labels(client, twin, played):
     [
         ([], None, "one judge, or two"),
         ([FIRST, FIRST], None, "another model"),
-        (["moon:m"], None, "is no agent"),
+        (["moon:m"], None, "is not a valid agent"),
         (["openai:unpriced"], "1", "No price of openai:unpriced"),
     ],
 )

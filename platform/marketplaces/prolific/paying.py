@@ -37,7 +37,7 @@ STANDINGS = {
 
 
 def spelled(status: Any) -> str:
-    """A status of Prolific's, whose words are parted by spaces, dashes or underscores."""
+    """A status of Prolific's, whose words are separated by spaces, dashes or underscores."""
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 

@@ -285,7 +285,7 @@ class TestRunning:
             ({"people": 501}, "1 to 500"),
             ({"people": 3, "failing": 4}, "1 to 500"),
             ({"people": 1, "player": "script:nobody"}, "no scripted player"),
-            ({"people": 1, "player": "what"}, "is no agent"),
+            ({"people": 1, "player": "what"}, "is not a valid agent"),
         ],
     )
     def test_what_cannot_be_run_is_refused_with_a_reason(self, asked, reason):

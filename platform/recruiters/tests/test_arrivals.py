@@ -68,7 +68,7 @@ class TestLabCodes:
     def test_an_unknown_one_opens_nothing(self, code):
         answer = join(code=code)
         assert answer.status_code == 404
-        assert "opens nothing" in heading_of(answer)
+        assert "Invalid code" in heading_of(answer)
         assert b"<script>" not in answer.content
         assert nothing_kept()
 

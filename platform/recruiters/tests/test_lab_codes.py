@@ -256,6 +256,6 @@ def test_a_label_leaves_in_no_dataset(tmp_path):
     Client().get(DOOR)
     Visitor(Enrolment.objects.get()).walk_to("quiz").send(loss_rate="10%")
     export(study, tmp_path / "data")
-    written = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir())
+    written = b"".join(path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file())
     assert b"Meierchen" not in written and b"ANTON-01" not in written
     assert b"participant" in written

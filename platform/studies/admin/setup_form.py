@@ -122,7 +122,9 @@ class StudyForm(forms.ModelForm):
             self.initial["instructions"] = self.game_class.instruction_template()
         if "slug" in self.fields and self.instance.pk and is_given_out(self.instance):
             self.fields["slug"].disabled = True
-            self.fields["slug"].help_text = _("Links, codes or a limit of pay hang on this name, so it stays.")
+            self.fields["slug"].help_text = _(
+                "Links, codes or a pay limit depend on this name, so it cannot be changed."
+            )
         if not self.initial.get("roles") and not self.instance.lineups:
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
 

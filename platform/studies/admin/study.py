@@ -267,12 +267,12 @@ class StudyAdmin(Making, LabCodes, Outlook):
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in for now; whoever is in goes on."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        return self._turn(request, study, pausing.pause, Deed.PAUSED, _("Paused: nobody new comes in."))
+        return self._turn(request, study, pausing.pause, Deed.PAUSED, _("Paused: closed to new participants."))
 
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in any more; whoever is in goes on."""
         study = self.seen(request, object_id, role=Role.OWNER)
-        return self._turn(request, study, pausing.close, Deed.CLOSED, _("Closed: nobody new comes in any more."))
+        return self._turn(request, study, pausing.close, Deed.CLOSED, _("Closed to new participants."))
 
     def _turn(
         self, request: HttpRequest, study: Study, act: Callable[[Study], bool], deed: Deed, says: str

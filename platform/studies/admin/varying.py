@@ -42,7 +42,7 @@ class Varied:
                 widget=UnfoldAdminTextInputWidget(
                     attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": _example(blank)} | _all(blank)
                 ),
-                help_text=_("Parted by commas. Every combination with the other parameters becomes a cell."),
+                help_text=_("Comma-separated. Every combination with the other parameters becomes a cell."),
             )
             for blank in self._single()
         }
@@ -72,7 +72,10 @@ class Varied:
         """
         if blank.kind in ("number", "integer") and (grouped := _GROUPED.search(text)):
             plain = grouped[0].replace(",", "")
-            says = _("A comma parts two values. If “{typed}” is one number, write {plain}; else put a blank after it.")
+            says = _(
+                "A comma separates two values. If “{typed}” is one number, write {plain}; "
+                "otherwise add a space after the comma."
+            )
             raise NoValue(says.format(typed=grouped[0], plain=plain))
         values: list[Json] = []
         for piece in (part.strip() for part in re.split("[,;]", text)):

@@ -26,7 +26,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", metavar="STUDY", help="the short name of a study or collection")
         parser.add_argument("--to", required=True, metavar="DIR", type=Path, help="an empty or new folder")
-        parser.add_argument("--formats", default=",".join(USUAL), help=f"of {', '.join(FORMATS)}, parted by commas")
+        parser.add_argument("--formats", default=",".join(USUAL), help=f"of {', '.join(FORMATS)}, comma-separated")
         parser.add_argument(
             "--include", choices=["excluded"], help="write what the gate keeps out too, flagged with reason and stage"
         )
