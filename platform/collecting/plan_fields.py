@@ -91,11 +91,11 @@ def read_lineups(cleaned: Mapping[str, Any]) -> Lineups:
         rule = _rule({**shared, "fixed": fixed, "agents": pool, "same": cleaned["same"]}, "fixed")
     for number, lineup in enumerate(rule.listed, start=1):
         if unknown := [label for label in lineup.values() if label not in agents]:
-            says = _("Line-up {number}: there is not a valid agent “{label}”.")
+            says = _("Line-up {number}: there is no agent “{label}”.")
             raise ValidationError({"by_hand": says.format(number=number, label=unknown[0])})
     for name, labels in {"fixed": rule.fixed.values(), "pool": rule.agents}.items():
         if unknown := [label for label in labels if label not in agents]:
-            raise ValidationError({name: _("There is not a valid agent “{label}”.").format(label=unknown[0])})
+            raise ValidationError({name: _("There is no agent “{label}”.").format(label=unknown[0])})
     return rule
 
 

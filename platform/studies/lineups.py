@@ -101,7 +101,7 @@ def lineups_of(written: Sequence[Json], labels: Collection[str]) -> list[Lineup]
             raise one._bad(_("a seat is for a person or for one of several agents, not for either."))
         if unknown := [label for label in labels_in(one.seats) if label not in labels]:
             raise one._bad(
-                _("there is not a valid agent “{unknown}”; the agents are {labels}.").format(
+                _("there is no agent “{unknown}”; the agents are {labels}.").format(
                     unknown="”, “".join(unknown), labels=", ".join(labels) or _("none")
                 )
             )

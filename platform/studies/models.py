@@ -410,7 +410,7 @@ class Study(models.Model):
         """What is wrong with the agent that takes seats in people's place."""
         if self.fills_in and self.fills_in not in self.agents:
             return {
-                "fills_in": _("There is not a valid agent “{label}”; the agents are {labels}.").format(
+                "fills_in": _("There is no agent “{label}”; the agents are {labels}.").format(
                     label=self.fills_in, labels=", ".join(self.agents) or _("none")
                 )
             }

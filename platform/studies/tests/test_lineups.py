@@ -147,8 +147,8 @@ def test_what_an_agent_can_be_called(label):
     [
         ([lineup(p1="person")], "nobody takes the seat p2, p3, p4, p5"),
         ([lineup(p1="person", p9="calm", others="calm")], "there is no seat p9"),
-        ([lineup(p1="person", others="nobody")], "there is not a valid agent “nobody”"),
-        ([lineup(p1="person", p2=["calm", "nobody"], others="calm")], "there is not a valid agent “nobody”"),
+        ([lineup(p1="person", others="nobody")], "there is no agent “nobody”"),
+        ([lineup(p1="person", p2=["calm", "nobody"], others="calm")], "there is no agent “nobody”"),
         ([lineup(others="calm")], "no seat is for a person"),
         ([lineup(p1="person", others=[])], "Line-up 1"),
         ([lineup(p1=["person", "calm"], others="calm")], "not for either"),
