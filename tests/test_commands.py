@@ -111,15 +111,15 @@ def test_a_line_holds_a_whole_match(manage):
     assert line["metrics"]["agreement"] in (True, False)
 
 
-def test_each_match_has_the_next_seed_and_the_same_seed_the_same_bytes(manage_here):
-    three = manage_here("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
-    again = manage_here("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
+def test_each_match_has_the_next_seed_and_the_same_seed_the_same_bytes(manage):
+    three = manage("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
+    again = manage("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
     assert [line["seed"] for line in lines(three)] == [5, 6, 7]
     assert three.stdout.splitlines()[1:] == again.stdout.splitlines()
 
 
-def test_without_json_a_person_can_read_it(manage_here):
-    done = manage_here("simulate", "bargaining", "--matches", "2")
+def test_without_json_a_person_can_read_it(manage):
+    done = manage("simulate", "bargaining", "--matches", "2")
     assert done.returncode == 0
     assert "seed 0:" in done.stdout and "seed 1:" in done.stdout and "alice (script:random)" in done.stdout
 
@@ -204,11 +204,11 @@ def test_a_replay_says_whose_move_it_is(manage_here, file):
     ]
 
 
-def test_the_moves_of_a_simulation_replay_to_its_result(manage_here, file):
-    (line,) = lines(manage_here("simulate", "bargaining", "--seed", "11", "--json"))
+def test_the_moves_of_a_simulation_replay_to_its_result(manage, file):
+    (line,) = lines(manage("simulate", "bargaining", "--seed", "11", "--json"))
     moves = [{"role": e["role"], "move": e["move"]} for e in line["events"] if e["kind"] == "move"]
     played = file({"game": line["game"], "config": line["config"], "seed": line["seed"], "moves": moves})
-    (again,) = lines(manage_here("replay", played, "--json"))
+    (again,) = lines(manage("replay", played, "--json"))
     assert (again["payoffs"], again["metrics"]) == (line["payoffs"], line["metrics"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db import models
@@ -16,6 +17,8 @@ from games import registry
 from marketplaces.models import Account, Recruitment
 from opponents.endpoints import MEMORY
 from opponents.models import Endpoint
+from panels.models import Panel
+from panels.tests.test_arriving import pem
 from recruiters.models import OtreeServer
 from studies.freezing import content_of, sha256_of
 from studies.models import Study
@@ -23,7 +26,7 @@ from tests.forms import filled_in, made_from
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/studies/study/add/"
-FORMS = {Study, Endpoint, User, OtreeServer, Account, Recruitment}
+FORMS = {Study, Endpoint, User, OtreeServer, Account, Recruitment, Panel}
 """The models whose pages can be saved; collections, tokens and tasks are made and never changed by a form."""
 NOTHING_TO_SAVE = {
     "api.Token",
@@ -111,3 +114,18 @@ def test_servers_accounts_and_recruitments(client, boss):
     account = Account.objects.create(title="Ours", kind="mturk", place="sandbox")
     saved_as_opened(client, account)
     saved_as_opened(client, Recruitment.objects.create(study=Study.objects.get(), account=account))
+
+
+def test_panels_of_every_kind_of_check(client, boss):
+    for number, check in enumerate(Panel.Check.values):
+        address, slug = f"{ADD}?game=bargaining", f"panel-{number}"
+        client.post(address, made_from(client, address, title=slug, slug=slug, entry="panel"))
+        panel = Panel(study=Study.objects.get(slug=slug), preset="any_site", title="Pool", person="id", check_by=check)
+        if check == Panel.Check.SIGNED:
+            panel.keep_secret("s" * 20)
+        if check == Panel.Check.TOKEN:
+            panel.public_keys = pem(rsa.generate_private_key(65537, 2048)).strip()
+        panel.sites, panel.to_completed = "https://pool.example.org", "https://pool.example.org/done?id={person}"
+        panel.columns = "ID = person\nBonus = amount"
+        panel.save()
+        saved_as_opened(client, panel)

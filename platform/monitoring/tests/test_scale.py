@@ -18,7 +18,7 @@ from studies.models import Study
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 
-FEW, MANY = 200, 1_500
+FEW, MANY = 200, 5_000
 LIVE = 40
 BIG = (
     "matches_match", "matches_event", "matches_seat", "participants_enrolment", "studies_placement", "opponents_call",

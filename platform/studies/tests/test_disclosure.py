@@ -74,7 +74,7 @@ def test_what_each_person_was_told_is_in_the_dataset(tmp_path):
 def test_the_last_page_says_what_was_kept_back_and_only_to_those_who_played(client):
     study = building.new_study(tells_opponent=False)
     played = building.complete(study, worker="A1")
-    assert "computer program" not in str(played.steps[0])
+    assert "The other player" not in str(played.steps[0])
     told = page(client, played)
     assert KEPT_BACK in told and "You played with a computer program with fixed rules." in told
     left = building.arrive(study, worker="A2")
