@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -87,8 +87,7 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
     asked = names_in(names)
     if not asked:
         return ""
-    if twice := [name for name in asked if name in link.twice]:
-        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=twice[0], back=_BACK))
+    _refuse_twice(asked, link)
     said = {value for name in asked if (value := fields.get(name, "").strip())}
     if not said:
         raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=asked[0], back=_BACK))
@@ -99,6 +98,12 @@ def _value(names: str, link: Link, fields: Mapping[str, str]) -> str:
         says = _("“{name}” in the link is no ID; perhaps the panel has not filled it in. {back}")
         raise IncompleteLink(says.format(name=asked[0], back=_BACK))
     return value
+
+
+def _refuse_twice(names: Iterable[str], link: Link) -> None:
+    """Raises SaidTwice for the first of these fields that stands in the link more than once."""
+    if twice := [name for name in names if name in link.twice]:
+        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=twice[0], back=_BACK))
 
 
 # ---- how it is checked -----------------------------------------------------------------------------
@@ -119,8 +124,7 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
     secret = secret_of(panel)
     if secret is None:
         raise NoPanel(_("The researchers have to type the panel's secret again. Please try again later."))
-    if panel.signature in link.twice:
-        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=panel.signature, back=_BACK))
+    _refuse_twice([panel.signature], link)
     before, mark, signature = link.query.rpartition(f"&{panel.signature}=")
     if not mark or "&" in signature:
         raise ForgedLink(_("It lacks its signature, or something was added after it. {back}").format(back=_BACK))
@@ -134,8 +138,7 @@ def _refuse_unsigned(panel: Panel, link: Link) -> None:
 
 def _claims(panel: Panel, link: Link) -> dict[str, str]:
     """What a token says: signed with one of the panel's keys (RS256), with `exp`."""
-    if panel.signature in link.twice:
-        raise SaidTwice(_("“{name}” stands in the link twice. {back}").format(name=panel.signature, back=_BACK))
+    _refuse_twice([panel.signature], link)
     token = link.get(panel.signature, "")
     if not token:
         raise IncompleteLink(_("“{name}” is missing in the link. {back}").format(name=panel.signature, back=_BACK))
