@@ -33,16 +33,16 @@ LAST = 2000
 
 
 class LiveStack(Stack):
-    """A running stack, with what the journeys do to its data (tests/deeds.py)."""
+    """A running stack, with what the journeys do to its data (tests/actions.py)."""
 
-    launch_study = partialmethod(Stack.call, "tests.deeds.launch_study")
-    lab_code = partialmethod(Stack.call, "tests.deeds.lab_code")
-    moves = partialmethod(Stack.call, "tests.deeds.moves")
-    completion_code = partialmethod(Stack.call, "tests.deeds.completion_code")
-    arrive = partialmethod(Stack.call, "tests.deeds.arrive")
-    sit_down = partialmethod(Stack.call, "tests.deeds.sit_down")
-    move = partialmethod(Stack.call, "tests.deeds.move")
-    end = partialmethod(Stack.call, "tests.deeds.end")
+    launch_study = partialmethod(Stack.call, "tests.actions.launch_study")
+    lab_code = partialmethod(Stack.call, "tests.actions.lab_code")
+    moves = partialmethod(Stack.call, "tests.actions.moves")
+    completion_code = partialmethod(Stack.call, "tests.actions.completion_code")
+    arrive = partialmethod(Stack.call, "tests.actions.arrive")
+    sit_down = partialmethod(Stack.call, "tests.actions.sit_down")
+    move = partialmethod(Stack.call, "tests.actions.move")
+    end = partialmethod(Stack.call, "tests.actions.end")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

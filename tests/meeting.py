@@ -17,7 +17,7 @@ from participants.models import Enrolment
 from payouts.models import LedgerRow
 from studies.freezing import launch
 from studies.models import Study
-from tests.deeds import arrive
+from tests.actions import arrive
 
 ROUND = {"players": 5, "runs": 3}
 

@@ -17,7 +17,7 @@ COUNTED = """
 
 def sign_in(stack: Any, page: Page) -> None:
     """Come to the admin's first page as an administrator, every click being counted from then on."""
-    name, password = stack.call("tests.deeds.administrator")
+    name, password = stack.call("tests.actions.administrator")
     page.set_default_timeout(PATIENCE)
     page.add_init_script(COUNTED)
     page.goto(f"{stack.url}/admin/")

@@ -392,17 +392,17 @@ def test_what_names_a_draft_keeps_its_name_and_goes_with_it(client, boss, named)
 
 def test_pausing_closing_and_opening_again(client, boss):
     study = building.new_study()
-    for deed, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
-        client.post(reverse(f"admin:studies_study_{deed}", args=[study.pk]))
+    for action, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
+        client.post(reverse(f"admin:studies_study_{action}", args=[study.pk]))
         study.refresh_from_db()
         assert study.status == status
     assert study.versions.count() == 1
 
 
-@pytest.mark.parametrize("deed", ["launch", "pause", "close", "codes"])
-def test_nothing_happens_on_a_get(client, boss, deed):
+@pytest.mark.parametrize("action", ["launch", "pause", "close", "codes"])
+def test_nothing_happens_on_a_get(client, boss, action):
     study = building.new_study()
-    assert client.get(reverse(f"admin:studies_study_{deed}", args=[study.pk])).status_code == 405
+    assert client.get(reverse(f"admin:studies_study_{action}", args=[study.pk])).status_code == 405
 
 
 def test_a_study_that_cannot_be_played_is_not_launched(client, boss):
@@ -452,7 +452,7 @@ def test_own_codes_are_uploaded_looked_through_and_deleted_unless_they_are_in_us
     page = client.post(delete, {"code": ["ANTON-01", "BERTA-02"]}, follow=True).content.decode()
     assert "One code was deleted. Codes that somebody has begun with stay." in page
     assert LabCode.objects.get().code == "ANTON-01"
-    told = [record.details for record in Record.objects.filter(deed="codes_made")]
+    told = [record.details for record in Record.objects.filter(action="codes_made")]
     assert told == [{"number": 2, "kind": "resumable", "expires": None, "uploaded": True}]
     assert "Zoë" not in client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode()
 
@@ -466,7 +466,7 @@ def test_a_wrong_file_is_refused_line_by_line_and_nothing_of_it_is_taken(client,
     assert answer.status_code == 422 and "Nothing was taken" in page
     assert "There are 150 things to mend" in page and "The first 100 are shown" in page
     assert client.post(upload, {}).status_code == 302
-    assert not LabCode.objects.exists() and not Record.objects.filter(deed="codes_made").exists()
+    assert not LabCode.objects.exists() and not Record.objects.filter(action="codes_made").exists()
 
 
 def test_only_drafts_that_nobody_met_can_be_deleted(client, boss):
@@ -564,17 +564,17 @@ def test_a_dataset_is_asked_for_and_taken_away_on_a_page_that_the_study_leads_to
 # ---- who may ---------------------------------------------------------------------------------------------
 
 
-def test_who_may_only_look_sees_no_deeds_and_no_codes(client):
+def test_viewer_sees_no_actions_and_no_codes(client):
     study = building.new_study()
     LabCode.objects.create(study=study.slug, code="SECRETCODE")
     staff(client, Role.VIEWER)
     page = client.get(page_of(study)).content.decode()
     assert "Splitting money" in page and "SECRETCODE" not in page
-    for deed in ["pause", "close", "codes"]:
-        assert reverse(f"admin:studies_study_{deed}", args=[study.pk]) not in page
+    for action in ["pause", "close", "codes"]:
+        assert reverse(f"admin:studies_study_{action}", args=[study.pk]) not in page
     page = client.get(reverse("exports:page", args=[study.pk])).content.decode()
-    for deed in ["write", "publish"]:
-        assert reverse(f"exports:{deed}", args=[study.pk]) not in page
+    for action in ["write", "publish"]:
+        assert reverse(f"exports:{action}", args=[study.pk]) not in page
 
 
 def test_only_an_owner_opens_again_what_was_closed(client):

@@ -44,7 +44,7 @@ def run(example: str, environment: dict[str, str], folder: Path) -> str:
 def test_the_examples_do_what_the_page_says(stack, tmp_path):
     slug = stack.launch_study(STUDY)
     stack.sit_down(slug)
-    token = stack.call("tests.deeds.api_token", slug, ["read", "export", "manage"])
+    token = stack.call("tests.actions.api_token", slug, ["read", "export", "manage"])
     environment = {"PARLEY": stack.url, "TOKEN": token, "STUDY": slug}
     printed = [run(example, environment, tmp_path) for example in EXAMPLES]
     assert len(printed) == 8

@@ -55,7 +55,7 @@ def test_quotas_are_kept_and_no_place_is_lost(stack):
 
 def held(stack) -> dict[str, int]:
     """How many hold a place, by configuration and role."""
-    return stack.call("tests.deeds.held_places", "rush")
+    return stack.call("tests.actions.held_places", "rush")
 
 
 async def all_at_once(url: str, people: range) -> list[httpx.Response]:

@@ -67,8 +67,8 @@ def bidder(request: Mapping[str, Any]) -> str:
 def test_a_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
     """To the end on a phone: each item's first round has three equal bids, then two of them withdraw."""
     with OpenAITwin(bidder) as one, AnthropicTwin(bidder) as other:
-        stack.call("tests.deeds.keep_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
-        stack.call("tests.deeds.keep_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
+        stack.call("tests.actions.keep_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
+        stack.call("tests.actions.keep_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
         stack.call(
             "tests.bidding.launch_auction",
             "models",

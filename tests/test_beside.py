@@ -23,7 +23,7 @@ SOON = 10_000
 def hung(stack) -> Iterator[str]:
     """A study against a model that gives no answer for a minute, in which 20 people have just moved."""
     with OpenAITwin([Hang(60)]) as twin:
-        stack.call("tests.deeds.keep_endpoint", "never", f"http://127.0.0.1:{twin.port}/v1")
+        stack.call("tests.actions.keep_endpoint", "never", f"http://127.0.0.1:{twin.port}/v1")
         stack.launch_study(
             {
                 "slug": "beside-hung",

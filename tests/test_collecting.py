@@ -21,7 +21,7 @@ def collect(stack, name: str, *arguments: str) -> dict:
 
 def until_done(stack, name: str, seconds: float) -> dict:
     end = time.monotonic() + seconds
-    while (now := stack.call("tests.deeds.progress", name))["status"] == "running":
+    while (now := stack.call("tests.actions.progress", name))["status"] == "running":
         assert time.monotonic() < end, now
         time.sleep(0.5)
     return now
@@ -38,7 +38,7 @@ def test_killed_every_few_seconds_it_ends_with_every_match_whole(stack):
         stack.kill("collector")
     now = until_done(stack, "killed", seconds=150)
     assert (now["status"], now["finished"], now["failed"]) == ("done", 500, 0)
-    whole = stack.call("tests.deeds.examine_collection", "killed")
+    whole = stack.call("tests.actions.examine_collection", "killed")
     assert whole == {"matches": 500, "replayed": 500, "numbered_without_gaps": 500, "decisions": now["decisions"]}
 
 

@@ -45,7 +45,7 @@ def begin(stack, page: Page, study: str) -> str:
 def told(stack, path: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
     """What the server knows, once it is enough."""
     until = time.monotonic() + PATIENCE / 1000
-    while not enough(found := stack.call("tests.deeds.page_views", path)):
+    while not enough(found := stack.call("tests.actions.page_views", path)):
         assert time.monotonic() < until, found
         time.sleep(0.2)
     return found

@@ -66,7 +66,7 @@ def test_from_nothing_to_a_dataset_with_somebody_in_it(
     record_property("seconds", round(watch.seconds, 1))
     print(f"\nfrom nothing to a dataset: {used} clicks, {watch.seconds:.0f} seconds at the desk")
     assert used <= MOST_CLICKS and watch.seconds < MOST_SECONDS
-    expect_frozen(stack.call("tests.deeds.frozen", "twelve-prices"))
+    expect_frozen(stack.call("tests.actions.frozen", "twelve-prices"))
     expect_match(folder, named=named)
 
 

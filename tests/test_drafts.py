@@ -42,13 +42,13 @@ def photograph(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
-def deed(stack: Any, name: str, *arguments: Any) -> None:
+def call(stack: Any, name: str, *arguments: Any) -> None:
     stack.call(f"tests.drafting.{name}", *arguments)
 
 
 def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    deed(stack, "set_timers", path, {"agent_limit_seconds": 120, "after_limit": "end"})
+    call(stack, "set_timers", path, {"agent_limit_seconds": 120, "after_limit": "end"})
     with page.expect_event("websocket") as connecting:
         page.goto(stack.url + path)
     connecting.value.wait_for_event("framereceived", timeout=15_000)
@@ -58,14 +58,14 @@ def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, 
     height = page.locator("#screen").bounding_box()["height"]
     photograph(page, "1-waiting")
 
-    deed(stack, "begin", path)
-    deed(stack, "add", path, '{"reasoning": "he trusts 1234", "price": 77, "message": "')
+    call(stack, "begin", path)
+    call(stack, "add", path, '{"reasoning": "he trusts 1234", "price": 77, "message": "')
     expect(writing).to_be_visible()
     expect(writing).to_contain_text("is writing")
-    deed(stack, "add", path, PITCH[:20])
+    call(stack, "add", path, PITCH[:20])
     expect(words).to_have_text(PITCH[:20].strip())
     photograph(page, "2-begun")
-    deed(stack, "add", path, PITCH[20:])
+    call(stack, "add", path, PITCH[20:])
     expect(words).to_have_text(PITCH.strip())
     assert words.locator("b").count() == 0
     assert "1234" not in page.content()
@@ -75,12 +75,12 @@ def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, 
     assert page.locator("#screen").bounding_box()["height"] == height
     photograph(page, "3-grown")
 
-    deed(stack, "retract", path)
+    call(stack, "retract", path)
     expect(writing).to_be_hidden()
     expect(words).to_have_text("")
     assert page.locator("#screen").bounding_box()["height"] == height
 
-    deed(stack, "add", path, '{"message": "Another')
+    call(stack, "add", path, '{"message": "Another')
     expect(words).to_have_text("Another")
     following = page.locator("[data-next]")
     expect(following).to_contain_text("If there is no answer within 2 minutes, the game ends and you are paid.")
@@ -88,10 +88,10 @@ def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, 
     assert page.locator("#screen").bounding_box()["height"] == height
     photograph(page, "4-long-wait")
 
-    deed(stack, "commit", path, {"message": "Another <i>pitch</i>"})
+    call(stack, "commit", path, {"message": "Another <i>pitch</i>"})
     expect(page.locator(".persuasion-pitch")).to_contain_text("Another <i>pitch</i>")
     expect(page.locator(".waiting")).to_have_count(0)
-    deed(stack, "add", path, " late")
+    call(stack, "add", path, " late")
     page.wait_for_timeout(500)
     assert "late" not in page.locator("#screen").inner_text()
     photograph(page, "5-committed")

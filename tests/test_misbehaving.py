@@ -74,7 +74,7 @@ def sit_opposite(stack, twins: dict[str, str], game: str, kind: str, **asking) -
     Each study has an endpoint of its own: what failed in one neither opens another's circuit nor closes its door.
     """
     slug = f"{kind}-{game}-{'script' if asking else 'end'}".replace("_", "-")
-    stack.call("tests.deeds.keep_endpoint", slug, twins[kind])
+    stack.call("tests.actions.keep_endpoint", slug, twins[kind])
     stack.launch_study(
         {
             "slug": slug,

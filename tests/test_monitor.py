@@ -40,14 +40,14 @@ def slug(stack: Any) -> str:
 def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
     """The study's monitor, open on a researcher's screen."""
     name = f"boss-{os.urandom(3).hex()}"
-    stack.call("tests.deeds.hire", name, PASSWORD)
+    stack.call("tests.actions.hire", name, PASSWORD)
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(f"{stack.url}/admin/login/")
     page.fill("#id_username", name)
     page.fill("#id_password", PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    page.goto(stack.url + stack.call("tests.deeds.monitor_of", slug))
+    page.goto(stack.url + stack.call("tests.actions.monitor_of", slug))
     page.evaluate("window.neverReloaded = true")
     yield page
     context.close()

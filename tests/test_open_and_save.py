@@ -36,7 +36,7 @@ NOTHING_TO_SAVE = {
     "mturk.Assignment",
     "prolific.Publication",
 }
-"""Their pages have deeds, and no field to type into."""
+"""Their pages have actions, and no field to type into."""
 
 
 @pytest.fixture

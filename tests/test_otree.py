@@ -188,7 +188,9 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
         assert (answerer, answer) == ("bob", {"decision": "accept"})
 
     # Parley's own wide export says the same of them, under the very header of oTree's.
-    written = Path(stack.call("tests.deeds.export_dataset", STUDY, str(tmp_path / "d"), ["otree"]), "all_apps_wide.csv")
+    written = Path(
+        stack.call("tests.actions.export_dataset", STUDY, str(tmp_path / "d"), ["otree"]), "all_apps_wide.csv"
+    )
     with written.open(encoding="utf-8", newline="") as opened:
         header, *rows = csv.reader(opened)
     assert header == experiment.alone[0]
@@ -205,9 +207,9 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
 def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     """The study's newest version lets two people play with each other."""
     pair = {"name": "a pair", "seats": {"alice": "person", "bob": "person"}}
-    stack.call("tests.deeds.launch_again", STUDY, {"lineups": [pair]})
+    stack.call("tests.actions.launch_again", STUDY, {"lineups": [pair]})
     yield experiment
-    stack.call("tests.deeds.launch_again", STUDY, {"lineups": []})
+    stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
 
 
 def test_two_participants_of_otree_meet_in_one_lobby_and_each_has_a_result(browser, stack, in_pairs):
@@ -256,11 +258,11 @@ def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, awa
     answer_quiz(page)
     back = way_back(page)
     page.context.close()  # the participant does not come back: Parley sends the result by itself
-    stack.call("tests.deeds.await_attempt", 2)
+    stack.call("tests.actions.await_attempt", 2)
     time.sleep(max(0.0, away - (time.monotonic() - killed)))
     experiment.server.start()
     away = time.monotonic() - killed
-    attempts = stack.call("tests.deeds.await_delivery", patience=240)
+    attempts = stack.call("tests.actions.await_delivery", patience=240)
     stack.halt("web")
     try:
         again = browser.new_context().new_page()
@@ -318,11 +320,11 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
     answer_quiz(page)
     last, back = page.url, way_back(page)
     code = code_of(back)
-    stack.call("tests.deeds.await_delivery")
+    stack.call("tests.actions.await_delivery")
     page.goto(back)
     expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
     once = experiment.player(code)
-    owed, ways = stack.call("tests.deeds.ledger", STUDY), stack.call("tests.deeds.ways", STUDY)
+    owed, ways = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.ways", STUDY)
 
     # The same link again, here and in another browser: the last page, and no second game.
     for browsing in (page, browser.new_context().new_page()):
@@ -330,7 +332,7 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
         assert browsing.url == last
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
     # The same result again, by oTree's REST interface, and a better one that somebody makes up.
-    ((name, result),) = stack.call("tests.deeds.sent_to_otree", STUDY, code).items()
+    ((name, result),) = stack.call("tests.actions.sent_to_otree", STUDY, code).items()
     for told in (result, {**result, "payoff_cents": 99_900}):
         address = f"{experiment.server.url}/api/participant_vars/{code}"
         key = {"otree-rest-key": experiment.server.rest_key}
@@ -346,8 +348,8 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
     for name in ("player.payoff", "participant.payoff", "player.parley_match", "player.parley_base_cents"):
         assert now[name] == once[name]
     assert len(experiment.turns(code)) == 2
-    assert stack.call("tests.deeds.ledger", STUDY) == owed
-    assert stack.call("tests.deeds.ways", STUDY) == ways
+    assert stack.call("tests.actions.ledger", STUDY) == owed
+    assert stack.call("tests.actions.ways", STUDY) == ways
 
 
 @pytest.mark.parametrize(("per_point", "points"), [(0.01, "193.0"), (0.001, "1930.0"), (1.0, None)])

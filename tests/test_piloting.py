@@ -15,7 +15,7 @@ PEOPLE, PATIENCE = 10, 240.0
 def test_a_pilot_goes_on_by_itself_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
     stack.launch_study({**study, "slug": "piloted", "agents": named("script:haggler")})
-    number = stack.call("tests.deeds.begin_pilot", "piloted", PEOPLE)
+    number = stack.call("tests.actions.begin_pilot", "piloted", PEOPLE)
     until(stack, number, lambda now: now["ended"] >= 3)
     stack.kill("collector")
     now = until(stack, number, lambda now: now["status"] != "running")
@@ -31,7 +31,7 @@ def test_a_pilot_goes_on_by_itself_when_its_worker_is_killed(stack):
 
 def until(stack, pilot: int, holds) -> dict:
     end = time.monotonic() + PATIENCE
-    while not holds(now := stack.call("tests.deeds.pilot_now", pilot)):
+    while not holds(now := stack.call("tests.actions.pilot_now", pilot)):
         assert time.monotonic() < end, now
         time.sleep(0.3)
     return now

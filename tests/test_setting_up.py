@@ -120,7 +120,7 @@ def test_a_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
     expect(card.get_by_label("How many")).to_have_value("2")
-    assert stack.call("tests.deeds.table_of", "five-at-one-table") == {
+    assert stack.call("tests.actions.table_of", "five-at-one-table") == {
         "two and three": {role: "person" if role in ("p1", "p2") else "calm" for role in ("p1", "p2", "p3", "p4", "p5")}
     }
 
@@ -157,7 +157,7 @@ def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, sc
         }
     )
     wrong = []
-    for name, path in stack.call("tests.deeds.own_pages", slug, OWN_PAGES).items():
+    for name, path in stack.call("tests.actions.own_pages", slug, OWN_PAGES).items():
         desk.goto(stack.url + path)
         wrong += [
             f"{name}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}"
@@ -257,7 +257,7 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     expect(desk.locator("#size")).to_have_text("2 configurations × 1 line-up × 1 repetition = 2 matches")
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Made: ")).to_be_visible(timeout=PATIENCE)
-    content = stack.call("tests.deeds.content_of_collection", "one-against-four")
+    content = stack.call("tests.actions.content_of_collection", "one-against-four")
     model, calm = content["agents"]["openai:m"], content["agents"]["calm"]
     assert (model["settings"]["persona"], model["settings"]["fallbacks"]) == ("A trader.", ["anthropic:n"])
     assert (model["spec"], calm["spec"]) == ("openai:m", "script:rational")

@@ -32,7 +32,7 @@ def asked(stack, name: str) -> Iterator[OpenAITwin]:
         return Slow(0.4, CALLS[made])
 
     with OpenAITwin(answer) as twin:
-        stack.call("tests.deeds.keep_endpoint", name, twin.environment["OPENAI_BASE_URL"])
+        stack.call("tests.actions.keep_endpoint", name, twin.environment["OPENAI_BASE_URL"])
         yield twin
 
 
@@ -52,18 +52,18 @@ def killed_inside(stack, service: str, twin: OpenAITwin, over: Callable[[], bool
 
 def test_a_live_match_goes_on(stack):
     with asked(stack, "loops-live") as twin:
-        match = stack.call("tests.deeds.open_tool_match", "loops-live:any", PERIODS)
-        killed_inside(stack, "worker", twin, lambda: stack.call("tests.deeds.examine_tools", match)["over"])
-        found = stack.call("tests.deeds.examine_tools", match)
+        match = stack.call("tests.actions.open_tool_match", "loops-live:any", PERIODS)
+        killed_inside(stack, "worker", twin, lambda: stack.call("tests.actions.examine_tools", match)["over"])
+        found = stack.call("tests.actions.examine_tools", match)
         assert_whole(found, len(twin.requests))
 
 
 def test_a_match_of_a_collection_goes_on(stack):
     with asked(stack, "loops-collected") as twin:
-        slug = stack.call("tests.deeds.collect_tool_match", "loops", "loops-collected:any", PERIODS)
+        slug = stack.call("tests.actions.collect_tool_match", "loops", "loops-collected:any", PERIODS)
 
         def examined() -> dict:
-            return stack.call("tests.deeds.examine_tools", stack.call("tests.deeds.tool_match_of", slug))
+            return stack.call("tests.actions.examine_tools", stack.call("tests.actions.tool_match_of", slug))
 
         killed_inside(stack, "collector", twin, lambda: examined()["over"])
         assert_whole(examined(), len(twin.requests))

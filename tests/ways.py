@@ -22,7 +22,7 @@ from participants.models import Enrolment
 from participants.states import State
 from studies.freezing import launch
 from studies.models import Study
-from tests import deeds
+from tests import actions
 
 PATIENCE = 240.0
 THINKING = 600.0
@@ -81,7 +81,7 @@ def _walk(person: Enrolment, until: State) -> None:
 
 def _play(person: Enrolment, until: State) -> None:
     if until in OF_GROUPS:
-        deeds.end(person.get_absolute_url(), until)
+        actions.end(person.get_absolute_url(), until)
         return
     match = Seat.objects.select_related("match").get(enrolment=person).match
     if until == State.TIMED_OUT:
@@ -90,10 +90,10 @@ def _play(person: Enrolment, until: State) -> None:
         with transaction.atomic():
             monitor.end_match(match=match, who=User.objects.filter(is_superuser=True).first(), reason="It hangs.")
     elif until == State.WAITING:
-        deeds.move(person.get_absolute_url(), "fair", patience=PATIENCE)
+        actions.move(person.get_absolute_url(), "fair", patience=PATIENCE)
         people.show_step(enrolment_id=person.pk)
     else:
-        while deeds.move(person.get_absolute_url(), "fair", patience=PATIENCE):
+        while actions.move(person.get_absolute_url(), "fair", patience=PATIENCE):
             pass
         if until == State.QUIZ:
             building.answer(person)

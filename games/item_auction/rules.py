@@ -555,8 +555,8 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     @staticmethod
     def _correlation(ranked: Sequence[tuple[Lot, int]], role: Role, *, wins: bool) -> float | None:
         """Spearman's rho of priorities with the role's number of bids on the items, or with having won them."""
-        deeds = [int(lot.leader == role) if wins else _bids(lot, role) for lot, _priority in ranked]
-        return measures.rank_correlation([priority for _lot, priority in ranked], deeds)
+        behavior = [int(lot.leader == role) if wins else _bids(lot, role) for lot, _priority in ranked]
+        return measures.rank_correlation([priority for _lot, priority in ranked], behavior)
 
     def records(self, state: Auction) -> Sequence[Mapping[str, Json]]:
         """One row per item and bidder, in the order of sale."""

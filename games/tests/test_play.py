@@ -192,9 +192,9 @@ def test_an_abandoned_match_is_over_without_a_result():
     assert play.over and not play.finished
     assert play.waiting_for() == () and play.forms("player_1") == ()
     assert play.payoffs() == {"player_1": None, "player_2": None}
-    for deed in (lambda: submit(play, "player_1", {"answer": 1}), lambda: abandon(play, "again")):
+    for call in (lambda: submit(play, "player_1", {"answer": 1}), lambda: abandon(play, "again")):
         with pytest.raises(Refused, match="over"):
-            deed()
+            call()
     assert replay_events(play.game, [*events, *made]) == play
 
 

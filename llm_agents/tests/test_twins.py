@@ -326,9 +326,9 @@ def test_a_wrong_key_is_not_let_in(side):
 )
 def test_failures_have_their_status_their_words_and_a_request_id(calling, status, error):
     caller = calling(Failure(status, "not now"))
-    for deed in (caller.whole, caller.streamed):
+    for call in (caller.whole, caller.streamed):
         with pytest.raises(getattr(caller.sdk, error), match="not now") as caught:
-            deed()
+            call()
         assert caught.value.status_code == status
         assert caught.value.request_id.startswith("req_")
 
@@ -362,10 +362,10 @@ def test_there_is_no_model_of_that_name(calling):
 def test_what_takes_too_long_is_left(side, misbehaviour):
     with side[0]([misbehaviour]) as twin:
         caller = side[1](twin, timeout=0.5)
-        for deed in (caller.whole, caller.streamed):
+        for call in (caller.whole, caller.streamed):
             # A time-out inside a stream comes from below the SDK.
             with pytest.raises((caller.sdk.APITimeoutError, httpx2.TimeoutException)):
-                deed()
+                call()
         caller.client.close()
         until = time.monotonic() + PATIENCE
         while twin.abandoned < 2 and time.monotonic() < until:
@@ -381,16 +381,16 @@ def test_what_is_slow_or_drips_is_whole_in_the_end(calling):
 
 def test_a_lost_connection_is_one(calling):
     caller = calling(Disconnect())
-    for deed in (caller.whole, caller.streamed):
+    for call in (caller.whole, caller.streamed):
         with pytest.raises(caller.sdk.APIConnectionError):
-            deed()
+            call()
 
 
 def test_a_cut_answer_is_no_answer(calling):
     caller = calling(CutStream(after=4, answer=SAID))
-    for deed in (caller.whole, caller.streamed):
+    for call in (caller.whole, caller.streamed):
         with pytest.raises((caller.sdk.APIConnectionError, httpx2.TransportError)):
-            deed()
+            call()
 
 
 def test_a_stream_can_fail_in_its_middle(calling):

@@ -21,7 +21,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminS
 
 from api import tokens
 from api.models import Scope, Token
-from audit.deeds import Deed
+from audit.actions import Action
 from rights import parts
 from rights.admin import PartAdmin
 from rights.roles import Role
@@ -143,7 +143,7 @@ class TokenAdmin(PartAdmin):
         return super().changeform_view(request, object_id, form_url, context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        """Revoked ones stay, so that the history says whose deeds were whose."""
+        """Revoked ones stay, so that the history says whose actions were whose."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
@@ -163,7 +163,7 @@ class TokenAdmin(PartAdmin):
         token = self.seen(request, object_id, role=Role.OWNER)
         with transaction.atomic():
             if tokens.revoke(token):
-                self.record_deed(request, token, Deed.REVOKED, "Revoked.")
+                self.record_action(request, token, Action.REVOKED, "Revoked.")
         says = _("“{name}” is revoked and no longer valid.").format(name=token.name)
         self.message_user(request, says, messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:api_token_change", args=[token.pk]))

@@ -37,7 +37,7 @@ class NotFound(Refused):
 
 
 class NotNow(Refused):
-    """The thing exists, and its present state does not allow the deed."""
+    """The thing exists, and its present state does not allow the action."""
 
     status = 409
 

@@ -1,4 +1,4 @@
-"""Deeds done by tokens, written into the study's history and the audit log beside those of people."""
+"""Actions done by tokens, written into the study's history and the audit log beside those of people."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from django.contrib.admin.models import CHANGE, LogEntry
 
 from api.models import Token
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 
 
-def note(token: Token, deed: Deed, says: str, **details: Any) -> None:
+def note(token: Token, action: Action, says: str, **details: Any) -> None:
     """Remember what a program did to the study, in the name of whoever made its token.
 
-    Call it in the transaction of the deed.
+    Call it in the transaction of the action.
 
     Args:
         says: in the past tense, as the history's other lines.
@@ -28,4 +28,4 @@ def note(token: Token, deed: Deed, says: str, **details: Any) -> None:
         single_object=True,
     )
     program = f"{token.name} ({token.key})"
-    audit.record(deed=deed, who=token.created_by, target=token.study, details={"program": program, **details})
+    audit.record(action=action, who=token.created_by, target=token.study, details={"program": program, **details})

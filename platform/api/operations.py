@@ -1,4 +1,4 @@
-"""The operations under /api/v1/: each checks nothing itself but hands on to the code that does the deed."""
+"""The operations under /api/v1/: each checks nothing itself but hands on to the code that does the action."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from api.history import note
 from api.models import Token
 from api.outcomes import outcome_for
 from api.standing import standing_of, summary_of
-from audit.deeds import Deed
+from audit.actions import Action
 from exports import background
 from exports.errors import NothingToExport, UnknownFormat
 from exports.models import Dataset
@@ -108,7 +108,7 @@ def ask_for_dataset(
             asked, new = background.ask_for(request.auth.study, wanted.formats, excluded=wanted.excluded)
             if new:
                 details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": asked.excluded}
-                note(request.auth, Deed.EXPORTED, "Asked for a dataset.", **details)
+                note(request.auth, Action.EXPORTED, "Asked for a dataset.", **details)
     except UnknownFormat as error:
         raise NotUnderstood(str(error), fields={"formats": ", ".join(wanted.formats)}) from None
     except NothingToExport as error:
@@ -161,7 +161,7 @@ def download(request: CalledByToken, slug: str, uid: UUID) -> HttpResponse:
         pack = dataset.file.open("rb")
     except FileNotFoundError:
         raise NotNow(_("Its file is no longer there. Please ask for another dataset.")) from None
-    note(request.auth, Deed.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
+    note(request.auth, Action.DOWNLOADED, "Downloaded a dataset.", dataset=str(dataset.uid))
     return sent(request, pack, str(dataset))
 
 
@@ -198,7 +198,7 @@ def _dataset_out(dataset: Dataset) -> schemas.DatasetOut:
 )
 def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Let nobody new in for now; whoever is in goes on. A paused study stays as it is."""
-    return _turned(request, pausing.pause, Deed.PAUSED, "Paused.")
+    return _turned(request, pausing.pause, Action.PAUSED, "Paused.")
 
 
 @router.post(
@@ -209,15 +209,15 @@ def pause(request: CalledByToken, slug: str) -> schemas.StudySummary:
 )
 def resume(request: CalledByToken, slug: str) -> schemas.StudySummary:
     """Let people in again. A study that is open stays as it is."""
-    return _turned(request, pausing.resume, Deed.RESUMED, "Resumed.")
+    return _turned(request, pausing.resume, Action.RESUMED, "Resumed.")
 
 
-def _turned(request: CalledByToken, turn: Any, deed: Deed, says: str) -> schemas.StudySummary:
+def _turned(request: CalledByToken, turn: Any, action: Action, says: str) -> schemas.StudySummary:
     study = request.auth.study
     try:
         with transaction.atomic():
             if turn(study):
-                note(request.auth, deed, says)
+                note(request.auth, action, says)
     except pausing.NotRunning as error:
         raise NotNow(str(error)) from None
     return summary_of(study)

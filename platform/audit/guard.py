@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Deed = Callable[[Any], None]
+Install = Callable[[Any], None]
 _TABLE = "audit_record"
 _SAYS = "audit records are never changed"
 _SQLITE = [
-    f"CREATE TRIGGER {_TABLE}_kept_{deed.lower()} BEFORE {deed} ON {_TABLE} BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
-    for deed in ("UPDATE", "DELETE")
+    f"CREATE TRIGGER {_TABLE}_kept_{operation.lower()} BEFORE {operation} ON {_TABLE} "
+    f"BEGIN SELECT RAISE(ABORT, '{_SAYS}'); END"
+    for operation in ("UPDATE", "DELETE")
 ]
 _POSTGRES = [
     f"CREATE FUNCTION {_TABLE}_kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{_SAYS}'; END $$",
     f"CREATE TRIGGER {_TABLE}_kept BEFORE UPDATE OR DELETE ON {_TABLE} FOR EACH ROW EXECUTE FUNCTION {_TABLE}_kept()",
 ]
-_others: list[tuple[Deed, Deed]] = []
+_others: list[tuple[Install, Install]] = []
 
 
 def put_up(connection: Any) -> None:
@@ -30,26 +31,26 @@ def put_up(connection: Any) -> None:
 def take_down(connection: Any) -> None:
     """Refuse nothing any more."""
     if connection.vendor == "sqlite":
-        _run(connection, [f"DROP TRIGGER {_TABLE}_kept_{deed}" for deed in ("update", "delete")])
+        _run(connection, [f"DROP TRIGGER {_TABLE}_kept_{operation}" for operation in ("update", "delete")])
     else:
         _run(connection, [f"DROP TRIGGER {_TABLE}_kept ON {_TABLE}", f"DROP FUNCTION {_TABLE}_kept()"])
 
 
-def register(*, put_up: Deed, take_down: Deed) -> None:
+def register(*, put_up: Install, take_down: Install) -> None:
     """Another app's guard, which flushing the whole database must get past as well."""
     _others.append((put_up, take_down))
 
 
 def put_up_all(connection: Any) -> None:
     """Refuse changes from now on, in every guarded table."""
-    for deed in (put_up, *(up for up, _down in _others)):
-        deed(connection)
+    for run in (put_up, *(up for up, _down in _others)):
+        run(connection)
 
 
 def take_down_all(connection: Any) -> None:
     """Refuse nothing any more, in no table."""
-    for deed in (take_down, *(down for _up, down in _others)):
-        deed(connection)
+    for run in (take_down, *(down for _up, down in _others)):
+        run(connection)
 
 
 def _run(connection: Any, statements: list[str]) -> None:

@@ -11,7 +11,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from audit.deeds import Deed
+from audit.actions import Action
 
 
 class Unchangeable(Exception):
@@ -32,7 +32,7 @@ class Kept(models.QuerySet["Record"]):
 
 
 class Record(models.Model):
-    """One deed.
+    """One action.
 
     Attributes:
         by, by_id: the user's name and key; empty and None for commands and strangers.
@@ -42,7 +42,7 @@ class Record(models.Model):
     """
 
     at = models.DateTimeField(_("time"), default=timezone.now, db_index=True)
-    deed = models.CharField(_("deed"), max_length=40)
+    action = models.CharField(_("action"), max_length=40)
     by = models.CharField(_("by"), max_length=150, blank=True)
     by_id = models.BigIntegerField(null=True)
     kind = models.CharField(_("kind of object"), max_length=80, blank=True)
@@ -65,8 +65,8 @@ class Record(models.Model):
 
     @property
     def what(self) -> str:
-        """The deed in words."""
-        return str(Deed(self.deed).label) if self.deed in Deed.values else self.deed.replace("_", " ")
+        """The action in words."""
+        return str(Action(self.action).label) if self.action in Action.values else self.action.replace("_", " ")
 
     def save(self, *args: Any, **options: Any) -> None:
         """Add the record.

@@ -18,16 +18,16 @@ HIDDEN = "•••"
 
 def record(
     *,
-    deed: str,
+    action: str,
     who: AbstractBaseUser | AnonymousUser | None,
     target: Model | None = None,
     of: Model | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Write down a deed. Call it in the transaction of the deed itself, so that there is both or neither.
+    """Write down an action. Call it in the transaction of the action itself, so that there is both or neither.
 
     Args:
-        deed: one of `audit.deeds.Deed`.
+        action: one of `audit.actions.Action`.
         who: the user; None for commands and for people who are not signed in.
         target: what it was done to.
         of: the study or collection that the target belongs to, whose owner may read the record; the
@@ -37,7 +37,7 @@ def record(
     of = of if of is not None else target
     known = who is not None and who.pk is not None
     return Record.objects.create(
-        deed=deed,
+        action=action,
         by=who.get_username() if known else "",
         by_id=who.pk if known else None,
         kind=target._meta.label_lower if target is not None else "",

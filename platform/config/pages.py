@@ -1,4 +1,4 @@
-"""Pages over ASGI: each request is one deed of one thread, of which there are few, with connections that last."""
+"""Pages over ASGI: each request is one task of one thread, of which there are few, with connections that last."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 import games.play
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from erasing.traces import Traces
 from exports import background, shape
 from exports.scrubbing import texts_in
@@ -126,7 +126,7 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
         done.datasets = background.forget(study)
     details = {"reason": traces.scrub(reason, ERASED), **asdict(done)}
     for way in ways:
-        audit.record(deed=Deed.ERASED, who=by, target=way, of=study, details=details)
+        audit.record(action=Action.ERASED, who=by, target=way, of=study, details=details)
     transaction.on_commit(_empty_the_journal)
     return done
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from collecting.models import Collection
 from exports import background, figure
 from exports.errors import NothingToExport, UnknownFormat
@@ -76,7 +76,7 @@ def write(request: HttpRequest, made: Study | Collection) -> HttpResponse:
             asked, new = background.ask_for(made, request.POST.getlist("formats"), excluded=excluded)
             if new:
                 details = {"dataset": str(asked.uid), "formats": asked.formats, "excluded": excluded}
-                record(request, made, Deed.EXPORTED, "Asked for a dataset.", details)
+                record(request, made, Action.EXPORTED, "Asked for a dataset.", details)
     except UnknownFormat:
         messages.error(request, _("Please choose at least one format."))
     except NothingToExport as refused:
@@ -93,7 +93,7 @@ def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRespo
     """Let the dataset that is being written be."""
     with transaction.atomic():
         if background.stop(_dataset(made, uid)):
-            record(request, made, Deed.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
+            record(request, made, Action.STOPPED, "Stopped writing a dataset.", {"dataset": str(uid)})
     return back_to_datasets(made)
 
 
@@ -110,7 +110,7 @@ def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpR
         messages.error(request, _("Its file is no longer there. Please let another be written."))
         return back_to_datasets(made)
     with transaction.atomic():
-        record(request, made, Deed.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
+        record(request, made, Action.DOWNLOADED, "Downloaded a dataset.", {"dataset": str(uid)})
     return sent(request, pack, str(dataset))
 
 
@@ -124,7 +124,7 @@ def publish(request: HttpRequest, made: Study | Collection) -> HttpResponse:
     with transaction.atomic():
         form.save()
         record(
-            request, made, Deed.CHANGED, "Changed what its datasets say of themselves.", {"fields": form.changed_data}
+            request, made, Action.CHANGED, "Changed what its datasets say of themselves.", {"fields": form.changed_data}
         )
     messages.success(request, _("Kept. The next dataset says so."))
     return back_to_datasets(made)
@@ -179,9 +179,9 @@ def _dataset(made: Study | Collection, uid: UUID) -> Dataset:
     return found
 
 
-def record(request: HttpRequest, made: Study | Collection, deed: str, says: str, details: dict[str, Any]) -> None:
+def record(request: HttpRequest, made: Study | Collection, action: str, says: str, details: dict[str, Any]) -> None:
     """Write down who did what with datasets."""
-    admin.site.get_model_admin(type(made)).record_deed(request, made, deed, says, details)
+    admin.site.get_model_admin(type(made)).record_action(request, made, action, says, details)
 
 
 def back_to_datasets(made: Study | Collection) -> HttpResponseRedirect:

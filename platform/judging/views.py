@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from collecting.models import Collection
 from judging import services, sittings
 from judging.errors import JudgingError
@@ -71,7 +71,7 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
         judges = [request.POST.get("first", ""), request.POST.get("second", "")]
         with transaction.atomic():
             sitting = sittings.begin(collection, judges, cap, by=request.user)
-            _record(request, collection, Deed.STARTED, "Had justifications judged.", {"judges": sitting.judges})
+            _record(request, collection, Action.STARTED, "Had justifications judged.", {"judges": sitting.judges})
     except InvalidOperation:
         return _page(request, collection, {"problem": _("The cap is an amount of US dollars, such as 5.00.")})
     except JudgingError as refused:
@@ -86,7 +86,7 @@ def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
     for sitting in Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING):
         with transaction.atomic():
             if sittings.stop(sitting):
-                _record(request, collection, Deed.STOPPED, "Stopped judging.", {"judges": sitting.judges})
+                _record(request, collection, Action.STOPPED, "Stopped judging.", {"judges": sitting.judges})
     return _back(collection)
 
 
@@ -99,7 +99,7 @@ def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
     if sitting is None or rubric is None:
         return _back(collection)
     rows = services.table(rubric, list(of_collection(collection)), sitting.judges)
-    _record(request, collection, Deed.DOWNLOADED, "Downloaded labels of justifications.", {"judges": sitting.judges})
+    _record(request, collection, Action.DOWNLOADED, "Downloaded labels of justifications.", {"judges": sitting.judges})
     response = HttpResponse(services.as_csv(rubric, rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{collection.slug}-labels.csv"'
     return response
@@ -138,8 +138,8 @@ def _standing(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, sitting.judges)}
 
 
-def _record(request: HttpRequest, collection: Collection, deed: str, says: str, details: dict[str, Any]) -> None:
-    admin.site.get_model_admin(Collection).record_deed(request, collection, deed, says, details)
+def _record(request: HttpRequest, collection: Collection, action: str, says: str, details: dict[str, Any]) -> None:
+    admin.site.get_model_admin(Collection).record_action(request, collection, action, says, details)
 
 
 def _back(collection: Collection) -> HttpResponseRedirect:

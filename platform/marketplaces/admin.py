@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from audit.deeds import Deed
+from audit.actions import Action
 from marketplaces import kinds, syncing
 from marketplaces.kinds import Trouble
 from marketplaces.models import Account, Recruitment, credentials_of
@@ -158,7 +158,7 @@ class AccountAdmin(MembersPage):
             says, level = kinds.get(account.kind).check(account), messages.SUCCESS
         except Trouble as trouble:
             says, level = str(trouble), messages.ERROR
-        self.record_deed(request, account, Deed.TRIED, says, {"answered": level == messages.SUCCESS})
+        self.record_action(request, account, Action.TRIED, says, {"answered": level == messages.SUCCESS})
         self.message_user(request, says, level)
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[account.pk]))
 

@@ -1,4 +1,4 @@
-"""What the desks of all marketplaces share: whose study it is, who may use the account, and asking before a deed."""
+"""What the desks of all marketplaces share: whose study it is, who may use the account, and asking before an action."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Desk(Base):
         grave: bool = False,
         problem: str = "",
     ) -> HttpResponse:
-        """The page that asks before a deed: its button posts to the address it was opened by.
+        """The page that asks before an action: its button posts to the address it was opened by.
 
         Args:
             back: the desk's address, for whoever leaves it as it is.

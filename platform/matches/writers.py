@@ -31,27 +31,27 @@ class Writers:
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
-    async def do(self, deed: Callable[..., T], *positional: Any, **named: Any) -> T:
+    async def do(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
         """Do what talks to the database; whatever it raises is raised here."""
 
         def run() -> T:
             try:
-                return deed(*positional, **named)
+                return function(*positional, **named)
             except Exception:
                 close_old_connections()
                 raise
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
-    async def insist(self, deed: Callable[..., T], *positional: Any, **named: Any) -> T:
+    async def insist(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
         """`do`, again and again while the database is away: for what would be lost otherwise.
 
-        The deed is a transaction: an attempt that failed has changed nothing.
+        The function is a transaction: an attempt that failed has changed nothing.
         """
         wait = FIRST_WAIT
         while True:
             try:
-                return await self.do(deed, *positional, **named)
+                return await self.do(function, *positional, **named)
             except AWAY as error:
                 if wait == FIRST_WAIT:
                     log.warning("the database is away (%s): what was decided is written later", type(error).__name__)

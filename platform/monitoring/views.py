@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from matches.models import Match
 from monitoring import services
 from monitoring.people import WINDOWS, Window
@@ -75,7 +75,7 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
         request,
         study,
         services.pause,
-        Deed.PAUSED,
+        Action.PAUSED,
         _("Paused: closed to new participants; those who have begun go on."),
     )
 
@@ -84,7 +84,7 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def resume(request: HttpRequest, study: Study) -> HttpResponse:
     """Let people in again."""
-    return _do(request, study, services.resume, Deed.RESUMED, _("It goes on: people can come in again."))
+    return _do(request, study, services.resume, Action.RESUMED, _("It goes on: people can come in again."))
 
 
 @require_POST
@@ -99,19 +99,19 @@ def end_match(request: HttpRequest, study: Study) -> HttpResponse:
         return {"match": str(match.uid), "reason": ending.reason}
 
     says = _("Match {uid} is ended; whoever played is paid.").format(uid=str(match.uid)[:8])
-    return _do(request, study, end, Deed.MATCH_ENDED, says)
+    return _do(request, study, end, Action.MATCH_ENDED, says)
 
 
 def _is_key(given: str | None) -> bool:
     return bool(given) and str(given).isascii() and str(given).isdigit() and len(str(given)) < 19
 
 
-def _do(request: HttpRequest, study: Study, act: Callable[[Study], Any], deed: Deed, says: str) -> HttpResponse:
+def _do(request: HttpRequest, study: Study, act: Callable[[Study], Any], action: Action, says: str) -> HttpResponse:
     """Do it and log it together, with the details that it returns, or say why not; then back to the monitor."""
     try:
         with transaction.atomic():
             details = act(study)
-            admin.site.get_model_admin(Study).record_deed(request, study, deed, says, details)
+            admin.site.get_model_admin(Study).record_action(request, study, action, says, details)
         messages.success(request, says)
     except services.NotDone as refused:
         messages.error(request, str(refused))

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from panels import lists, presets
 from panels.endings import Outcome
 from panels.forms import NotHandedOverForm, PaidForm, PanelForm
@@ -280,7 +280,7 @@ class PanelAdmin(PartAdmin):
 
     def _note(self, request: HttpRequest, study: Study, says: str, made: PaymentList) -> None:
         details = {"list": made.number, "payments": made.rows.count()}
-        self.record_deed(request, study, Deed.PAY_LISTED, says, details)
+        self.record_action(request, study, Action.PAY_LISTED, says, details)
 
     def _page(
         self, request: HttpRequest, study: Study, name: str, title: str, context: dict[str, Any], *, status: int = 200

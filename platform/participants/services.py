@@ -1,4 +1,4 @@
-"""What happens to a participant: each deed one function, under the lock of the enrolment's row."""
+"""What happens to a participant: each action one function, under the lock of the enrolment's row."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from audit.deeds import Deed
+from audit.actions import Action
 from payouts import deciding
 from payouts.models import LedgerRow
 
@@ -32,7 +32,7 @@ class Act:
     states: tuple[str, ...]
     applies: Callable[[LedgerRow], bool]
     warns: Any
-    deed: Deed
+    action: Action
     run: Callable[[str, Collection[int], Any, str], int]
     note: Any = ""
 
@@ -54,7 +54,7 @@ ACTS = {
                 "What is approved is paid through the recruiter at once, or goes on the next payment list. Until it is "
                 "sent you can withdraw it."
             ),
-            deed=Deed.PAY_APPROVED,
+            action=Action.PAY_APPROVED,
             run=_approve,
         ),
         Act(
@@ -64,7 +64,7 @@ ACTS = {
             states=(State.APPROVED,),
             applies=lambda row: row.state == State.APPROVED,
             warns=_("They are due again, and not paid until somebody approves them. What is sent by then stays sent."),
-            deed=Deed.PAY_WITHDRAWN,
+            action=Action.PAY_WITHDRAWN,
             run=lambda study, rows, who, note: deciding.withdraw(study=study, rows=rows, who=who),
         ),
         Act(
@@ -74,7 +74,7 @@ ACTS = {
             states=(State.APPROVED, State.FAILED),
             applies=deciding.may_be_marked_paid,
             warns=_("Say this only of what people really have: Parley pays nothing now, and nothing later."),
-            deed=Deed.PAID,
+            action=Action.PAID,
             run=lambda study, rows, who, note: deciding.mark_paid(study=study, rows=rows, who=who, note=note),
             note=_("How were they paid?"),
         ),
@@ -85,7 +85,7 @@ ACTS = {
             states=(State.DUE, State.FAILED),
             applies=deciding.may_be_written_off,
             warns=_("These people are not paid. It can be put back later."),
-            deed=Deed.PAY_WRITTEN_OFF,
+            action=Action.PAY_WRITTEN_OFF,
             run=lambda study, rows, who, note: deciding.write_off(study=study, rows=rows, who=who, reason=note),
             note=_("Why are they not paid?"),
         ),
@@ -96,7 +96,7 @@ ACTS = {
             states=(State.WRITTEN_OFF, State.CONFIRMED),
             applies=deciding.may_be_put_back,
             warns=_("They are due again, and can be approved and paid. Be sure that nobody was paid already."),
-            deed=Deed.PAY_PUT_BACK,
+            action=Action.PAY_PUT_BACK,
             run=lambda study, rows, who, note: deciding.put_back(study=study, rows=rows, who=who, reason=note),
             note=_("What was wrong?"),
         ),

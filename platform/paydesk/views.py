@@ -21,7 +21,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from paydesk import finance as files
 from paydesk import standing, trying
 from paydesk.acts import ACTS, Act
@@ -108,7 +108,7 @@ def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def finance(request: HttpRequest, study: Study) -> HttpResponse:
     """Every row as a CSV file for those who keep the books."""
-    _record(request, study, Deed.PAY_LISTED, "Downloaded the list of pay.")
+    _record(request, study, Action.PAY_LISTED, "Downloaded the list of pay.")
     response = StreamingHttpResponse(files.lines(study), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-pay.csv"'
     response["Cache-Control"] = "no-store"
@@ -165,7 +165,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
             rows = LedgerRow.objects.filter(pk__in=keys)
             details = {"rows": number, "note": note, "chosen": len(keys)}
             details |= {f"chosen {currency}": str(total.amount) for currency, total in _sums(rows).items()}
-            _record(request, study, act.deed, f"{act.deed.label}: {number}", details)
+            _record(request, study, act.action, f"{act.action.label}: {number}", details)
     except NotDone as reason:
         messages.error(request, str(reason))
         return _back(request, study)
@@ -208,7 +208,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
         "balances": standing.ask_balances(study, rows),
         "back": request.POST.get("state", ""),
     }
-    _record(request, study, Deed.PAY_TRIED, "Tried paying without money.", {"rows": len(tried)})
+    _record(request, study, Action.PAY_TRIED, "Tried paying without money.", {"rows": len(tried)})
     return _page(request, study, "tried", _("Dry run"), context)
 
 
@@ -223,7 +223,7 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
         most = _amount(typed) if typed else None
         with transaction.atomic():
             deciding.set_limit(study=study.slug, currency=currency, most=most)
-            _record(request, study, Deed.PAY_LIMITED, f"Limit of pay: {most} {currency}", {"most": str(most)})
+            _record(request, study, Action.PAY_LIMITED, f"Limit of pay: {most} {currency}", {"most": str(most)})
     except NotDone as reason:
         messages.error(request, str(reason))
     else:
@@ -251,7 +251,7 @@ def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
         with transaction.atomic():
             deciding.resolve(study=study.slug, row=found.pk, paid=said == "yes", who=request.user, note=note)
             details = {"row": str(uid), "paid": said == "yes", "note": note}
-            _record(request, study, Deed.PAY_RESOLVED, f"Resolved: {said}", details)
+            _record(request, study, Action.PAY_RESOLVED, f"Resolved: {said}", details)
     except NotDone as reason:
         messages.error(request, str(reason))
         return there
@@ -362,8 +362,10 @@ def _may(request: HttpRequest, study: Study, role: Role) -> bool:
     return bool(admin.site.get_model_admin(Study)._allowed(request, study, role))
 
 
-def _record(request: HttpRequest, study: Study, deed: Deed, says: str, details: dict[str, Any] | None = None) -> None:
-    admin.site.get_model_admin(Study).record_deed(request, study, deed, says, details)
+def _record(
+    request: HttpRequest, study: Study, action: Action, says: str, details: dict[str, Any] | None = None
+) -> None:
+    admin.site.get_model_admin(Study).record_action(request, study, action, says, details)
 
 
 def _back(request: HttpRequest, study: Study) -> HttpResponse:

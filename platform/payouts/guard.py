@@ -13,7 +13,7 @@ _OWED = ("id", "uid", "enrolment_id", "reason", "amount", "currency")
 """What a ledger row says for good; only where its money stands changes."""
 _SAYS_POSTING = "postings are never changed"
 _SAYS_ROW = "what is owed is never changed"
-_DEEDS = (
+_GUARDED = (
     ("payouts_posting", "update", "BEFORE UPDATE", _SAYS_POSTING),
     ("payouts_posting", "delete", "BEFORE DELETE", _SAYS_POSTING),
     ("payouts_ledgerrow", "update", f"BEFORE UPDATE OF {', '.join(_OWED)}", _SAYS_ROW),
@@ -25,8 +25,8 @@ def put_up(connection: Any) -> None:
     """Refuse changes from now on; harmless where they are refused already."""
     take_down(connection)
     sqlite = connection.vendor == "sqlite"
-    for table, deed, when, says in _DEEDS:
-        name = f"{table}_kept_{deed}"
+    for table, operation, when, says in _GUARDED:
+        name = f"{table}_kept_{operation}"
         if sqlite:
             _run(connection, f"CREATE TRIGGER {name} {when} ON {table} BEGIN SELECT RAISE(ABORT, '{says}'); END")
         else:
@@ -37,8 +37,8 @@ def put_up(connection: Any) -> None:
 
 def take_down(connection: Any) -> None:
     """Refuse nothing any more."""
-    for table, deed, _when, _says in _DEEDS:
-        name = f"{table}_kept_{deed}"
+    for table, operation, _when, _says in _GUARDED:
+        name = f"{table}_kept_{operation}"
         if connection.vendor == "sqlite":
             _run(connection, f"DROP TRIGGER IF EXISTS {name}")
         else:

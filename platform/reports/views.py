@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from collecting.models import Collection
 from exports.models import Dataset, of
 from exports.packing import sent
@@ -36,7 +36,7 @@ def analyse(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRe
         return back_to_datasets(made)
     with transaction.atomic():
         if background.ask_for(dataset):
-            record(request, made, Deed.ANALYSED, "Asked for a report.", {"dataset": str(uid)})
+            record(request, made, Action.ANALYSED, "Asked for a report.", {"dataset": str(uid)})
         else:
             messages.info(request, _("It is being analysed already."))
     return back_to_datasets(made)
@@ -48,7 +48,7 @@ def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRespo
     """End an analysis that is under way."""
     with transaction.atomic():
         if background.stop(_dataset(made, uid)):
-            record(request, made, Deed.STOPPED, "Stopped an analysis.", {"dataset": str(uid)})
+            record(request, made, Action.STOPPED, "Stopped an analysis.", {"dataset": str(uid)})
     return back_to_datasets(made)
 
 
@@ -75,7 +75,7 @@ def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpR
     if report is None:
         return _none_there(request, made)
     with transaction.atomic():
-        record(request, made, Deed.DOWNLOADED, "Downloaded a report.", {"dataset": str(uid)})
+        record(request, made, Action.DOWNLOADED, "Downloaded a report.", {"dataset": str(uid)})
     return sent(request, report.file.open("rb"), str(report))
 
 

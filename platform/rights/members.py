@@ -13,7 +13,7 @@ from django.db.models.signals import post_save
 from django.utils.translation import gettext as _
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from rights.roles import Role
 
 
@@ -65,7 +65,7 @@ def invite(thing: Any, *, email: str, role: Role, by: User | None) -> tuple[User
     user = known[0] if known else User.objects.create_user(email[:150], email, is_staff=True)
     if not known:
         details = {"person": user.get_username()}
-        audit.record(deed=Deed.MADE, who=by, target=user, details=details)
+        audit.record(action=Action.MADE, who=by, target=user, details=details)
     give(thing, user=user, role=role, by=by)
     return user, not known
 
@@ -88,7 +88,7 @@ def give(thing: Any, *, user: User, role: Role, by: User | None) -> None:
         _keep_an_owner(thing, user)
     thing.members.update_or_create(user=user, defaults={"role": role})
     details = {"person": user.get_username(), "role": str(role), "before": before.role if before else None}
-    audit.record(deed=Deed.RIGHTS_CHANGED, who=by, target=thing, details=details)
+    audit.record(action=Action.RIGHTS_CHANGED, who=by, target=thing, details=details)
 
 
 @transaction.atomic
@@ -106,7 +106,7 @@ def take(thing: Any, *, user: User, by: User | None) -> None:
         _keep_an_owner(thing, user)
     before.delete()
     details = {"person": user.get_username(), "role": None, "before": before.role}
-    audit.record(deed=Deed.RIGHTS_CHANGED, who=by, target=thing, details=details)
+    audit.record(action=Action.RIGHTS_CHANGED, who=by, target=thing, details=details)
 
 
 def _lock(thing: Any) -> None:

@@ -12,24 +12,24 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 
 
 @receiver(user_logged_in)
 def _signed_in(sender: Any, user: User, **more: Any) -> None:
-    audit.record(deed=Deed.SIGNED_IN, who=user, target=user)
+    audit.record(action=Action.SIGNED_IN, who=user, target=user)
 
 
 @receiver(user_login_failed)
 def _failed(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **more: Any) -> None:
     """What was typed is not kept: it may be a password in the wrong field. While barred, nothing is added."""
     if not getattr(request, "axes_locked_out", False):
-        audit.record(deed=Deed.SIGN_IN_FAILED, who=None, target=_named(credentials.get("username")))
+        audit.record(action=Action.SIGN_IN_FAILED, who=None, target=_named(credentials.get("username")))
 
 
 @receiver(user_locked_out)
 def _barred(sender: Any, username: str | None = None, **more: Any) -> None:
-    audit.record(deed=Deed.SIGN_IN_BARRED, who=None, target=_named(username))
+    audit.record(action=Action.SIGN_IN_BARRED, who=None, target=_named(username))
 
 
 def _named(username: Any) -> User | None:

@@ -14,7 +14,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 
 RECOVERY_CODES = 10
 
@@ -74,7 +74,7 @@ def confirm(request: HttpRequest, code: str) -> list[str]:
             TOTPDevice.objects.filter(user=user).exclude(pk=device.pk).delete()
             device.confirmed = True
             device.save(update_fields=["confirmed"])
-            audit.record(deed=Deed.SECOND_FACTOR_SET, who=user, target=user)
+            audit.record(action=Action.SECOND_FACTOR_SET, who=user, target=user)
             codes = _new_codes(user)
     if not taken:
         raise Wrong(_wait(device))
@@ -95,7 +95,7 @@ def verify(request: HttpRequest, code: str) -> None:
         device = kind.objects.select_for_update().filter(user=user, confirmed=True).first()
         taken = device is not None and _verify(device, code)
         if not taken:
-            audit.record(deed=Deed.SECOND_FACTOR_FAILED, who=user, target=user)
+            audit.record(action=Action.SECOND_FACTOR_FAILED, who=user, target=user)
     if not taken:
         raise Wrong(_wait(device))
     login(request, device)
@@ -104,7 +104,7 @@ def verify(request: HttpRequest, code: str) -> None:
 @transaction.atomic
 def new_recovery_codes(user: User) -> list[str]:
     """Ten codes that each work once; earlier ones work no more."""
-    audit.record(deed=Deed.RECOVERY_CODES_MADE, who=user, target=user)
+    audit.record(action=Action.RECOVERY_CODES_MADE, who=user, target=user)
     return _new_codes(user)
 
 
@@ -119,7 +119,7 @@ def remove(user: User, *, by: User | None) -> bool:
     for kind in (TOTPDevice, StaticDevice):
         kind.objects.filter(user=user).delete()
     if had:
-        audit.record(deed=Deed.SECOND_FACTOR_REMOVED, who=by, target=user)
+        audit.record(action=Action.SECOND_FACTOR_REMOVED, who=by, target=user)
     return had
 
 

@@ -88,8 +88,8 @@ def difference(before: str, after: str) -> tuple[Line, ...]:
     for group in SequenceMatcher(a=old, b=new, autojunk=False).get_grouped_opcodes(AROUND):
         if group[0][1] > 0 or group[0][3] > 0:
             lines.append(Line("gap", ""))
-        for deed, first, last, first_new, last_new in group:
-            if deed == "equal":
+        for tag, first, last, first_new, last_new in group:
+            if tag == "equal":
                 lines += [Line("same", text) for text in old[first:last]]
             else:
                 lines += [Line("removed", text) for text in old[first:last]]

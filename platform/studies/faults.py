@@ -10,7 +10,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext_lazy as _
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from matches.models import Event
 from opponents.circuits import open_circuits
 from participants.models import Enrolment
@@ -56,7 +56,7 @@ def pause_after_failure(study: Study, enrolment: Enrolment) -> None:
     with transaction.atomic():
         if not ended.exists() or not pausing.pause(study):
             return
-        audit.record(deed=Deed.PAUSED, who=None, target=study, of=study, details={"why": "an opponent failed"})
+        audit.record(action=Action.PAUSED, who=None, target=study, of=study, details={"why": "an opponent failed"})
     log.error("study %s has paused itself: an opponent failed", study.slug)
 
 
@@ -76,5 +76,5 @@ def pause_over_cap(study: Study) -> None:
         return
     if pausing.pause(study):
         details = {"failed matches cost": str(cost_of_failures(study)), "most": str(study.failure_cap)}
-        audit.record(deed=Deed.PAUSED, who=None, target=study, of=study, details=details)
+        audit.record(action=Action.PAUSED, who=None, target=study, of=study, details=details)
         log.error("study %s has paused itself: matches whose opponent failed have cost too much", study.slug)

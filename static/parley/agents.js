@@ -2,7 +2,7 @@
 //
 // `drawn` is called after the cards have been drawn anew, `renamed` with the label before and after.
 function agentCards(field, { drawn, renamed }) {
-  const { control, deed, editor, element, labelled, option, read, tell, write } = Controls;
+  const { control, actionButton, editor, element, labelled, option, read, tell, write } = Controls;
   const about = JSON.parse(field.dataset.agents);
   const { words } = about;
   const modelsAt = document.querySelector("[data-models]")?.dataset.models;
@@ -91,21 +91,21 @@ function agentCards(field, { drawn, renamed }) {
     const second = element("div", { className: "parley-question-row" });
     second.append(labelled(words.delay, delay));
 
-    const deeds = element("div", { className: "parley-question-deeds" });
-    deeds.append(
-      deed(words.copy, one.label, () => {
+    const actions = element("div", { className: "parley-question-actions" });
+    actions.append(
+      actionButton(words.copy, one.label, () => {
         agents.splice(place + 1, 0, { label: free(one.label), agent: structuredClone(one.agent) });
         keep();
         draw();
       }),
-      deed(words.remove, one.label, () => {
+      actionButton(words.remove, one.label, () => {
         agents.splice(place, 1);
         keep();
         draw();
         shown.add.focus();
       }),
     );
-    box.append(head, deeds, row, second);
+    box.append(head, actions, row, second);
     if (model) box.append(settingsOf(one));
     return box;
   }
@@ -165,7 +165,7 @@ function agentCards(field, { drawn, renamed }) {
       if (more.open && more.children.length === 1) more.append(blanks());
     });
     const others = () => agents.filter((other) => other !== one && !other.agent.spec.startsWith("script:"));
-    const asEveryone = deed(words.all_so, one.label, () => {
+    const asEveryone = actionButton(words.all_so, one.label, () => {
       for (const other of others())
         if (one.agent.settings) other.agent.settings = structuredClone(one.agent.settings);
         else delete other.agent.settings;

@@ -28,7 +28,7 @@ const Controls = (() => {
       if (!said) {
         said = element("p", { className: "parley-refused" });
         said.setAttribute("role", "status");
-        card.querySelector(".parley-question-deeds").after(said);
+        card.querySelector(".parley-question-actions").after(said);
       }
       if (said.textContent !== own.join(" ")) said.textContent = own.join(" ");
     }
@@ -111,7 +111,7 @@ const Controls = (() => {
     return label;
   }
 
-  function deed(title, name, done) {
+  function actionButton(title, name, done) {
     const button = element("button", { type: "button", className: "parley-button", textContent: title });
     button.setAttribute("aria-label", title === "✕" ? name : `${title}: ${name}`);
     button.addEventListener("click", done);
@@ -129,5 +129,5 @@ const Controls = (() => {
     return made;
   }
 
-  return { read, write, tell, control, editor, labelledRow, labelled, deed, option, element };
+  return { read, write, tell, control, editor, labelledRow, labelled, actionButton, option, element };
 })();

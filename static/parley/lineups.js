@@ -5,7 +5,7 @@ const lineupsField = document.querySelector("textarea[data-lineups]");
 if (agentsField && lineupsField) compose();
 
 function compose() {
-  const { deed, editor, element, labelled, labelledRow, option, read, tell, write } = Controls;
+  const { actionButton, editor, element, labelled, labelledRow, option, read, tell, write } = Controls;
   const table = JSON.parse(lineupsField.dataset.lineups);
   const form = agentsField.form;
   const lineups = read(lineupsField, () => []);
@@ -100,21 +100,21 @@ function compose() {
     });
     const row = element("div", { className: "parley-question-row parley-from-top" });
     row.append(labelled(words.lineup_name, called), labelled(words.weight, weight, words.weight_help));
-    const deeds = element("div", { className: "parley-question-deeds" });
-    deeds.append(
-      deed(words.copy, name, () => {
+    const actions = element("div", { className: "parley-question-actions" });
+    actions.append(
+      actionButton(words.copy, name, () => {
         lineups.splice(place + 1, 0, { ...structuredClone(lineup), name: freeName() });
         keepLineups();
         drawLineups();
       }),
-      deed(words.remove, name, () => {
+      actionButton(words.remove, name, () => {
         lineups.splice(place, 1);
         keepLineups();
         drawLineups();
         lineupList.add.focus();
       }),
     );
-    box.append(head, deeds, row);
+    box.append(head, actions, row);
     const kinds = Map.groupBy ? Map.groupBy(table.seats, (seat) => seat.kind) : grouped(table.seats);
     for (const seats of kinds.values()) box.append(seats.length > 1 ? countedSeats(lineup, seats) : oneSeat(lineup, seats[0]));
     for (const role of Object.keys(lineup.seats))
@@ -200,7 +200,7 @@ function compose() {
             row.who = chosen;
             keep();
           });
-          const remove = deed("✕", `${words.remove}: ${who.querySelector("select").selectedOptions[0]?.textContent ?? ""}`, () => {
+          const remove = actionButton("✕", `${words.remove}: ${who.querySelector("select").selectedOptions[0]?.textContent ?? ""}`, () => {
             rows.splice(number, 1);
             keep();
             show();

@@ -4,7 +4,7 @@ const planned = document.querySelector("textarea[data-listed]");
 if (planned) plan();
 
 function plan() {
-  const { control, deed, editor, element, labelled, option, read, tell, write } = Controls;
+  const { control, actionButton, editor, element, labelled, option, read, tell, write } = Controls;
   const form = planned.form;
   const called = (name) => form.querySelector(`textarea[data-${name}]`);
   const fields = { fixed: called("fixed"), pool: called("pool"), byHand: called("by-hand") };
@@ -213,19 +213,19 @@ function plan() {
   // One of a list, which can be copied and removed.
   function card(name, all, place, keep, list, parts) {
     const box = element("fieldset", { className: "parley-question" });
-    const deeds = element("div", { className: "parley-question-deeds" });
-    deeds.append(
-      deed(words.copy, name, () => {
+    const actions = element("div", { className: "parley-question-actions" });
+    actions.append(
+      actionButton(words.copy, name, () => {
         all.splice(place + 1, 0, structuredClone(all[place]));
         keep();
       }),
-      deed(words.remove, name, () => {
+      actionButton(words.remove, name, () => {
         all.splice(place, 1);
         keep();
         list.add.focus();
       }),
     );
-    box.append(element("legend", { textContent: name }), deeds, ...parts);
+    box.append(element("legend", { textContent: name }), actions, ...parts);
     return box;
   }
 

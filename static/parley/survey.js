@@ -107,7 +107,7 @@ function edit(field) {
     required.addEventListener("change", () => change("required", required.checked ? "" : false));
     const must = element("label", { className: "parley-question-must" });
     must.append(required, ` ${words.required}`);
-    const deeds = element("div", { className: "parley-question-deeds" });
+    const actions = element("div", { className: "parley-question-actions" });
     const move = (by) => () => {
       const [taken] = questions.splice(place, 1);
       questions.splice(place + by, 0, taken);
@@ -115,10 +115,10 @@ function edit(field) {
       keep();
       list.children[place + by].querySelector("textarea").focus();
     };
-    deeds.append(
-      deed("↑", words.up, name, place === 0, move(-1)),
-      deed("↓", words.down, name, place === questions.length - 1, move(1)),
-      deed("✕", words.remove, name, false, () => {
+    actions.append(
+      actionButton("↑", words.up, name, place === 0, move(-1)),
+      actionButton("↓", words.down, name, place === questions.length - 1, move(1)),
+      actionButton("✕", words.remove, name, false, () => {
         questions.splice(place, 1);
         draw();
         keep();
@@ -130,7 +130,7 @@ function edit(field) {
     const column = key.querySelector("input");
     column.placeholder = columnOf(question.prompt ?? "");
     row.append(labelled(words.kind, kind), key, must);
-    box.append(head, deeds, labelled(words.prompt, prompt), row, extra, said);
+    box.append(head, actions, labelled(words.prompt, prompt), row, extra, said);
     return box;
   }
 
@@ -188,7 +188,7 @@ function edit(field) {
     return { box, draw };
   }
 
-  function deed(sign, title, name, disabled, done) {
+  function actionButton(sign, title, name, disabled, done) {
     const button = element("button", { type: "button", className: "parley-button", textContent: sign, disabled, title });
     button.setAttribute("aria-label", `${title}: ${name}`);
     button.addEventListener("click", done);

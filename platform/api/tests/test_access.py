@@ -237,7 +237,7 @@ def test_a_token_is_made_shown_once_and_revoked_in_the_admin(client, study, make
         client.post(revoke)
     assert call("/studies", secret).status_code == 401
     told = Record.objects.filter(kind="api.token").order_by("pk")
-    assert [(one.deed, one.by, one.title, one.of_key) for one in told] == [
+    assert [(one.action, one.by, one.title, one.of_key) for one in told] == [
         ("made", "researcher", "robot", str(study.pk)),
         ("revoked", "researcher", "robot", str(study.pk)),
     ]

@@ -264,7 +264,7 @@ def test_the_link_key_is_shown_once_when_the_server_is_added(client, admin_user)
     assert f"PARLEY_LINK_KEY={key}" in text(page) and "no-store" in page["Cache-Control"]
     assert "OTREE_URL=http://127.0.0.1:8001" in text(page)
     told = Record.objects.get(kind="recruiters.otreeserver")
-    assert (told.deed, told.of_kind, told.of_key) == ("made", "studies.study", str(study.pk))
+    assert (told.action, told.of_kind, told.of_key) == ("made", "studies.study", str(study.pk))
     again = client.get(reverse("admin:recruiters_otreeserver_change", args=[server.pk]))
     assert key not in text(again) and "127.0.0.1:8001" in text(again)
     server.delete()
@@ -300,7 +300,7 @@ def test_an_owner_chooses_among_their_own_studies(client, db):
     assert server.study == own.slug
     client.post(reverse("admin:recruiters_otreeserver_delete", args=[server.pk]), {"post": "yes"})
     told = Record.objects.filter(kind="recruiters.otreeserver").order_by("pk")
-    assert [(one.deed, one.by, one.of_key) for one in told] == [
+    assert [(one.action, one.by, one.of_key) for one in told] == [
         ("made", "staff", str(own.pk)), ("deleted", "staff", str(own.pk)),
     ]  # fmt: skip
 

@@ -46,10 +46,10 @@ def test_a_paused_study_lets_nobody_new_in_until_it_is_resumed(study, manager, m
     assert post("/studies/splitting/resume", manager).json()["state"] == "launched"
     building.arrive(Study.objects.get(), worker="A2")
     history = list(LogEntry.objects.order_by("pk").values_list("user", "object_id", "change_message"))
-    assert [(user, key) for user, key, _deed in history] == [(maker.pk, str(study.pk))] * 2
+    assert [(user, key) for user, key, _action in history] == [(maker.pk, str(study.pk))] * 2
     assert "Paused." in history[0][2] and "night watch" in history[0][2] and "Resumed." in history[1][2]
-    told = Record.objects.filter(of_kind="studies.study", deed__in=["paused", "resumed"]).order_by("pk")
-    assert [(one.deed, one.by, one.of_key) for one in told] == [
+    told = Record.objects.filter(of_kind="studies.study", action__in=["paused", "resumed"]).order_by("pk")
+    assert [(one.action, one.by, one.of_key) for one in told] == [
         ("paused", "researcher", str(study.pk)), ("resumed", "researcher", str(study.pk)),
     ]  # fmt: skip
     assert all(one.details["program"].startswith("night watch (") for one in told)
@@ -58,14 +58,14 @@ def test_a_paused_study_lets_nobody_new_in_until_it_is_resumed(study, manager, m
 def test_a_second_time_changes_nothing(study, manager):
     for _i in range(2):
         assert post("/studies/splitting/pause", manager).json()["state"] == "paused"
-    assert LogEntry.objects.count() == Record.objects.filter(deed="paused").count() == 1
+    assert LogEntry.objects.count() == Record.objects.filter(action="paused").count() == 1
 
 
 @pytest.mark.parametrize("status", ["draft", "closed"])
 def test_what_does_not_run_is_neither_paused_nor_resumed(study, manager, status):
     Study.objects.update(status=status)
-    for deed in ("pause", "resume"):
-        refused = post(f"/studies/splitting/{deed}", manager)
+    for action in ("pause", "resume"):
+        refused = post(f"/studies/splitting/{action}", manager)
         assert refused.status_code == 409 and status in refused.json()["reason"]
     assert Study.objects.get().status == status
 
@@ -94,7 +94,7 @@ def test_a_dataset_is_asked_for_written_and_downloaded(study, exporter, tmp_path
     assert verify(folder) == []
     assert {"Asked for a dataset." in entry.change_message for entry in LogEntry.objects.all()} == {True, False}
     told = Record.objects.filter(of_kind="studies.study", of_key=study.pk, by="researcher").order_by("pk")
-    assert [(one.deed, one.details["dataset"]) for one in told] == [
+    assert [(one.action, one.details["dataset"]) for one in told] == [
         ("exported", asked.json()["uid"]), ("downloaded", asked.json()["uid"]),
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The audit log keeps what it was told: no secrets, no change, no removal, and nothing of a deed that failed."""
+"""The audit log keeps what it was told: no secrets, no change, no removal, and nothing of an action that failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
-from audit.deeds import Deed
+from audit.actions import Action
 from audit.models import Record, Unchangeable
 from audit.services import HIDDEN, record
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_record_says_who_did_what_to_which_object():
     user = User.objects.create_user("ada", is_staff=True)
-    made = record(deed=Deed.LAUNCHED, who=user, target=user, details={"version": 2})
+    made = record(action=Action.LAUNCHED, who=user, target=user, details={"version": 2})
     kept = Record.objects.get(pk=made.pk)
     assert (kept.what, kept.by, kept.by_id, kept.title) == ("launched", "ada", user.pk, "ada")
     assert (kept.kind, kept.key, kept.of_kind, kept.of_key) == ("auth.user", str(user.pk), "auth.user", str(user.pk))
@@ -25,51 +25,51 @@ def test_a_record_says_who_did_what_to_which_object():
 
 def test_it_outlives_who_and_what_it_is_about():
     user = User.objects.create_user("ada")
-    record(deed=Deed.MADE, who=user, target=user)
+    record(action=Action.MADE, who=user, target=user)
     user.delete()
     assert Record.objects.get().by == "ada"
 
 
 def test_secrets_are_not_kept():
-    record(deed=Deed.CHANGED, who=None, details={"new_key": "sk-1", "deep": [{"Password": "x", "name": "kept"}]})
+    record(action=Action.CHANGED, who=None, details={"new_key": "sk-1", "deep": [{"Password": "x", "name": "kept"}]})
     assert Record.objects.get().details == {"new_key": HIDDEN, "deep": [{"Password": HIDDEN, "name": "kept"}]}
 
 
 def test_a_record_is_neither_changed_nor_removed_by_our_own_code():
-    made = record(deed=Deed.PAID, who=None)
-    made.deed = "made"
+    made = record(action=Action.PAID, who=None)
+    made.action = "made"
     for attempt in (
         made.save,
         made.delete,
         Record.objects.all().delete,
-        lambda: Record.objects.update(deed="made"),
-        lambda: Record.objects.bulk_update([made], ["deed"]),
+        lambda: Record.objects.update(action="made"),
+        lambda: Record.objects.bulk_update([made], ["action"]),
     ):
         with pytest.raises(Unchangeable):
             attempt()
-    assert Record.objects.get().deed == Deed.PAID
+    assert Record.objects.get().action == Action.PAID
 
 
-@pytest.mark.parametrize("statement", ["UPDATE audit_record SET deed = 'made'", "DELETE FROM audit_record"])
+@pytest.mark.parametrize("statement", ["UPDATE audit_record SET action = 'made'", "DELETE FROM audit_record"])
 def test_the_database_refuses_it_too(statement):
-    record(deed=Deed.PAID, who=None)
+    record(action=Action.PAID, who=None)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
-    assert Record.objects.get().deed == Deed.PAID
+    assert Record.objects.get().action == Action.PAID
 
 
-def test_a_deed_that_fails_leaves_no_record():
+def test_a_failed_action_leaves_no_record():
     with pytest.raises(RuntimeError), transaction.atomic():
-        record(deed=Deed.LAUNCHED, who=None)
+        record(action=Action.LAUNCHED, who=None)
         raise RuntimeError
     assert not Record.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
 def test_emptying_the_database_empties_the_log_and_leaves_its_guard_up():
-    record(deed=Deed.PAID, who=None)
+    record(action=Action.PAID, who=None)
     call_command("flush", interactive=False)
     assert not Record.objects.exists()
-    record(deed=Deed.PAID, who=None)
+    record(action=Action.PAID, who=None)
     with pytest.raises(DatabaseError, match="never changed"), connection.cursor() as cursor:
         cursor.execute("DELETE FROM audit_record")

@@ -17,9 +17,19 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
-from audit.deeds import Deed
+from audit.actions import Action
 from collecting import forms, services
-from collecting.admin.standing import COLOURS, as_text, deeds, dollars, game_title, percent, plan_of, size, standing_of
+from collecting.admin.standing import (
+    COLOURS,
+    allowed_actions,
+    as_text,
+    dollars,
+    game_title,
+    percent,
+    plan_of,
+    size,
+    standing_of,
+)
 from collecting.errors import BadPlan, WrongMoment
 from collecting.models import Collection, Item
 from collecting.planning import content_of, make_collection
@@ -178,7 +188,7 @@ class CollectionAdmin(MembersPage):
             "collection": collection,
             "title": collection.title,
             "colour": COLOURS[collection.status],
-            "deeds": deeds(collection, standing) if may_change else set(),
+            "allowed_actions": allowed_actions(collection, standing) if may_change else set(),
             "may_change": may_change,
             "plan": plan_of(collection),
             "analysed": grids.analyses(collection.game) is not None,
@@ -252,7 +262,7 @@ class CollectionAdmin(MembersPage):
         """Collections are evidence."""
         return False
 
-    # ---- deeds ---------------------------------------------------------------------------------------
+    # ---- actions ---------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
         views = {
@@ -281,7 +291,7 @@ class CollectionAdmin(MembersPage):
         try:
             with transaction.atomic():
                 services.start(collection)
-                self.record_deed(request, collection, Deed.RESUMED if begun else Deed.STARTED, says)
+                self.record_action(request, collection, Action.RESUMED if begun else Action.STARTED, says)
         except WrongMoment as error:
             return self._refused(request, collection, error)
         return self._done(request, collection, says)
@@ -293,7 +303,7 @@ class CollectionAdmin(MembersPage):
         try:
             with transaction.atomic():
                 services.pause(collection)
-                self.record_deed(request, collection, Deed.PAUSED, says)
+                self.record_action(request, collection, Action.PAUSED, says)
         except WrongMoment as error:
             return self._refused(request, collection, error)
         return self._done(request, collection, says)
@@ -322,7 +332,7 @@ class CollectionAdmin(MembersPage):
             again,
         ).format(number=f"{again:,}")
         if again:
-            self.record_deed(request, collection, Deed.STARTED, says, {"failed matches": again})
+            self.record_action(request, collection, Action.STARTED, says, {"failed matches": again})
         return again, says
 
     def raise_budget(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -336,7 +346,7 @@ class CollectionAdmin(MembersPage):
         try:
             with transaction.atomic():
                 collection = services.raise_budget(collection, budget)
-                self.record_deed(request, collection, Deed.CHANGED, says, {"budget": str(budget)})
+                self.record_action(request, collection, Action.CHANGED, says, {"budget": str(budget)})
         except WrongMoment as error:
             return self._refused(request, collection, error)
         return self._done(request, collection, says)

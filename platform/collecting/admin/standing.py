@@ -177,7 +177,7 @@ def _cap_of_today(collection: Collection) -> str:
     return str(cap_of_today() or "") if played and planning.models_of(collection.content) else ""
 
 
-def deeds(collection: Collection, standing: Standing) -> set[str]:
+def allowed_actions(collection: Collection, standing: Standing) -> set[str]:
     """What makes sense now: of "start", "resume", "pause", "retry", "budget"."""
     if collection.source != Collection.Source.PLAYED:
         return set()

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 Status = Collection.Status
 
 ADD = "/admin/collecting/collection/add/"
-DEEDS = ["start", "pause", "retry", "budget"]
+ACTIONS = ["start", "pause", "retry", "budget"]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def page_of(collection: Collection) -> str:
     return reverse("admin:collecting_collection_change", args=[collection.pk])
 
 
-def deed(collection: Collection, name: str) -> str:
+def action_url(collection: Collection, name: str) -> str:
     return reverse(f"admin:collecting_collection_{name}", args=[collection.pk])
 
 
@@ -394,14 +394,14 @@ def test_the_list_says_how_far_each_is(client, boss):
 def test_each_status_offers_what_makes_sense(client, boss, status, failed, budget, buttons):
     collection = standing_at(status, failed=failed, budget=budget)
     page = client.get(page_of(collection)).content.decode()
-    assert {name for name in DEEDS if f'action="{deed(collection, name)}"' in page} == buttons
+    assert {name for name in ACTIONS if f'action="{action_url(collection, name)}"' in page} == buttons
     assert page.count("csrfmiddlewaretoken") >= len(buttons)
 
 
 def test_started_paused_and_gone_on_with(client, boss):
     collection = a_collection()
     for name, status in [("start", Status.RUNNING), ("pause", Status.PAUSED), ("start", Status.RUNNING)]:
-        assert client.post(deed(collection, name))["Location"] == page_of(collection)
+        assert client.post(action_url(collection, name))["Location"] == page_of(collection)
         collection.refresh_from_db()
         assert collection.status == status
     assert (
@@ -411,7 +411,7 @@ def test_started_paused_and_gone_on_with(client, boss):
 
 def test_what_makes_no_sense_now_is_refused_with_a_reason(client, boss):
     collection = a_collection()
-    page = client.post(deed(collection, "pause"), follow=True).content.decode()
+    page = client.post(action_url(collection, "pause"), follow=True).content.decode()
     assert "One cannot pause a collection that is ready." in page
     collection.refresh_from_db()
     assert collection.status == Status.READY
@@ -419,14 +419,14 @@ def test_what_makes_no_sense_now_is_refused_with_a_reason(client, boss):
 
 def test_failed_matches_are_played_again_at_once(client, boss):
     collection = standing_at(Status.DONE, failed=2)
-    page = client.post(deed(collection, "retry"), follow=True).content.decode()
+    page = client.post(action_url(collection, "retry"), follow=True).content.decode()
     assert "2 failed matches are played again" in page
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
 
 
 def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
     collection = standing_at(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
-    client.post(deed(collection, "retry"))
+    client.post(action_url(collection, "retry"))
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.OVER_BUDGET)
 
 
@@ -443,7 +443,7 @@ def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
 )
 def test_a_budget_is_raised_and_never_lowered(client, boss, typed, budget, says):
     collection = a_collection(budget=Decimal(5))
-    page = client.post(deed(collection, "budget"), {"budget": typed}, follow=True).content.decode()
+    page = client.post(action_url(collection, "budget"), {"budget": typed}, follow=True).content.decode()
     assert says in page
     assert Collection.objects.get().budget == budget
 
@@ -468,7 +468,7 @@ def test_configurations_that_are_no_grid_are_not_called_one(client, boss):
 
 def test_the_content_can_be_taken_away_as_a_file(client, boss):
     collection = a_collection()
-    response = client.get(deed(collection, "content"))
+    response = client.get(action_url(collection, "content"))
     assert response.json() == collection.content
     assert response["Content-Disposition"] == 'attachment; filename="a-collection-content.json"'
 
@@ -495,7 +495,7 @@ def test_the_fragments_figures_are_those_of_the_collection(client, boss):
     driver.drive(collection, slot=0)
     collection.refresh_from_db()
     now = progress(collection)
-    page = client.get(deed(collection, "progress")).content.decode()
+    page = client.get(action_url(collection, "progress")).content.decode()
     shown = figures(page)
     assert (now.finished, now.failed) == (21, 3)
     assert [int(shown[title]) for title in ("finished", "failed", "under way", "waiting")] == [21, 3, 0, 0]
@@ -515,7 +515,7 @@ def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
     collection.items.filter(number__lte=20).update(
         status=Item.Status.FINISHED, ended_at=timezone.now(), decisions=15, cost=Decimal("0.05")
     )
-    page = client.get(deed(collection, "progress")).content.decode()
+    page = client.get(action_url(collection, "progress")).content.decode()
     shown = figures(page)
     assert "20%: 20 of 100 matches" in page and "data-alive" in page
     assert shown["Cost"] == "$1.00 of $2.00"
@@ -528,7 +528,7 @@ def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
     Driver.objects.create(
         collection=collection, slot=0, holder="x", until=timezone.now() + timezone.timedelta(seconds=60)
     )
-    assert "budget will not be enough" in client.get(deed(collection, "progress")).content.decode()
+    assert "budget will not be enough" in client.get(action_url(collection, "progress")).content.decode()
 
 
 def test_an_imported_collection_is_only_looked_at(client, boss):
@@ -536,8 +536,8 @@ def test_an_imported_collection_is_only_looked_at(client, boss):
     Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
     page = client.get(page_of(collection)).content.decode()
     assert "imported: published GLEE layout" in page
-    assert not [name for name in DEEDS if deed(collection, name) in page]
-    assert "there is nothing to play" in client.post(deed(collection, "retry"), follow=True).content.decode()
+    assert not [name for name in ACTIONS if action_url(collection, name) in page]
+    assert "there is nothing to play" in client.post(action_url(collection, "retry"), follow=True).content.decode()
 
 
 def test_its_matches_are_listed_with_their_transcripts(client, boss):
@@ -563,21 +563,21 @@ def test_nothing_is_rounded_to_all_or_none(share, shown):
 # ---- who may ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DEEDS)
+@pytest.mark.parametrize("name", ACTIONS)
 def test_nothing_happens_on_a_get(client, boss, name):
     collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
     before = Collection.objects.values().get()
-    assert client.get(deed(collection, name), {"budget": "9"}).status_code == 405
+    assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
     assert Collection.objects.values().get() == before
     assert progress(collection).failed == 1
 
 
-@pytest.mark.parametrize("name", DEEDS)
+@pytest.mark.parametrize("name", ACTIONS)
 def test_a_form_from_elsewhere_does_nothing(boss, name):
     collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(boss)
-    assert strict.post(deed(collection, name), {"budget": "9"}).status_code == 403
+    assert strict.post(action_url(collection, name), {"budget": "9"}).status_code == 403
     assert progress(collection).failed == 1
 
 
@@ -586,12 +586,12 @@ def test_staff_without_a_part_find_nothing(client):
     staff(client)
     for url in (
         page_of(collection),
-        deed(collection, "progress"),
-        deed(collection, "content"),
+        action_url(collection, "progress"),
+        action_url(collection, "content"),
     ):
         assert client.get(url).status_code == 404
-    for name in DEEDS:
-        assert client.post(deed(collection, name), {"budget": "9"}).status_code == 404
+    for name in ACTIONS:
+        assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 404
     assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
 
 
@@ -600,17 +600,17 @@ def test_who_may_only_look_sees_no_buttons_and_changes_nothing(client):
     staff(client, Role.VIEWER)
     page = client.get(page_of(collection)).content.decode()
     assert "A collection" in page
-    assert not [name for name in DEEDS if deed(collection, name) in page]
-    assert client.get(deed(collection, "progress")).status_code == 200
-    for name in DEEDS:
-        assert client.post(deed(collection, name), {"budget": "9"}).status_code == 403
+    assert not [name for name in ACTIONS if action_url(collection, name) in page]
+    assert client.get(action_url(collection, "progress")).status_code == 200
+    for name in ACTIONS:
+        assert client.post(action_url(collection, name), {"budget": "9"}).status_code == 403
     assert (progress(collection).failed, Collection.objects.get().budget) == (1, Decimal(5))
 
 
 def test_an_editor_starts_and_whoever_makes_one_owns_it(client):
     collection = a_collection()
     user = staff(client, Role.EDITOR)
-    client.post(deed(collection, "start"))
+    client.post(action_url(collection, "start"))
     assert Collection.objects.get().status == Status.RUNNING
     assert add(client).status_code == 302
     made = Collection.objects.exclude(pk=collection.pk).get()
@@ -633,7 +633,7 @@ def test_what_does_not_exist_is_not_found(client, boss):
 
 def test_strangers_are_sent_to_the_login(client):
     collection = a_collection()
-    for response in (client.get(page_of(collection)), client.post(deed(collection, "start"))):
+    for response in (client.get(page_of(collection)), client.post(action_url(collection, "start"))):
         assert response.status_code == 302 and "/admin/login/" in response["Location"]
     assert Collection.objects.get().status == Status.READY
 
@@ -643,10 +643,10 @@ def test_results_are_shown_where_the_game_has_analyses(client, boss):
     agents = ["script:always_cooperate", "script:always_defect"]
     plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
     collection = make_collection(Plan(title="Dilemma", slug="dilemma", **plan))
-    assert "No match is finished yet" in client.get(deed(collection, "results")).content.decode()
+    assert "No match is finished yet" in client.get(action_url(collection, "results")).content.decode()
     services.start(collection)
     driver.drive(collection, slot=0)
-    assert deed(collection, "results") in client.get(page_of(collection)).content.decode()
-    page = client.get(deed(collection, "results")).content.decode()
+    assert action_url(collection, "results") in client.get(page_of(collection)).content.decode()
+    page = client.get(action_url(collection, "results")).content.decode()
     assert "Deviation rating" in page and "Replicator dynamics: prisoners dilemma" in page
-    assert client.get(deed(a_collection(), "results")).status_code == 404
+    assert client.get(action_url(a_collection(), "results")).status_code == 404

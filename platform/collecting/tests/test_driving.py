@@ -271,7 +271,7 @@ def test_its_matches_are_left_alone_by_the_sweep_of_live_ones():
 
 
 @pytest.mark.parametrize(
-    ("status", "deed"),
+    ("status", "action"),
     [
         (Status.RUNNING, services.start),
         (Status.DONE, services.start),
@@ -280,11 +280,11 @@ def test_its_matches_are_left_alone_by_the_sweep_of_live_ones():
         (Status.RUNNING, services.retry_failed),
     ],
 )
-def test_what_makes_no_sense_now_is_refused_and_changes_nothing(status, deed):
+def test_what_makes_no_sense_now_is_refused_and_changes_nothing(status, action):
     collection = running()
     Collection.objects.update(status=status)
     with pytest.raises(WrongMoment, match="One cannot"):
-        deed(collection)
+        action(collection)
     assert Collection.objects.get().status == status
 
 
@@ -304,6 +304,6 @@ def test_progress_counts_everything_once():
 def test_what_the_command_does_is_written_down():
     call_command("collect", "noted", "--game", "bargaining", "--config", "{}", "--agents", "script:fair", "--no-wait")
     call_command("collect", "noted", "--pause", "--no-wait")
-    assert list(Record.objects.order_by("pk").values_list("deed", "title")) == [
-        (deed, "noted") for deed in ("made", "started", "paused")
+    assert list(Record.objects.order_by("pk").values_list("action", "title")) == [
+        (action, "noted") for action in ("made", "started", "paused")
     ]

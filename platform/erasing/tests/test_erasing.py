@@ -252,7 +252,7 @@ def test_who_is_still_taking_part_is_not_erased_and_nobody_twice():
     erase(enrolment=person, by=None, reason="asked")
     with pytest.raises(NotPossible, match="already"):
         erase(enrolment=Enrolment.objects.get(pk=person.pk), by=None, reason="asked")
-    assert Record.objects.filter(deed="erased").count() == 1
+    assert Record.objects.filter(action="erased").count() == 1
 
 
 def test_all_ways_of_the_same_person_through_the_study_are_erased_together():
@@ -309,7 +309,7 @@ def test_an_owner_erases_with_a_reason_after_seeing_what_is_owed(client, owner):
         assert Identity.objects.exists()
     given = {"reason": "asked by mail", "sure": "on", "settled": "on"}
     assert client.post(page_of(person), given)["Location"] == profile
-    record = Record.objects.get(deed="erased")
+    record = Record.objects.get(action="erased")
     assert (record.by, record.title, record.of_key) == ("owner", person.pseudonym, str(study.pk))
     assert record.details["reason"] == "asked by mail"
     after = client.get(profile).content.decode()

@@ -16,7 +16,7 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.deeds import Deed
+from audit.actions import Action
 from audit.models import Record
 from collecting.models import Collection
 from collecting.planning import Plan, make_collection
@@ -74,7 +74,7 @@ def test_a_dataset_is_asked_for_and_told_of_while_it_waits(client, study):
     assert "It waits for a worker" in page and "data-alive" in page
     client.post(address("write", study), {"formats": ["csv"]})
     assert Dataset.objects.count() == 1
-    assert [record.by for record in Record.objects.filter(deed=Deed.EXPORTED)] == ["researcher"]
+    assert [record.by for record in Record.objects.filter(action=Action.EXPORTED)] == ["researcher"]
 
 
 def test_how_far_it_is_survives_a_reload(client, study):
@@ -97,7 +97,7 @@ def test_a_ready_one_is_taken_away_and_verifies(client, study, tmp_path):
     (folder,) = tmp_path.iterdir()
     assert folder.name.startswith("splitting-")
     assert verify(folder) == []
-    told = Record.objects.get(deed=Deed.DOWNLOADED)
+    told = Record.objects.get(action=Action.DOWNLOADED)
     assert (told.by, told.details["dataset"]) == ("researcher", str(dataset.uid))
 
 
@@ -195,7 +195,7 @@ def test_who_has_no_part_in_it_finds_nothing_and_a_viewer_only_looks(client, stu
     assert client.post(address("write", study), {"formats": ["csv"]}).status_code == 403
     assert client.post(address("download", study, dataset.uid)).status_code == 403
     assert client.post(address("publish", study), {"title": "Mine"}).status_code == 403
-    assert not Record.objects.filter(deed__in=[Deed.EXPORTED, Deed.DOWNLOADED]).exists()
+    assert not Record.objects.filter(action__in=[Action.EXPORTED, Action.DOWNLOADED]).exists()
     assert not Publication.objects.exists()
 
 

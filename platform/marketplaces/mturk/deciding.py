@@ -38,7 +38,7 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
     """Refuse the reward of a submitted assignment, and write off what the ledger says is owed for it.
 
     Args:
-        noted: writes the deed down; called when nothing speaks against it, before mTurk is asked.
+        noted: writes the action down; called when nothing speaks against it, before mTurk is asked.
 
     Raises:
         NotPossible: it is not waiting for a decision, is being paid, or the reason says too little.

@@ -1,6 +1,6 @@
 """Tasks made from a study: what they would cost, publishing them once, offering more of them, taking them off.
 
-Each deed is asked of mTurk after it has been written down here; an answer that is lost is found out later
+Each action is asked of mTurk after it has been written down here; an answer that is lost is found out later
 (`find_ordered`), and the same order given again is the same task.
 """
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 from unfold.decorators import display
 
-from audit.deeds import Deed
+from audit.actions import Action
 from marketplaces.desks import Desk, base_promised, typed
 from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
@@ -69,7 +69,7 @@ class PublicationAdmin(Desk, PartAdmin):
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        deeds: dict[str, Callable[..., HttpResponse]] = {
+        actions: dict[str, Callable[..., HttpResponse]] = {
             "pause": self.pause,
             "resume": self.resume,
             "stop": self.stop,
@@ -86,7 +86,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "publish": ("<int:object_id>/publish/", self.publish),
             "reject": ("<int:object_id>/reject/<int:enrolment>/", self.reject),
             "ask_return": ("<int:object_id>/ask-return/<int:enrolment>/", self.ask_return),
-            **{name: (f"<int:object_id>/{name}/", require_POST(deed)) for name, deed in deeds.items()},
+            **{name: (f"<int:object_id>/{name}/", require_POST(action)) for name, action in actions.items()},
         }
         both = require_http_methods(["GET", "POST"])
         own = [
@@ -137,7 +137,7 @@ class PublicationAdmin(Desk, PartAdmin):
             self.message_user(request, _("Not taken over: {reason}").format(reason=reason), messages.ERROR)
             return offer
         says = "Took over a study that was made at Prolific."
-        self.record_deed(request, publication, Deed.MADE, says, {"places": publication.places})
+        self.record_action(request, publication, Action.MADE, says, {"places": publication.places})
         self.message_user(request, _("Taken over: its workers are let in and can be paid here."), messages.SUCCESS)
         return _page_of(publication)
 
@@ -151,7 +151,9 @@ class PublicationAdmin(Desk, PartAdmin):
                 return self._offer_page(request, study, form=form, problem=str(reason))
             self.message_user(request, str(reason), messages.ERROR)
             return _page_of(kept)
-        self.record_deed(request, publication, Deed.MADE, "Made a draft on Prolific.", {"places": publication.places})
+        self.record_action(
+            request, publication, Action.MADE, "Made a draft on Prolific.", {"places": publication.places}
+        )
         says = _("The draft is at Prolific. Choose there who may take part, if not everybody; then publish it here.")
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(publication)
@@ -201,7 +203,7 @@ class PublicationAdmin(Desk, PartAdmin):
         title = _("{title} on Prolific").format(title=publication.study)
         return self.page(request, "admin/prolific/publication/page.html", title, context)
 
-    # ---- deeds ---------------------------------------------------------------------------------------
+    # ---- actions ---------------------------------------------------------------------------------------
 
     def publish(self, request: HttpRequest, object_id: int) -> HttpResponse:
         """What it costs, and on a post that means it, publish."""
@@ -211,7 +213,9 @@ class PublicationAdmin(Desk, PartAdmin):
             return _page_of(publication)
         if request.method == "POST":
             does = publishing.publish
-            return self._do(request, publication, does, Deed.LAUNCHED, _("Published: workers see it on Prolific now."))
+            return self._do(
+                request, publication, does, Action.LAUNCHED, _("Published: workers see it on Prolific now.")
+            )
         problem, price = "", None
         try:
             publishing.refuse_unready(publication.study)
@@ -231,16 +235,16 @@ class PublicationAdmin(Desk, PartAdmin):
     def pause(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.EDITOR)
         says = _("Paused: nobody new begins on Prolific. Whoever has begun goes on.")
-        return self._do(request, publication, publishing.pause, Deed.PAUSED, says)
+        return self._do(request, publication, publishing.pause, Action.PAUSED, says)
 
     def resume(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self._spending(request, object_id)
-        return self._do(request, publication, publishing.resume, Deed.RESUMED, _("Workers can begin again."))
+        return self._do(request, publication, publishing.resume, Action.RESUMED, _("Workers can begin again."))
 
     def stop(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self.seen(request, str(object_id), role=Role.OWNER)
         says = _("Stopped: it takes nobody on Prolific any more.")
-        return self._do(request, publication, publishing.stop, Deed.STOPPED, says)
+        return self._do(request, publication, publishing.stop, Action.STOPPED, says)
 
     def set_places(self, request: HttpRequest, object_id: int) -> HttpResponse:
         publication = self._spending(request, object_id)
@@ -254,7 +258,7 @@ class PublicationAdmin(Desk, PartAdmin):
             request,
             publication,
             lambda one: publishing.set_places(one, wanted),
-            Deed.CHANGED,
+            Action.CHANGED,
             says,
             {"places": wanted},
         )
@@ -291,7 +295,7 @@ class PublicationAdmin(Desk, PartAdmin):
             request,
             publication,
             lambda one: hooks.subscribe(one, address=address) and None,
-            Deed.CHANGED,
+            Action.CHANGED,
             _("Prolific tells changes by itself now; they are asked about every minute all the same."),
         )
 
@@ -307,7 +311,7 @@ class PublicationAdmin(Desk, PartAdmin):
                 self.message_user(request, f"{where}{one.reason}", messages.ERROR)
             return _page_of(publication)
         says = _("{taken} people are flagged; {unknown} lines are about nobody of this study.").format(**found)
-        self.record_deed(request, publication, Deed.CHANGED, "Took in authenticity flags.", dict(found))
+        self.record_action(request, publication, Action.CHANGED, "Took in authenticity flags.", dict(found))
         self.message_user(request, says, messages.SUCCESS)
         return _page_of(publication)
 
@@ -338,8 +342,8 @@ class PublicationAdmin(Desk, PartAdmin):
                     person,
                     **given,
                     who=request.user,
-                    noted=lambda: self.record_deed(
-                        request, publication, Deed.REJECTED, "Asked Prolific to reject.", details
+                    noted=lambda: self.record_action(
+                        request, publication, Action.REJECTED, "Asked Prolific to reject.", details
                     ),
                 ),
                 _("Rejected: {person}.").format(person=person),
@@ -377,8 +381,8 @@ class PublicationAdmin(Desk, PartAdmin):
                     publication,
                     person,
                     reasons=reasons,
-                    noted=lambda: self.record_deed(
-                        request, publication, Deed.RETURN_ASKED, "Asked Prolific to ask for a return.", details
+                    noted=lambda: self.record_action(
+                        request, publication, Action.RETURN_ASKED, "Asked Prolific to ask for a return.", details
                     ),
                 ),
                 _("Prolific has asked them to return their place: {person}.").format(person=person),
@@ -400,7 +404,7 @@ class PublicationAdmin(Desk, PartAdmin):
             button=_("Ask them"),
         )
 
-    # ---- what deeds share ----------------------------------------------------------------------------
+    # ---- what actions share ----------------------------------------------------------------------------
 
     def _spending(self, request: HttpRequest, object_id: int) -> Publication:
         """The publication, for whoever may spend its account's money."""
@@ -423,7 +427,7 @@ class PublicationAdmin(Desk, PartAdmin):
         request: HttpRequest,
         publication: Publication,
         does: Callable[[Publication], None],
-        deed: Deed,
+        action: Action,
         says: str,
         details: dict[str, Any] | None = None,
     ) -> HttpResponse:
@@ -432,7 +436,7 @@ class PublicationAdmin(Desk, PartAdmin):
             self.message_user(request, _("Prolific does not have it yet."), messages.ERROR)
         elif self._try(request, lambda: does(publication), says):
             told = {"account": publication.account.title, "places": publication.places, **(details or {})}
-            self.record_deed(request, publication, deed, f"On Prolific: {deed.label}.", told)
+            self.record_action(request, publication, action, f"On Prolific: {action.label}.", told)
         return _page_of(publication)
 
     def _try(self, request: HttpRequest, does: Callable[[], None], says: str) -> bool:

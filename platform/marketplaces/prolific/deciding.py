@@ -47,7 +47,7 @@ def reject(
     """Reject somebody's submission at Prolific, and write off what the ledger says they are owed.
 
     Args:
-        noted: writes the deed down; called when nothing speaks against it, before Prolific is asked.
+        noted: writes the action down; called when nothing speaks against it, before Prolific is asked.
 
     Raises:
         NotPossible: they are being paid, or somebody was quicker.

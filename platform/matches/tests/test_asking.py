@@ -105,10 +105,10 @@ def test_a_decided_move_is_written_when_the_database_returns(monkeypatch):
     assert [call.outcome for call in Call.objects.filter(match_uid=match.uid)] == [Call.Outcome.MOVE]
 
 
-def test_writers_try_again_until_the_deed_is_done_and_pass_on_other_errors():
+def test_writers_retry_until_the_function_succeeds_and_pass_on_other_errors():
     tried = SimpleNamespace(times=0)
 
-    def deed() -> str:
+    def function() -> str:
         tried.times += 1
         if tried.times < 3:
             raise OperationalError("away")
@@ -122,7 +122,7 @@ def test_writers_try_again_until_the_deed_is_done_and_pass_on_other_errors():
         try:
             with pytest.raises(ValueError):
                 await writers.insist(wrong)
-            return await writers.insist(deed)
+            return await writers.insist(function)
         finally:
             await asyncio.to_thread(writers.close)
 

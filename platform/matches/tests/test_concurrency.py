@@ -36,15 +36,15 @@ def new_match(agent: str = "script:fair", delay: float = 0) -> Match:
     )
 
 
-def at_once(count: int, deed) -> list:
-    """Run `deed(i)` in `count` threads that start together; returns results and exceptions."""
+def at_once(count: int, function) -> list:
+    """Run `function(i)` in `count` threads that start together; returns results and exceptions."""
     barrier = threading.Barrier(count)
     results: list = [None] * count
 
     def run(i: int) -> None:
         barrier.wait()
         try:
-            results[i] = deed(i)
+            results[i] = function(i)
         except Exception as error:  # noqa: BLE001  (the test looks at what came out)
             results[i] = error
         finally:

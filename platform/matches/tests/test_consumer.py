@@ -82,12 +82,12 @@ def match(seated) -> Match:
     return seated[1]
 
 
-async def beside(deed: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+async def beside(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Database work in a thread, which leaves no connection behind."""
 
     def work() -> Any:
         try:
-            return deed(*arguments, **named)
+            return function(*arguments, **named)
         finally:
             connection.close()
 

@@ -250,18 +250,18 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
     study.refresh_from_db()
     assert study.status == "launched"
     told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [(one.deed, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
+    assert [(one.action, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
         "Paused: closed to new participants; those who have begun go on.", "It goes on: people can come in again.",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("deed", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
-def test_what_makes_no_sense_now_is_refused_and_changes_nothing(client, boss, deed, status):
+@pytest.mark.parametrize(("action", "status"), [("resume", "closed"), ("resume", "draft"), ("pause", "closed")])
+def test_what_makes_no_sense_now_is_refused_and_changes_nothing(client, boss, action, status):
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(status=status)
-    page = client.post(url(deed, study), follow=True).content.decode()
+    page = client.post(url(action, study), follow=True).content.decode()
     study.refresh_from_db()
     assert study.status == status and "Only a" in page
     assert not LogEntry.objects.exists()
@@ -278,7 +278,7 @@ def test_a_stuck_match_is_ended_with_pay_and_a_reason_that_stays(client, boss):
     assert {row.reason for row in LedgerRow.objects.filter(enrolment=person)} == {"base", "bonus"}
     page = client.get(person.get_absolute_url()).content.decode()
     assert "The people who run this study ended the game" in page and "stopped answering" not in page
-    told = Record.objects.get(deed="match_ended")
+    told = Record.objects.get(action="match_ended")
     assert (told.by, told.of_key) == ("boss", str(study.pk))
     assert told.details == {"match": str(match.uid), "reason": "the endpoint is down"}
     ending = HandEnding.objects.get()
@@ -322,12 +322,12 @@ def test_only_matches_of_the_study_can_be_ended_from_its_monitor(client, boss):
 # ---- who may ---------------------------------------------------------------------------------------------
 
 
-DEEDS = ["pause", "resume", "end_match"]
+ACTIONS = ["pause", "resume", "end_match"]
 
 
-@pytest.mark.parametrize("deed", DEEDS)
-def test_nothing_happens_on_a_get(client, boss, deed):
-    assert client.get(url(deed, building.new_study())).status_code == 405
+@pytest.mark.parametrize("action", ACTIONS)
+def test_nothing_happens_on_a_get(client, boss, action):
+    assert client.get(url(action, building.new_study())).status_code == 405
 
 
 @pytest.mark.parametrize(("role", "seen", "done"), [("", 404, 404), ("viewer", 200, 403)])
@@ -341,8 +341,8 @@ def test_who_may_not_change_the_study_changes_nothing(client, role, seen, done):
     page = client.get(url("page", study))
     assert page.status_code == client.get(url("now", study)).status_code == seen
     assert url("pause", study) not in page.content.decode() and "data-end" not in page.content.decode()
-    for deed in DEEDS:
-        assert client.post(url(deed, study), {"match": match.pk, "reason": "x"}).status_code == done
+    for action in ACTIONS:
+        assert client.post(url(action, study), {"match": match.pk, "reason": "x"}).status_code == done
     study.refresh_from_db()
     match.refresh_from_db()
     assert (study.status, match.status) == ("launched", "live")
@@ -354,8 +354,8 @@ def test_an_editor_pauses_goes_on_and_ends_a_match_of_this_study_alone(client):
     user = User.objects.create_user("staff", is_staff=True)
     give(study, user=user, role=Role.EDITOR, by=None)
     client.force_login(user)
-    for deed, status in (("pause", "paused"), ("resume", "launched")):
-        client.post(url(deed, study))
+    for action, status in (("pause", "paused"), ("resume", "launched")):
+        client.post(url(action, study))
         assert Study.objects.get(pk=study.pk).status == status
     for one in (elsewhere, match):
         client.post(url("end_match", study), {"match": one.pk, "reason": "stuck"})

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from audit.actions import Action
 from audit.admin import AuditedAdmin
-from audit.deeds import Deed
 from llm_agents.endpoints import PRESETS
 from opponents import spending
 from opponents.admin.standing import Standing, standings
@@ -175,7 +175,7 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
             return back
         trial = try_out(kept(endpoint, even_disabled=True), asked.cleaned_data["model"])
         says = _in_words(trial)
-        self.record_deed(request, endpoint, Deed.TRIED, says, {"model": trial.model, "answered": not trial.problem})
+        self.record_action(request, endpoint, Action.TRIED, says, {"model": trial.model, "answered": not trial.problem})
         self.message_user(request, says, messages.ERROR if trial.problem else messages.SUCCESS)
         return back
 

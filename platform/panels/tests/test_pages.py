@@ -91,7 +91,7 @@ def test_from_approved_pay_to_what_was_paid(admin_client, panel, boss):  # noqa:
     said = text_of(page)
     assert "2 payments are confirmed" in said and "says 4.00; 3.00 are owed" in said and "B2" not in said
     assert states("A1") == {"confirmed"} and states("B2") == {"unclear"}
-    assert Record.objects.filter(deed="pay_listed").count() == 3
+    assert Record.objects.filter(action="pay_listed").count() == 3
 
 
 def test_a_wrong_file_is_refused_line_by_line(admin_client, made, panel):  # noqa: F811

@@ -54,7 +54,7 @@ def path(study: Study, name: str = "page", *more: object) -> str:
 
 
 def said(response) -> str:
-    """What the page says after a deed."""
+    """What the page says after an action."""
     return " ".join(str(message) for message in response.context["messages"])
 
 
@@ -141,7 +141,7 @@ def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, own
     assert states(base, bonus, other) == ["approved", "approved", "due"]
     settle()
     assert states(base, bonus, other) == ["confirmed", "confirmed", "due"]
-    record = Record.objects.get(deed="pay_approved")
+    record = Record.objects.get(action="pay_approved")
     assert record.by == "the-owner" and record.details["rows"] == 2 and record.details["chosen USD"] == "3.00"
 
 
@@ -149,7 +149,7 @@ def test_a_second_click_does_nothing_and_says_so(client, study, owner, twin: Twi
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
     assert "None of these is waiting" in said(act(client, study, "approve", base))
-    assert base.postings.count() == 2 and Record.objects.filter(deed="pay_approved").count() == 1
+    assert base.postings.count() == 2 and Record.objects.filter(action="pay_approved").count() == 1
 
 
 def test_beyond_the_limit_is_refused_with_the_numbers(client, study, owner, twin: Twin):
@@ -243,7 +243,7 @@ def test_people_of_lab_codes_are_approved_marked_as_paid_and_put_back(client, st
     assert "paid by hand" in client.get(path(study), {"state": "confirmed"}).content.decode()
     act(client, study, "put_back", bonus, note="wrong line")
     assert states(base, bonus) == ["confirmed", "due"]
-    assert list(Record.objects.filter(deed__startswith="pa").order_by("pk").values_list("deed", flat=True)) == [
+    assert list(Record.objects.filter(action__startswith="pa").order_by("pk").values_list("action", flat=True)) == [
         "pay_approved", "paid", "pay_put_back",
     ]  # fmt: skip
 
@@ -281,7 +281,7 @@ def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study
     client.post(resolve, {"paid": "yes", "sure": "on", "note": "in their list of payments"})
     assert states(base) == ["confirmed"]
     assert "no longer unclear" in said(client.post(resolve, {"paid": "no", "sure": "on", "note": "x"}, follow=True))
-    assert Record.objects.get(deed="pay_resolved").details["paid"] is True
+    assert Record.objects.get(action="pay_resolved").details["paid"] is True
 
 
 def test_what_an_experiment_pays_is_said_and_cannot_be_approved(client, study, owner):
@@ -308,7 +308,7 @@ def test_the_list_has_every_row_and_no_worker(client, study, owner, twin: Twin):
     assert rows[0]["approved_by"] == "the-owner" and rows[0]["approved_at"].endswith("Z")
     assert rows[0]["problem"].startswith("'=HYPERLINK"), "formulas are defused"
     assert "A1SECRET" not in text
-    assert Record.objects.filter(deed="pay_listed").exists()
+    assert Record.objects.filter(action="pay_listed").exists()
 
 
 def test_no_page_tells_a_workers_identifiers(client, study, owner, twin: Twin):

@@ -27,10 +27,10 @@ class Clock:
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def around(self, deed: Callable[..., Any]) -> Callable[..., Any]:
+    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*arguments: Any) -> Any:
             self.tick()
-            answer = deed(*arguments)
+            answer = function(*arguments)
             self.tick()
             return answer
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
-from audit.deeds import Deed
+from audit.actions import Action
 from participants.admin import ReadOnlyAdmin
 from piloting import services
 from piloting.admin.standing import COLOURS, page_of
@@ -66,7 +66,7 @@ class PilotAdmin(ReadOnlyAdmin):
         """The part of the page that changes while the pilot runs."""
         return render(request, "admin/piloting/report.html", page_of(self.seen(request, str(object_id))))
 
-    # ---- deeds -----------------------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
         views = {
@@ -89,7 +89,7 @@ class PilotAdmin(ReadOnlyAdmin):
             with transaction.atomic():
                 pilot = services.begin(study, player=request.POST.get("player", ""), by=request.user, **numbers)
                 details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
-                self.record_deed(request, pilot, Deed.PILOTED, f"Begun with {pilot.people} people.", details)
+                self.record_action(request, pilot, Action.PILOTED, f"Begun with {pilot.people} people.", details)
         except ValueError:
             self.message_user(request, _("Please say in whole numbers how many people there are."), messages.ERROR)
             return _to_study(study)
@@ -105,7 +105,7 @@ class PilotAdmin(ReadOnlyAdmin):
         try:
             with transaction.atomic():
                 services.stop(pilot)
-                self.record_deed(request, pilot, Deed.STOPPED, "Stopped.")
+                self.record_action(request, pilot, Action.STOPPED, "Stopped.")
         except CannotPilot as error:
             self.message_user(request, str(error), messages.ERROR)
             return HttpResponseRedirect(pilot.get_absolute_url())

@@ -75,7 +75,7 @@ def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
     assert client.post(page("remove", pilot))["Location"] == reverse("admin:studies_study_change", args=[study.pk])
     assert not Pilot.objects.exists()
     told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [(one.deed, one.by, one.title) for one in told] == [
+    assert [(one.action, one.by, one.title) for one in told] == [
         ("piloted", "boss", "Pilot 1 of Splitting"), ("deleted", "boss", "Pilot 1 of Splitting"),
     ]  # fmt: skip
     assert told[0].details["people"] == 3 and told[0].details["player"] == "script:haggler"
@@ -92,8 +92,8 @@ def test_what_cannot_be_piloted_is_said_on_the_studys_page(client, boss, study, 
 def test_nothing_is_begun_stopped_or_deleted_by_looking(client, boss, study):
     assert client.get(reverse("admin:piloting_pilot_begin", args=[study.pk])).status_code == 405
     pilot = services.begin(study, people=1)
-    for deed in ("stop", "remove"):
-        assert client.get(page(deed, pilot)).status_code == 405
+    for action in ("stop", "remove"):
+        assert client.get(page(action, pilot)).status_code == 405
     assert Pilot.objects.get().running
 
 
@@ -109,8 +109,8 @@ def test_a_viewer_of_the_study_sees_its_pilots_and_games_and_does_nothing(client
     assert game in client.get(pilot.get_absolute_url()).content.decode()
     assert client.get(game).status_code == 200
     assert begin(client, study).status_code == 403
-    for deed in ("stop", "remove"):
-        assert client.post(page(deed, pilot)).status_code == 403
+    for action in ("stop", "remove"):
+        assert client.post(page(action, pilot)).status_code == 403
     assert Pilot.objects.get().status == Pilot.Status.DONE
 
 
@@ -123,14 +123,14 @@ def test_an_editor_begins_stops_and_removes(client, study):
     client.post(page("remove", pilot))
     assert not Pilot.objects.exists()
     told = Record.objects.filter(of_kind="studies.study", of_key=study.pk).order_by("pk")
-    assert [one.deed for one in told if one.by == "staff"] == ["piloted", "stopped", "deleted"]
+    assert [one.action for one in told if one.by == "staff"] == ["piloted", "stopped", "deleted"]
 
 
 def test_what_is_refused_is_in_no_record(client, boss, study):
     pilot = services.begin(study, people=1)
     client.post(page("remove", pilot))
     begin(client, study)
-    assert Pilot.objects.get().running and not Record.objects.exclude(deed="signed_in").exists()
+    assert Pilot.objects.get().running and not Record.objects.exclude(action="signed_in").exists()
 
 
 def test_to_whoever_has_no_part_in_the_study_its_pilots_do_not_exist(client, study):

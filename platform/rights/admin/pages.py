@@ -16,7 +16,7 @@ from rights.roles import Role
 
 
 class PartAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
-    """Rows of studies and collections that one has no part in do not exist; deeds need the part they name.
+    """Rows of studies and collections that one has no part in do not exist; actions need the part they name.
 
     Attributes:
         sees, changes, deletes: the least part for each.

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from audit.deeds import Deed
+from audit.actions import Action
 from audit.models import Record
 from rights import parts
 from rights.admin.pages import PartAdmin
@@ -40,15 +40,15 @@ class OfWhole(admin.SimpleListFilter):
         return queryset.filter(of_kind=kind, of_key=key) if key else queryset
 
 
-class OfDeed(admin.SimpleListFilter):
-    title = _("deed")
-    parameter_name = "deed"
+class ByAction(admin.SimpleListFilter):
+    title = _("action")
+    parameter_name = "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return Deed.choices
+        return Action.choices
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return queryset.filter(deed=self.value()) if self.value() else queryset
+        return queryset.filter(action=self.value()) if self.value() else queryset
 
 
 class OfKind(admin.SimpleListFilter):
@@ -68,7 +68,7 @@ class RecordAdmin(PartAdmin):
     sees = Role.OWNER
     list_display = ["at", "actor", "what", "object", "in_short"]
     list_display_links = ["at"]
-    list_filter = [OfWhole, OfDeed, OfKind]
+    list_filter = [OfWhole, ByAction, OfKind]
     search_fields = ["by", "title"]
     date_hierarchy = "at"
     list_per_page = 50
@@ -87,7 +87,7 @@ class RecordAdmin(PartAdmin):
     def actor(self, record: Record) -> str:
         return record.by or "–"
 
-    @display(description=_("deed"), ordering="deed")
+    @display(description=_("action"), ordering="action")
     def what(self, record: Record) -> str:
         return record.what
 

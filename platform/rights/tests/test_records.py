@@ -1,4 +1,4 @@
-"""What the admin writes down: every deed with who and what, changed fields by name and never by value."""
+"""What the admin writes down: every action with who and what, changed fields by name and never by value."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def boss(client: Client) -> User:
     return user
 
 
-def deeds(of: Study) -> list[str]:
+def actions(of: Study) -> list[str]:
     found = Record.objects.filter(of_kind="studies.study", of_key=of.pk).order_by("pk")
     assert {record.by for record in found} <= {"boss"}
-    return [record.deed for record in found]
+    return [record.action for record in found]
 
 
 def test_a_studys_whole_life_is_written_down(client, boss):
     add(client, agents=agents("script:fair"), entry="codes")
     study = Study.objects.get()
     client.post(page_of(study), filled_in(client.get(page_of(study)), title="Renamed"))
-    for deed in ("launch", "pause", "launch", "codes", "close"):
-        client.post(reverse(f"admin:studies_study_{deed}", args=[study.pk]), {"number": "2"})
+    for action in ("launch", "pause", "launch", "codes", "close"):
+        client.post(reverse(f"admin:studies_study_{action}", args=[study.pk]), {"number": "2"})
     client.get(reverse("admin:studies_study_codes_file", args=[study.pk]))
     client.post(reverse("exports:write", args=[study.pk]), {"formats": ["csv"]})
-    assert deeds(study) == [
+    assert actions(study) == [
         "made", "changed", "launched", "paused", "resumed", "codes_made", "closed", "codes_taken", "exported",
     ]  # fmt: skip
-    changed = Record.objects.get(deed="changed")
+    changed = Record.objects.get(action="changed")
     assert "Title" in " ".join(changed.details["fields"]) or "title" in changed.details["fields"]
     assert "Renamed" not in str(changed.details)
 
@@ -51,13 +51,13 @@ def test_what_is_refused_is_not_written_down(client, boss):
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
     client.post(reverse("admin:studies_study_codes", args=[study.pk]), {"number": "many"})
-    assert deeds(study) == []
+    assert actions(study) == []
 
 
 def test_a_deleted_draft_leaves_its_record(client, boss):
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
     client.post(reverse("admin:studies_study_delete", args=[draft.pk]), {"post": "yes"})
-    record = Record.objects.get(deed="deleted")
+    record = Record.objects.get(action="deleted")
     assert (record.by, record.title) == ("boss", "Draft")
 
 
@@ -71,19 +71,20 @@ def test_keys_of_endpoints_are_in_no_record(client, boss):
     change = reverse("admin:opponents_endpoint_change", args=[endpoint.pk])
     assert client.post(change, {**given, "new_key": "sk-another-key"}).status_code == 302
     records = Record.objects.filter(kind="opponents.endpoint").order_by("pk")
-    assert [record.deed for record in records] == ["made", "changed"]
+    assert [record.action for record in records] == ["made", "changed"]
     assert "sk-" not in str([(record.title, record.details) for record in records])
 
 
 def test_owners_read_their_studys_records_in_the_admin(client, boss):
     study = building.new_study()
     client.post(reverse("admin:studies_study_pause", args=[study.pk]))
-    page = client.get(reverse("admin:audit_record_changelist"), {"deed": "paused"})
-    assert [record.deed for record in page.context["cl"].result_list] == ["paused"]
+    page = client.get(reverse("admin:audit_record_changelist"), {"action": "paused"})
+    assert [record.action for record in page.context["cl"].result_list] == ["paused"]
     of_study = {"of": f"studies.study:{study.pk}"}
     assert client.get(reverse("admin:audit_record_changelist"), of_study).context["cl"].result_count == 1
     text = page.content.decode()
     assert "boss" in text and "Splitting money" in text
     assert (
-        client.get(reverse("admin:audit_record_change", args=[Record.objects.get(deed="paused").pk])).status_code == 200
+        client.get(reverse("admin:audit_record_change", args=[Record.objects.get(action="paused").pk])).status_code
+        == 200
     )

@@ -122,14 +122,14 @@ def test_signing_in_is_written_down_without_what_was_typed(client, ada):
     client.post(LOGIN, {"username": "password in the wrong field", "password": "x"})
     sign_in(client)
     records = list(Record.objects.order_by("pk"))
-    assert [(record.deed, record.title) for record in records] == [
+    assert [(record.action, record.title) for record in records] == [
         ("sign_in_failed", "ada"), ("sign_in_failed", ""), ("signed_in", "ada"),
     ]  # fmt: skip
     assert "password" not in str([(record.title, record.details) for record in records])
     for _i in range(8):
         sign_in(client, "wrong")
-    assert Record.objects.filter(deed="sign_in_barred").count() >= 1
-    assert Record.objects.filter(deed="sign_in_failed").count() <= 2 + 5
+    assert Record.objects.filter(action="sign_in_barred").count() >= 1
+    assert Record.objects.filter(action="sign_in_failed").count() <= 2 + 5
 
 
 def test_who_came_straight_to_the_login_lands_in_the_admin(client, ada):
@@ -161,7 +161,7 @@ def test_setting_it_up_shows_a_picture_and_the_secret_and_then_recovery_codes(cl
     assert len(set(codes)) == 10
     assert client.get(INDEX).status_code == 200
     assert codes[0] not in client.get(SET_UP).content.decode(), "they are shown once"
-    assert Record.objects.filter(deed="second_factor_set", by="ada").count() == 1
+    assert Record.objects.filter(action="second_factor_set", by="ada").count() == 1
 
 
 def test_the_next_time_the_app_is_asked_and_a_code_works_once(client, ada, required):
@@ -194,7 +194,7 @@ def test_guessing_codes_is_slow(client, ada, required):
     assert "Please wait" in page
     TOTPDevice.objects.update(last_t=-1)
     assert again.post(VERIFY, {"code": code_of(device)}).status_code == 200, "even the right one must wait"
-    assert Record.objects.filter(deed="second_factor_failed").count() == 5
+    assert Record.objects.filter(action="second_factor_failed").count() == 5
 
 
 def test_a_recovery_code_lets_in_once(client, ada, required):
@@ -235,7 +235,7 @@ def test_an_administrator_removes_what_was_lost(client, ada, required):
     TOTPDevice.objects.create(user=bob, confirmed=True)
     client.post(reverse("admin:auth_user_changelist"), {"action": "remove_second_factor", "_selected_action": [bob.pk]})
     assert not TOTPDevice.objects.filter(user=bob).exists()
-    assert Record.objects.get(deed="second_factor_removed").title == "bob"
+    assert Record.objects.get(action="second_factor_removed").title == "bob"
     call_command("reset_second_factor", "ada")
     assert not TOTPDevice.objects.exists()
     with pytest.raises(CommandError, match="There is no user"):

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from recruiters import lab_codes
 from recruiters.models import LabCode
 from recruiters.uploads import LARGEST, BadFile
@@ -35,7 +35,7 @@ class NotAsked(ValueError):
 
 
 class LabCodes(MembersPage):
-    """The pages and deeds of studies' admin that are about personal codes; for editors."""
+    """The pages and actions of studies' admin that are about personal codes; for editors."""
 
     def codes_urls(self) -> list[URLPattern]:
         """The addresses of these pages."""
@@ -61,8 +61,8 @@ class LabCodes(MembersPage):
             return _list_of(study)
         with transaction.atomic():
             lab_codes.make(study=study.slug, number=number, kind=kind, expires_at=expires_at)
-            self.record_deed(
-                request, study, Deed.CODES_MADE, f"Made {number} lab codes.", _details(number, kind, expires_at)
+            self.record_action(
+                request, study, Action.CODES_MADE, f"Made {number} lab codes.", _details(number, kind, expires_at)
             )
         says = ngettext("One code is ready.", "{number} codes are ready.", number).format(number=number)
         self.message_user(request, says, messages.SUCCESS)
@@ -77,7 +77,7 @@ class LabCodes(MembersPage):
             with transaction.atomic():
                 number = lab_codes.take_in(study=study.slug, brought=brought, kind=kind, expires_at=expires_at)
                 details = {**_details(number, kind, expires_at), "uploaded": True}
-                self.record_deed(request, study, Deed.CODES_MADE, f"Uploaded {number} lab codes.", details)
+                self.record_action(request, study, Action.CODES_MADE, f"Uploaded {number} lab codes.", details)
         except NotAsked as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _list_of(study)
@@ -98,7 +98,9 @@ class LabCodes(MembersPage):
         with transaction.atomic():
             number = lab_codes.delete_unused(study=study.slug, codes=None if every else ticked)
             if number:
-                self.record_deed(request, study, Deed.DELETED, f"Deleted {number} lab codes.", {"lab codes": number})
+                self.record_action(
+                    request, study, Action.DELETED, f"Deleted {number} lab codes.", {"lab codes": number}
+                )
         says = ngettext("One code was deleted.", "{number} codes were deleted.", number).format(number=number)
         if not every and number < len(ticked):
             says += " " + _("Codes that somebody has begun with stay.")
@@ -143,7 +145,7 @@ class LabCodes(MembersPage):
     def codes_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Every code with its link as a CSV file, for handing out."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        self.record_deed(request, study, Deed.CODES_TAKEN, "Downloaded the lab codes.")
+        self.record_action(request, study, Action.CODES_TAKEN, "Downloaded the lab codes.")
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-codes.csv"'
         response["Cache-Control"] = "no-store"

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.deeds import Deed
+from audit.actions import Action
 from games.errors import GameError
 from rights import parts
 from rights.admin import MembersPage, trail
@@ -29,7 +29,7 @@ DRAFT = "draft"
 
 
 class Making(MembersPage):
-    """The pages and deeds of studies' admin that are about making them."""
+    """The pages and actions of studies' admin that are about making them."""
 
     list_before_template = "admin/studies/study/presets_link.html"
 
@@ -77,7 +77,7 @@ class Making(MembersPage):
                 made = preset.make(request.user)
                 for one in made:
                     says = f"Made from the preset {preset.name}."
-                    self.record_deed(request, one, Deed.MADE, says, {"preset": preset.name})
+                    self.record_action(request, one, Action.MADE, says, {"preset": preset.name})
         except presets.PresetRefused as refused:
             self.message_user(request, str(refused), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:studies_study_presets"))
@@ -98,7 +98,7 @@ class Making(MembersPage):
             raise PermissionDenied
         with transaction.atomic():
             made = copy(study, by=request.user)
-            self.record_deed(request, made, Deed.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
+            self.record_action(request, made, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         self.message_user(
             request,
             _("This is a copy of “{title}”, as a draft under a name of its own.").format(title=study.title),

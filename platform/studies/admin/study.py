@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from audit.deeds import Deed
+from audit.actions import Action
 from games import registry
 from games.interface import Game
 from opponents.listing import models_at, offered, priced
@@ -179,17 +179,17 @@ class StudyAdmin(Making, LabCodes, Outlook):
             return False
         return super().has_delete_permission(request, obj)
 
-    # ---- deeds ---------------------------------------------------------------------------------------
+    # ---- actions ---------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        deeds = {"launch": self.launch, "pause": self.pause, "close": self.close}
+        actions = {"launch": self.launch, "pause": self.pause, "close": self.close}
         own = [
             path(
                 f"<path:object_id>/{name}/",
-                self.admin_site.admin_view(require_POST(deed)),
+                self.admin_site.admin_view(require_POST(action)),
                 name=f"studies_study_{name}",
             )
-            for name, deed in deeds.items()
+            for name, action in actions.items()
         ]
         prompts = [
             path("add/prompts/", self.admin_site.admin_view(self.prompts), name="studies_study_add_prompts"),
@@ -249,9 +249,9 @@ class StudyAdmin(Making, LabCodes, Outlook):
             with transaction.atomic():
                 before = set(study.versions.values_list("pk", flat=True))
                 version = launch(study)
-                deed = Deed.RESUMED if version.pk in before else Deed.LAUNCHED
+                action = Action.RESUMED if version.pk in before else Action.LAUNCHED
                 details = {"version": version.number, "sha256": version.sha256}
-                self.record_deed(request, study, deed, f"Launched version {version.number}.", details)
+                self.record_action(request, study, action, f"Launched version {version.number}.", details)
         except ValidationError as error:
             self.message_user(
                 request, _("Not launched: {reason}").format(reason=" ".join(error.messages)), messages.ERROR
@@ -267,20 +267,20 @@ class StudyAdmin(Making, LabCodes, Outlook):
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in for now; whoever is in goes on."""
         study = self.seen(request, object_id, role=Role.EDITOR)
-        return self._turn(request, study, pausing.pause, Deed.PAUSED, _("Paused: closed to new participants."))
+        return self._turn(request, study, pausing.pause, Action.PAUSED, _("Paused: closed to new participants."))
 
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Let nobody new in any more; whoever is in goes on."""
         study = self.seen(request, object_id, role=Role.OWNER)
-        return self._turn(request, study, pausing.close, Deed.CLOSED, _("Closed to new participants."))
+        return self._turn(request, study, pausing.close, Action.CLOSED, _("Closed to new participants."))
 
     def _turn(
-        self, request: HttpRequest, study: Study, act: Callable[[Study], bool], deed: Deed, says: str
+        self, request: HttpRequest, study: Study, act: Callable[[Study], bool], action: Action, says: str
     ) -> HttpResponse:
         try:
             with transaction.atomic():
                 if act(study):
-                    self.record_deed(request, study, deed, says)
+                    self.record_action(request, study, action, says)
             self.message_user(request, says, messages.SUCCESS)
         except pausing.NotRunning as reason:
             self.message_user(request, str(reason), messages.WARNING)

@@ -64,7 +64,7 @@ def test_a_study_that_asks_for_it_pauses_itself_when_its_model_gives_no_answer(
         matches.replace_agent(match_id=match.pk, role="bob", answering=match.open_turns()["bob"].answering)
     assert visitor.now().state == State.OPPONENT_FAILED
     assert Study.objects.get().status == then
-    assert [record.details for record in Record.objects.filter(deed="paused")] == [
+    assert [record.details for record in Record.objects.filter(action="paused")] == [
         {"why": "an opponent failed"}
     ] * pauses
 
@@ -83,5 +83,5 @@ def test_a_study_pauses_itself_when_failed_matches_cost_too_much() -> None:
         with transaction.atomic():
             services.end(services.locked(arriving(study, worker).pk), State.OPPONENT_FAILED)
     assert Study.objects.get().status == Study.Status.PAUSED
-    assert Record.objects.get(deed="paused").details["most"] == "3.00"
+    assert Record.objects.get(action="paused").details["most"] == "3.00"
     assert 'id="m-over-cap"' in monitor_of(study)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    "deed",
+    "action",
     [
         lambda version: version.save(),
         lambda version: version.delete(),
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.django_db
     ],
     ids=["save", "delete", "update", "delete rows", "bulk update", "update by study"],
 )
-def test_the_model_refuses_to_change_a_version(deed):
+def test_the_model_refuses_to_change_a_version(action):
     version = launched().versions.get()
     before = Version.objects.values().get()
     version.number = 9
     with pytest.raises(Frozen):
-        deed(version)
+        action(version)
     assert Version.objects.values().get() == before
 
 

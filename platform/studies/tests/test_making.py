@@ -148,13 +148,13 @@ def test_a_viewer_compares_and_may_copy_into_a_study_of_their_own(client):
     client.post(page("copy", study.pk))
     made = Study.objects.exclude(pk=study.pk).get()
     assert made.members.get().user == user and made.members.get().role == Role.OWNER
-    told = Record.objects.get(deed="made")
+    told = Record.objects.get(action="made")
     assert (told.by, told.of_key, told.details) == ("staff", str(made.pk), {"copied from": study.slug})
 
 
 def test_a_preset_that_somebody_else_made_is_neither_named_nor_made_again(client, boss):
     client.post(page("preset", "glee-human"))
-    told = Record.objects.filter(deed="made").order_by("pk")
+    told = Record.objects.filter(action="made").order_by("pk")
     assert [(one.by, one.details) for one in told] == [("boss", {"preset": "glee-human"})] * 3
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)

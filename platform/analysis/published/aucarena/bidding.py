@@ -156,10 +156,10 @@ def faithful(data: Data, options: Options) -> Result:
     made, numbers = [], {}
     for player, own in rows.groupby("player"):
         row: dict[str, Any] = {"player": player, "published": _faithful(player)}
-        for priority, deed in PAIRS:
+        for priority, behavior in PAIRS:
             known = own[own[priority].notna()]
-            found = correlation(known, priority, deed, options)
-            key = f"{priority.removeprefix('priority_')}_{deed}"
+            found = correlation(known, priority, behavior, options)
+            key = f"{priority.removeprefix('priority_')}_{behavior}"
             row |= {key: found["estimate"], f"{key}_low": found.get("low"), f"{key}_high": found.get("high"),
                     f"{key}_p": found["p"], f"{key}_mean": found["mean"], "n": found["n"]}  # fmt: skip
             numbers[f"{player}.{key}"] = {k: found.get(k) for k in ("estimate", "low", "high", "p", "n")}
@@ -178,17 +178,19 @@ def faithful(data: Data, options: Options) -> Result:
     return Result([table], [], numbers)
 
 
-def correlation(rows: pd.DataFrame, priority: str, deed: str, options: Options) -> dict[str, Any]:
+def correlation(rows: pd.DataFrame, priority: str, behavior: str, options: Options) -> dict[str, Any]:
     """Spearman over all items, a percentile bootstrap by auction, and the mean of the auctions' own values."""
-    found = spearman(rows[priority].tolist(), rows[deed].tolist())
+    found = spearman(rows[priority].tolist(), rows[behavior].tolist())
     each = [
         value for _key, own in rows.groupby(["match", "role"])
-        if (value := spearman(own[priority].tolist(), own[deed].tolist())["estimate"]) is not None
+        if (value := spearman(own[priority].tolist(), own[behavior].tolist())["estimate"]) is not None
     ]  # fmt: skip
     made = {**found, "mean": fmean(each) if each else None}
     if found["estimate"] is None:
         return made
-    plain = [{"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[deed], strict=True)]
+    plain = [
+        {"match": m, "x": x, "y": y} for m, x, y in zip(rows["match"], rows[priority], rows[behavior], strict=True)
+    ]
     drawn = bootstrap(
         plain, lambda some: spearman([r["x"] for r in some], [r["y"] for r in some])["estimate"], "match",
         min(options.draws, MOST_DRAWS), options.seed, level=options.level,
@@ -368,7 +370,7 @@ ANALYSES = [
         columns={**ROUNDS, "decisions": ["match", "role", "round", "move_number", "move_priorities"]},
     ),
     Analysis(
-        id="aucarena.faithful", title="Plan and deed (AucArena, figure 6)", question="Do bidders do as they plan?",
+        id="aucarena.faithful", title="Plans and behavior (AucArena, figure 6)", question="Do bidders do as they plan?",
         method="Spearman's correlation over (auction, bidder, item) of the initial and the current priority with the "
         f"number of bids and with winning; percentile bootstrap by auction, at most {MOST_DRAWS} draws.",
         run=faithful, games=GAMES,

@@ -24,7 +24,7 @@ from django.db import connection, transaction
 from pydantic import ValidationError
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from collecting import driver, planning, presets, services
 from collecting.errors import CollectingError
 from collecting.lineup_rules import RULES
@@ -99,10 +99,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="progress as one JSON object a line")
         parser.add_argument("--no-wait", action="store_true", help="start it and return")
         parser.add_argument("--here", action="store_true", help="play in this process, without a worker")
-        deeds = parser.add_mutually_exclusive_group()
-        deeds.add_argument("--pause", action="store_true")
-        deeds.add_argument("--resume", action="store_true")
-        deeds.add_argument("--retry-failed", action="store_true", help="play the failed matches again")
+        actions = parser.add_mutually_exclusive_group()
+        actions.add_argument("--pause", action="store_true")
+        actions.add_argument("--resume", action="store_true")
+        actions.add_argument("--retry-failed", action="store_true", help="play the failed matches again")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -130,22 +130,22 @@ class Command(BaseCommand):
                 known = ", ".join(Collection.objects.order_by("slug").values_list("slug", flat=True)) or "none"
                 raise CollectingError(f"There is no collection “{options['name']}”; there are: {known}.")
             collection = planning.make_collection(self._plan(options))
-            _note(collection, Deed.MADE)
+            _note(collection, Action.MADE)
             return self._started(collection)
         if planned:
             raise CollectingError(f"There is a collection “{options['name']}” already; a plan is never changed.")
         if options["pause"]:
-            _note(collection, Deed.PAUSED)
+            _note(collection, Action.PAUSED)
             return services.pause(collection)
         if options["retry_failed"]:
             services.retry_failed(collection)
         if options["resume"] and options["budget"] is not None:
             services.raise_budget(collection, _dollars(options["budget"]))
-            _note(collection, Deed.CHANGED, budget=options["budget"])
+            _note(collection, Action.CHANGED, budget=options["budget"])
         return self._started(collection) if options["resume"] or options["retry_failed"] else collection
 
     def _started(self, collection: Collection) -> Collection:
-        _note(collection, Deed.STARTED)
+        _note(collection, Action.STARTED)
         return services.start(collection)
 
     def _plan(self, options: dict[str, Any]) -> planning.Plan:
@@ -239,8 +239,8 @@ def _play(collection: Collection) -> None:
         connection.close()
 
 
-def _note(collection: Collection, deed: Deed, **details: Any) -> None:
-    audit.record(deed=deed, who=None, target=collection, details=details)
+def _note(collection: Collection, action: Action, **details: Any) -> None:
+    audit.record(action=action, who=None, target=collection, details=details)
 
 
 def _json(text: str, what: str, kind: type) -> Any:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from collecting.errors import CollectingError
 from collecting.models import Collection
 from collecting.presets import MODELS, load, names
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 made = load(options["name"], agents=agents, seed=options["seed"])
                 for one in made:
-                    audit.record(deed=Deed.MADE, who=None, target=one, details={"preset": options["name"]})
+                    audit.record(action=Action.MADE, who=None, target=one, details={"preset": options["name"]})
         except CollectingError as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
         for one in made:

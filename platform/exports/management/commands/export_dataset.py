@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from exports import processes, sources
 from exports.dataset import export
 from exports.errors import ExportError
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             made = export(source, options["to"], formats, overwrite=overwrite, excluded=excluded, helping=True)
         except (ExportError, GameError) as error:
             raise CommandError(" ".join(str(error).split()), returncode=WRONG) from None
-        audit.record(deed=Deed.EXPORTED, who=None, target=source.made)
+        audit.record(action=Action.EXPORTED, who=None, target=source.made)
         flow = made.flow
         self.stdout.write(
             f"{flow['matches_in_dataset']} of {flow['matches']['seen']} matches are in the dataset"

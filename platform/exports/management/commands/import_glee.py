@@ -50,7 +50,7 @@ class Command(BaseCommand):
 
     def _import(self, folder: Path, options: dict[str, Any]) -> None:
         from audit import services as audit
-        from audit.deeds import Deed
+        from audit.actions import Action
         from exports.errors import ExportError
         from exports.importing import import_games
 
@@ -65,7 +65,9 @@ class Command(BaseCommand):
             self.stderr.write(f"{one.path}: {one.reason}")
         self._count(kept.games, kept.unverified, len(kept.unreadable))
         for collection in kept.collections.values():
-            audit.record(deed=Deed.MADE, who=None, target=collection, details={"imported games": collection.planned})
+            audit.record(
+                action=Action.MADE, who=None, target=collection, details={"imported games": collection.planned}
+            )
             self.stderr.write(f"{collection.slug}: {collection.planned} games")
 
     def _count(self, games: int, unverified: int, unreadable: int) -> None:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
-from audit.deeds import Deed
+from audit.actions import Action
 from marketplaces.desks import Desk, typed
 from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.mturk import deciding
@@ -46,10 +46,10 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         return assignment.status, assignment.get_status_display()
 
     def get_urls(self) -> list[URLPattern]:
-        deeds = {"reject": self.reject, "take_back": self.take_back}
+        actions = {"reject": self.reject, "take_back": self.take_back}
         own = [
             path(f"<int:object_id>/{name}/", self.admin_site.admin_view(page), name=f"mturk_assignment_{name}")
-            for name, page in deeds.items()
+            for name, page in actions.items()
         ]
         return [*own, *super().get_urls()]
 
@@ -66,7 +66,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                     assignment,
                     reason=reason,
                     who=request.user,
-                    noted=lambda: self.record_deed(request, assignment, Deed.REJECTED, says, details),
+                    noted=lambda: self.record_action(request, assignment, Action.REJECTED, says, details),
                 )
                 self.message_user(request, _("Rejected. The worker is told why."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
@@ -103,7 +103,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 deciding.take_back(
                     assignment,
                     who=request.user,
-                    noted=lambda: self.record_deed(request, assignment, Deed.REJECTION_TAKEN_BACK, "Took it back."),
+                    noted=lambda: self.record_action(request, assignment, Action.REJECTION_TAKEN_BACK, "Took it back."),
                 )
                 says = _("Taken back: what was written off is due again. Approve it on the page “Pay” to pay it.")
                 self.message_user(request, says, messages.SUCCESS)

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from marketplaces.desks import Desk, base_promised, typed
 from marketplaces.kinds import NotPossible, Trouble
 from marketplaces.models import Account, Recruitment
@@ -48,7 +48,7 @@ COLOURS = {
 
 @admin.register(Hit)
 class HitAdmin(Desk, ReadOnlyAdmin):
-    """Tasks. They are changed by deeds alone, each on a page that asks first."""
+    """Tasks. They are changed by actions alone, each on a page that asks first."""
 
     desk_title = "Mechanical Turk"
     list_display = ["title", "study", "standing", "reward", "assignments", "pending", "available", "expires_at"]
@@ -145,7 +145,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
                 raise PermissionDenied
             if new:
                 details = {"assignments": hit.assignments, "reward": str(hit.reward), "account": str(account)}
-                self.record_deed(request, hit, Deed.PUBLISHED, "Ordered at Mechanical Turk.", details)
+                self.record_action(request, hit, Action.PUBLISHED, "Ordered at Mechanical Turk.", details)
         return self._send(request, hit, address)
 
     def _send(self, request: HttpRequest, hit: Hit, address: str) -> HttpResponse:
@@ -169,7 +169,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         if hit.state != Hit.State.ORDERED:
             self.message_user(request, _("It is known by now how this task stands."), messages.INFO)
             return _desk_of(hit.study)
-        self.record_deed(request, hit, Deed.PUBLISHED, "Ordered again at Mechanical Turk.")
+        self.record_action(request, hit, Action.PUBLISHED, "Ordered again at Mechanical Turk.")
         return self._send(request, hit, request.build_absolute_uri(hit.study.get_absolute_url()))
 
     def adopt(self, request: HttpRequest, study_id: int) -> HttpResponse:
@@ -184,7 +184,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         except (Trouble, NotPossible) as reason:
             self.message_user(request, _("Not added: {reason}").format(reason=reason), messages.ERROR)
         else:
-            self.record_deed(request, hit, Deed.MADE, "Added a task that was made elsewhere.")
+            self.record_action(request, hit, Action.MADE, "Added a task that was made elsewhere.")
             self.message_user(request, _("Added: its workers can be paid here."), messages.SUCCESS)
         return _desk_of(study)
 
@@ -197,7 +197,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         if identity is None:
             self.message_user(request, _("There is no such participant (any more)."), messages.ERROR)
             return _desk_of(study)
-        audit.record(deed=Deed.IDENTITY_SHOWN, who=request.user, target=identity.enrolment, of=study)
+        audit.record(action=Action.IDENTITY_SHOWN, who=request.user, target=identity.enrolment, of=study)
         return self._page(request, "worker.html", _("Who this is at Mechanical Turk"), study, {"identity": identity})
 
     # ---- one task --------------------------------------------------------------------------------------
@@ -213,13 +213,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             ).format(each=publishing.each(hit)),
             "button": _("Add them"),
         }
-        return self._deed(
+        return self._action(
             request,
             hit,
             title=_("More assignments"),
             words=words,
             form=form,
-            deed=Deed.EXTENDED,
+            action=Action.EXTENDED,
             act=lambda: publishing.extend(hit, number=form.cleaned_data["number"], token=form.cleaned_data["token"]),
             done=_("More people can do the task now."),
         )
@@ -228,13 +228,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         """Another end."""
         hit = self._hit(request, object_id)
         form = typed(ProlongForm, request, initial={"hours": 72})
-        return self._deed(
+        return self._action(
             request,
             hit,
             title=_("Offer it longer"),
             words={"says": _("From now on it is offered for so many hours."), "button": _("Offer it so long")},
             form=form,
-            deed=Deed.EXTENDED,
+            action=Action.EXTENDED,
             act=lambda: publishing.prolong(hit, hours=form.cleaned_data["hours"]),
             done=_("Its new end is noted."),
         )
@@ -243,13 +243,13 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         """Off the list."""
         hit = self._hit(request, object_id)
         says = _("Nobody new finds or accepts it from then on. Whoever has accepted it goes on and can submit.")
-        return self._deed(
+        return self._action(
             request,
             hit,
             title=_("Take the task off"),
             words={"says": says, "button": _("Take it off")},
             form=None,
-            deed=Deed.EXPIRED,
+            action=Action.EXPIRED,
             act=lambda: publishing.expire(hit),
             done=_("It is offered to nobody any more."),
         )
@@ -261,18 +261,18 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             "Mechanical Turk forgets the task: rejected assignments cannot be approved any more, and nothing more is "
             "learnt about it. Only a task that is over and decided can be deleted; by itself it goes after 120 days."
         )
-        return self._deed(
+        return self._action(
             request,
             hit,
             title=_("Delete the task at Mechanical Turk"),
             words={"says": says, "button": _("Delete it there")},
             form=None,
-            deed=Deed.DELETED,
+            action=Action.DELETED,
             act=lambda: publishing.delete(hit),
             done=_("It is deleted at Mechanical Turk; here it stays."),
         )
 
-    def _deed(
+    def _action(
         self,
         request: HttpRequest,
         hit: Hit,
@@ -280,11 +280,11 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         title: str,
         words: dict[str, str],
         form: forms.Form | None,
-        deed: Deed,
+        action: Action,
         act: Callable[[], None],
         done: str,
     ) -> HttpResponse:
-        """A page that asks, and the deed when it is confirmed."""
+        """A page that asks, and the action when it is confirmed."""
         back = reverse("admin:mturk_hit_of_study", args=[hit.study_id])
         asks = {"title": title, "back": back, "about": hit.title, "form": form, "button": words["button"]}
         if request.method != "POST" or (form is not None and not form.is_valid()):
@@ -292,7 +292,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         if hit.hit_id is None:
             self.message_user(request, _("Not done: it is not known whether the task exists."), messages.ERROR)
             return _desk_of(hit.study)
-        self.record_deed(request, hit, deed, f"Asked Mechanical Turk: {title}.")
+        self.record_action(request, hit, action, f"Asked Mechanical Turk: {title}.")
         try:
             act()
         except Unclear as trouble:

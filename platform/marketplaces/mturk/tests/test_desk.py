@@ -105,14 +105,14 @@ class TestPublishing:
         assert there.address == f"http://testserver/join/{house.study.slug}/"
         assert (there.assignments, there.duration, there.auto_approval) == (5, 7200, 3 * 86400)
         assert Hit.objects.get().demands == {"approved_percent": 95, "countries": ["US", "GB"]}
-        assert Record.objects.get(deed="published").details["assignments"] == 5
+        assert Record.objects.get(action="published").details["assignments"] == 5
 
     def test_confirming_twice_publishes_once(self, house, owner):
         form = typed(confirmed="yes")
         for _time in range(3):
             owner.post(desk(house, "publish/"), form)
         assert len(house.market.hits) == Hit.objects.count() == 1
-        assert Record.objects.filter(deed="published").count() == 1
+        assert Record.objects.filter(action="published").count() == 1
 
     def test_large_tasks_cost_forty_percent_and_that_is_said(self, house, owner):
         priced = owner.post(desk(house, "publish/"), typed(assignments=10))
@@ -222,10 +222,10 @@ class TestOneTask:
     def hit(self, house) -> Hit:
         return house.published(assignments=3)
 
-    @pytest.mark.parametrize("deed", ["extend", "prolong", "expire", "dispose"])
-    def test_looking_changes_nothing(self, house, owner, hit, deed):
+    @pytest.mark.parametrize("action", ["extend", "prolong", "expire", "dispose"])
+    def test_looking_changes_nothing(self, house, owner, hit, action):
         before = list(house.twin.calls)
-        page = owner.get(f"/admin/mturk/hit/{hit.pk}/{deed}/")
+        page = owner.get(f"/admin/mturk/hit/{hit.pk}/{action}/")
         assert trail_of(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
         assert house.twin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
@@ -271,7 +271,7 @@ class TestOneTask:
         owner.post(f"/admin/mturk/hit/{hit.pk}/dispose/")
         hit.refresh_from_db()
         assert hit.state == Hit.State.DISPOSED and house.market.hits[hit.hit_id].disposed
-        assert set(Record.objects.filter(kind="mturk.hit").values_list("deed", flat=True)) == {
+        assert set(Record.objects.filter(kind="mturk.hit").values_list("action", flat=True)) == {
             "expired",
             "extended",
             "deleted",
@@ -315,7 +315,7 @@ class TestDeciding:
         submitted.refresh_from_db()
         assert submitted.status == "Rejected"
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
-        assert Record.objects.filter(deed="rejected").exists()
+        assert Record.objects.filter(action="rejected").exists()
 
     def test_the_journal_says_who_rejected_and_why_and_the_books_agree(self, house, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
@@ -334,7 +334,7 @@ class TestDeciding:
         words = "AWORKERONE submitted without a single move."
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": words})
         assert next(iter(house.market.assignments.values())).feedback == words
-        kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(deed="rejected").details)]
+        kept = [*Posting.objects.values_list("why", flat=True), str(Record.objects.get(action="rejected").details)]
         assert "submitted without a single move" in " ".join(kept) and "AWORKERONE" not in " ".join(kept)
 
     def test_a_rejection_is_taken_back_and_paid_from_the_ledger(self, house, owner, submitted):
@@ -353,7 +353,7 @@ class TestDeciding:
         sync_study(house.recruitment)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.CONFIRMED}
         assert not books.check(house.study.slug)
-        assert Record.objects.filter(deed="rejection_taken_back").count() == 1
+        assert Record.objects.filter(action="rejection_taken_back").count() == 1
 
     def test_what_cannot_be_taken_back_is_said_and_changes_nothing(self, house, owner, submitted):
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
@@ -368,14 +368,14 @@ class TestDeciding:
         assert "put it back on the page" in text_of(owner.post(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
         assert Assignment.objects.get().taken_back_at is None
-        assert not Record.objects.filter(deed="rejection_taken_back").exists()
+        assert not Record.objects.filter(action="rejection_taken_back").exists()
 
     @pytest.mark.parametrize("reason", ["", "bad", " " * 50, "x" * 1001])
     def test_a_reason_that_says_nothing_is_refused(self, house, owner, submitted, reason):
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": reason})
         assert "20 to 1000 characters" in text_of(page)
         assert next(iter(house.market.assignments.values())).status == "Submitted"
-        assert not Record.objects.filter(deed="rejected").exists()
+        assert not Record.objects.filter(action="rejected").exists()
 
     @pytest.mark.parametrize("unclear", [False, True], ids=["approved", "nobody knows whether it was paid"])
     def test_whoever_is_being_paid_is_not_rejected(self, house, owner, submitted, unclear):
@@ -416,7 +416,7 @@ class TestDeciding:
         person = submitted.identity.enrolment
         shown = owner.post(desk(house, "worker/"), {"enrolment": person.pk})
         assert "AWORKERONE" in text_of(shown) and "no-store" in shown["Cache-Control"]
-        told = Record.objects.get(deed="identity_shown")
+        told = Record.objects.get(action="identity_shown")
         assert "AWORKERONE" not in f"{told.title}{told.details}"
         editor = signed_in(house, study=Role.EDITOR, account=Role.OWNER, name="editor")
         assert editor.post(desk(house, "worker/"), {"enrolment": person.pk}).status_code == 403

@@ -235,14 +235,14 @@ class Market:
             raise RequestError("InvalidHITState", "This HIT is not in a state in which it can be deleted.")
         hit.disposed = True
 
-    def _once(self, deed: str, token: str, act: Callable[[], str], *, code: str, lasts: float = float("inf")) -> None:
+    def _once(self, action: str, token: str, act: Callable[[], str], *, code: str, lasts: float = float("inf")) -> None:
         """Act, unless a request with this token has acted before."""
-        known = self._tokens.get((deed, token))
+        known = self._tokens.get((action, token))
         if token and known is not None and self.now() - known[0] <= lasts:
             raise RequestError(code, f"The request was made before: {known[1]}")
         made = act()
         if token:
-            self._tokens[deed, token] = (self.now(), made)
+            self._tokens[action, token] = (self.now(), made)
 
     # ---- workers ---------------------------------------------------------------------------------------
 

@@ -101,13 +101,13 @@ def _title(hit: Hit) -> str:
     return f"<h3>{escape(hit.title)}</h3><p>{escape(hit.description)}</p><p>Reward: ${hit.reward:.2f}</p>"
 
 
-def _page(title: str, body: str, worker: Worker | None = None, deeds: str = "", *, frame: bool = False) -> str:
+def _page(title: str, body: str, worker: Worker | None = None, actions: str = "", *, frame: bool = False) -> str:
     who = f'<span>{escape(worker.id)}</span><a href="/worker/{escape(worker.id)}">All tasks</a>' if worker else ""
     heading = "" if frame else f"<h1>{escape(title)}</h1>"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
-        f"<header><strong>Rehearsal of Mechanical Turk</strong>{who}{deeds}</header>"
+        f"<header><strong>Rehearsal of Mechanical Turk</strong>{who}{actions}</header>"
         f"<main{' class=frame' if frame else ''}>{heading}{body}</main></body></html>"
     )

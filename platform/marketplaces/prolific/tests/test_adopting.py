@@ -135,7 +135,7 @@ class TestThePage:
         assert "Take over a study that was made at Prolific" in said(editor.get(at("of", desk.study.pk)))
         page = editor.post(at("adopt", desk.study.pk), {"prolific_id": f" {made(desk).upper()} "}, follow=True)
         assert "Taken over" in said(page) and "DONE1234" in said(page)
-        assert Record.objects.get(deed="made", kind="prolific.publication")
+        assert Record.objects.get(action="made", kind="prolific.publication")
 
     def test_what_has_to_be_changed_is_on_the_page(self, desk, sign_in):
         owner = sign_in(study=Role.OWNER, account_part=Role.EDITOR)

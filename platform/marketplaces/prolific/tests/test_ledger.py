@@ -67,7 +67,7 @@ def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
 
 
 @pytest.mark.parametrize(
-    ("deed", "says"),
+    ("action", "says"),
     [
         (lambda market, one: market.give_back(one.id), "gave their assignment back"),
         (lambda market, one: setattr(one, "participant", "f" * 24), "somebody else's"),
@@ -75,12 +75,12 @@ def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
         (lambda market, one: setattr(one, "status", "REJECTED"), "was rejected"),
     ],
 )
-def test_who_is_not_prolifics_is_not_paid_and_the_ledger_says_why(desk, deed, says):
+def test_who_is_not_prolifics_is_not_paid_and_the_ledger_says_why(desk, action, says):
     desk.publish()
     worker = desk.worker()
     worker.finish()
     worker.submit()
-    deed(desk.twin.market, worker.submission)
+    action(desk.twin.market, worker.submission)
     rows = pay_all(desk)
     assert {row.state for row in rows.values()} == {"failed"}
     assert all(says in row.problem for row in rows.values())

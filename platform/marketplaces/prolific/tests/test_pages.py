@@ -56,10 +56,9 @@ def test_from_the_form_to_a_published_study(desk, owner):
     assert "It has 25 places now" in said(owner.post(at("places", key), {"places": "25"}, follow=True))
     assert "only become more" in said(owner.post(at("places", key), {"places": "3"}, follow=True))
     assert "takes nobody" in said(owner.post(at("stop", key), follow=True))
-    deeds = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("deed", flat=True)
-    assert [deed for deed in deeds if deed in ("made", "launched", "paused", "resumed", "changed", "stopped")] == [
-        "made", "launched", "paused", "resumed", "changed", "stopped",
-    ]  # fmt: skip
+    actions = Record.objects.filter(of_kind="studies.study").order_by("pk").values_list("action", flat=True)
+    expected = ["made", "launched", "paused", "resumed", "changed", "stopped"]
+    assert [action for action in actions if action in expected] == expected
 
 
 def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(desk, owner):
@@ -83,8 +82,8 @@ def test_only_those_who_may_use_the_account_spend_its_money(desk, sign_in):
         assert client.post(at("of", desk.study.pk), OFFER).status_code == 403
     key = desk.draft().pk
     for client in (without, viewer):
-        for deed in ("publish", "resume", "places"):
-            assert client.post(at(deed, key), {"places": 30}).status_code == 403
+        for action in ("publish", "resume", "places"):
+            assert client.post(at(action, key), {"places": 30}).status_code == 403
     assert desk.publication.status == "UNPUBLISHED"
     assert "Publish …" not in said(without.get(at("change", key)))
 
@@ -108,7 +107,7 @@ def test_looking_changes_nothing_at_prolific_or_here(desk, owner):
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
-def test_trouble_at_any_deed_is_said_and_can_be_tried_again(desk, owner, kind):
+def test_an_error_in_any_action_is_shown_and_can_be_retried(desk, owner, kind):
     key = desk.draft().pk
     steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
     for name, typed in steps:
@@ -164,7 +163,7 @@ def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
     assert "Rejected: " in said(owner.post(at("reject", key, person.pk), long, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
     assert "no submission of theirs" in said(owner.post(at("reject", key, person.pk), long, follow=True))
-    assert Record.objects.get(deed="rejected").details["category"] == "NO_CODE"
+    assert Record.objects.get(action="rejected").details["category"] == "NO_CODE"
 
 
 def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
@@ -180,11 +179,11 @@ def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
     assert trail_of(owner.get(page))[-1] == at("change", key)
     assert "Choose a reason" in said(owner.post(page, {}))
     there = desk.twin.market.submissions[worker.submission.id]
-    assert not there.return_requested and not Record.objects.filter(deed="return_asked").exists()
+    assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
     given = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
     assert "Prolific has asked them" in said(owner.post(page, given, follow=True))
     assert there.return_reasons == ["You did not finish the study.", "<i>Thank you all the same.</i>"]
-    assert Record.objects.get(deed="return_asked").details["person"] == person.pseudonym
+    assert Record.objects.get(action="return_asked").details["person"] == person.pseudonym
     shown = said(owner.get(at("change", key)))
     assert "Ask to return …" not in shown and "asked to return their place" in shown
 

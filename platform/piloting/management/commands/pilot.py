@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 
 from audit import services as audit
-from audit.deeds import Deed
+from audit.actions import Action
 from matches.management.arguments import wrong
 from piloting import driver, services
 from piloting.errors import CannotPilot
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 numbers = {name: options[name] for name in ("people", "failing")}
                 pilot = services.begin(study, player=options["player"], **numbers)
                 details = {**numbers, "player": pilot.player, "sha256": pilot.sha256}
-                audit.record(deed=Deed.PILOTED, who=None, target=pilot, of=study, details=details)
+                audit.record(action=Action.PILOTED, who=None, target=pilot, of=study, details=details)
         except CannotPilot as error:
             raise wrong(error) from None
         self._run(pilot, quietly=options["json"])

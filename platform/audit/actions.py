@@ -6,8 +6,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
-class Deed(models.TextChoices):
-    """The deeds that this code records; records of other words are shown as they are written."""
+class Action(models.TextChoices):
+    """The actions that this code records; records of other words are shown as they are written."""
 
     MADE = "made", _("made")
     CHANGED = "changed", _("changed")
