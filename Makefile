@@ -1,7 +1,8 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help analysis setup setup-test demo demo-llm otree-demo fake-llm fake-mturk fake-panel fake-prolific test test-slow lint check-games bench lock clean
+.PHONY: help analysis setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific fake-llm fake-mturk \
+        fake-panel fake-prolific test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
 export PYTHONPATH := platform:.
@@ -9,7 +10,7 @@ PYTHON := .venv/bin/python
 SOURCES := manage.py conftest.py games llm_agents platform tests deploy
 
 help:           ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
 
 setup:
 	@deploy/setup/venv.sh requirements.lock
@@ -24,17 +25,25 @@ demo-llm: setup  ## the same with a small language model on this machine, which 
 	@deploy/setup/llm.sh
 	@$(PYTHON) manage.py demo --llm
 
-fake-llm: setup  ## a stand-in for OpenAI and Anthropic that plays every game, without a key (FAKE="--help")
-	@$(PYTHON) -m llm_agents.twins $(FAKE)
+# The targets fake-* and the variable FAKE are the earlier names; they keep working.
+STAND_IN ?= $(FAKE)
 
-fake-mturk: setup  ## a stand-in for Mechanical Turk, with its workers' pages, to rehearse a study (FAKE="--help")
-	@$(PYTHON) -m marketplaces.mturk.twin $(FAKE)
+stand-in-llm: setup  ## stand-in server for OpenAI and Anthropic: plays every game, needs no key (STAND_IN="--help")
+	@$(PYTHON) -m llm_agents.standins $(STAND_IN)
 
-fake-panel: setup  ## a stand-in for a panel that sends people to a study (FAKE="STUDY_ADDRESS --preset sona")
-	@$(PYTHON) -m panels.twin $(FAKE)
+stand-in-mturk: setup  ## stand-in server for Mechanical Turk, with workers' pages, to rehearse a study (STAND_IN="--help")
+	@$(PYTHON) -m marketplaces.mturk.standin $(STAND_IN)
 
-fake-prolific: setup  ## a stand-in for Prolific, for rehearsing a study without people and money (FAKE="--help")
-	@$(PYTHON) -m marketplaces.prolific.twin $(FAKE)
+stand-in-panel: setup  ## stand-in server for a panel: sends people to a study (STAND_IN="STUDY_ADDRESS --preset sona")
+	@$(PYTHON) -m panels.standin $(STAND_IN)
+
+stand-in-prolific: setup  ## stand-in server for Prolific, to rehearse without people or money (STAND_IN="--help")
+	@$(PYTHON) -m marketplaces.prolific.standin $(STAND_IN)
+
+fake-llm: stand-in-llm
+fake-mturk: stand-in-mturk
+fake-panel: stand-in-panel
+fake-prolific: stand-in-prolific
 
 otree-demo: setup  ## an oTree experiment at http://127.0.0.1:8001 with a game in Parley in its middle
 	@deploy/setup/otree.sh

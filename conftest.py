@@ -45,7 +45,7 @@ os.environ.update(
     PARLEY_DATA=str(FOLDER),
     SECRET_KEY="tests",
     JOINS_PER_HOUR="1000000",  # everybody comes from one address
-    SPEND_CAP_PER_DAY="",  # twins' calls cost whatever a test says
+    SPEND_CAP_PER_DAY="",  # stand-in servers' calls cost whatever a test says
     DATABASE_URL=POSTGRES.url if POSTGRES else f"sqlite:///{FOLDER / 'parley.sqlite3'}",
     REDIS_URL=f"unix://{FOLDER / 'redis.sock'}",
 )

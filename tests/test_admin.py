@@ -184,7 +184,7 @@ def test_opening_and_saving_changes_nothing_whoever_plays(client, boss):
         game="beauty_contest",
         config={"players": 4},
         agents={
-            "ours": {"spec": "lab:fake", "delay": 2.5, "settings": {"persona": "A judge.", "retries": 7}},
+            "ours": {"spec": "lab:stand-in", "delay": 2.5, "settings": {"persona": "A judge.", "retries": 7}},
             "level 1": {"spec": "script:level_1"},
         },
         lineups=[
@@ -202,7 +202,7 @@ def test_opening_and_saving_changes_nothing_whoever_plays(client, boss):
     Endpoint.objects.all().delete()
     MEMORY.read()
     kept = client.post(page_of(study), filled_in(client.get(page_of(study))))
-    assert "lab:fake" in kept.context["adminform"].form.errors["agents"][0], "refused, and never replaced"
+    assert "lab:stand-in" in kept.context["adminform"].form.errors["agents"][0], "refused, and never replaced"
     assert Study.objects.values().get() == after
 
 

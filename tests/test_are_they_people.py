@@ -15,7 +15,7 @@ import openai
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from llm_agents.twins.__main__ import FakeModel, serve
+from llm_agents.standins.__main__ import StandInModel, serve
 from opponents.agents import named
 from quality.score import LINE
 from tests import walking
@@ -92,8 +92,8 @@ class FillsAndClicks(Somebody):
 
     def message(self) -> str:
         """Asked of the stand-in model, which is shown the page and the fields there are."""
-        with serve(FakeModel(seed=self.rng.randrange(100), delay=0, prose=False, misbehaves=()), 0) as twin:
-            client = openai.OpenAI(base_url=twin.environment["OPENAI_BASE_URL"], api_key="none")
+        with serve(StandInModel(seed=self.rng.randrange(100), delay=0, prose=False, misbehaves=()), 0) as standin:
+            client = openai.OpenAI(base_url=standin.environment["OPENAI_BASE_URL"], api_key="none")
             asked = [{"role": "user", "content": self.page.locator("body").inner_text()}]
             schema = {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}
             form = {"type": "json_schema", "json_schema": {"name": "fields", "schema": schema}}

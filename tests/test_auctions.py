@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from llm_agents.twins import AnthropicTwin, OpenAITwin
+from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 from tests.researching import sign_in
 from tests.test_meeting import PHONE, Open, check, come, phone
 from tests.walking import consent_and_name, read_instructions
@@ -66,7 +66,7 @@ def bidder(request: Mapping[str, Any]) -> str:
 @pytest.mark.slow
 def test_a_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
     """To the end on a phone: each item's first round has three equal bids, then two of them withdraw."""
-    with OpenAITwin(bidder) as one, AnthropicTwin(bidder) as other:
+    with OpenAIStandIn(bidder) as one, AnthropicStandIn(bidder) as other:
         stack.call("tests.actions.keep_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
         stack.call("tests.actions.keep_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
         stack.call(

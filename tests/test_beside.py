@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from deploy.bench import workers
-from llm_agents.twins import OpenAITwin
-from llm_agents.twins.misbehaviours import Hang
+from llm_agents.standins import OpenAIStandIn
+from llm_agents.standins.misbehaviours import Hang
 from opponents.agents import named
 
 pytestmark = pytest.mark.services
@@ -22,8 +22,8 @@ SOON = 10_000
 @pytest.fixture
 def hung(stack) -> Iterator[str]:
     """A study against a model that gives no answer for a minute, in which 20 people have just moved."""
-    with OpenAITwin([Hang(60)]) as twin:
-        stack.call("tests.actions.keep_endpoint", "never", f"http://127.0.0.1:{twin.port}/v1")
+    with OpenAIStandIn([Hang(60)]) as standin:
+        stack.call("tests.actions.keep_endpoint", "never", f"http://127.0.0.1:{standin.port}/v1")
         stack.launch_study(
             {
                 "slug": "beside-hung",

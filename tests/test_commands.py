@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from django.core.management import execute_from_command_line
 
-from llm_agents.twins import AnthropicTwin, Failure, OpenAITwin
-from llm_agents.twins.server import KEY
+from llm_agents.standins import AnthropicStandIn, Failure, OpenAIStandIn
+from llm_agents.standins.server import KEY
 
 MANAGE = Path(__file__).parent.parent / "manage.py"
 OFFER = {"alice_gain": 6000, "bob_gain": 4000, "message": "Take it."}
@@ -124,13 +124,13 @@ def test_without_json_a_person_can_read_it(manage):
     assert "seed 0:" in done.stdout and "seed 1:" in done.stdout and "alice (script:random)" in done.stdout
 
 
-@pytest.mark.parametrize(("kind", "twin"), [("openai", OpenAITwin), ("anthropic", AnthropicTwin)])
-def test_a_model_plays_through_the_sdks_own_variables(manage, kind, twin):
+@pytest.mark.parametrize(("kind", "standin"), [("openai", OpenAIStandIn), ("anthropic", AnthropicStandIn)])
+def test_a_model_plays_through_the_sdks_own_variables(manage, kind, standin):
     def answer(request: dict[str, Any]) -> str:
         question = request["messages"][-1]["content"]
         return '{"alice_gain": "5,000", "bob_gain": 5000}' if "alice_gain" in question else '{"decision": "accept"}'
 
-    with twin(answer) as serving:
+    with standin(answer) as serving:
         done = manage("simulate", "bargaining", "--seat", f"alice={kind}:m", "--seat", "bob=script:fair", "--json",
                       **serving.environment)  # fmt: skip
     (line,) = lines(done)
@@ -139,7 +139,7 @@ def test_a_model_plays_through_the_sdks_own_variables(manage, kind, twin):
 
 
 def test_a_model_that_never_answers_legally_fails_its_match_and_the_command(manage):
-    with OpenAITwin(["I would rather not."]) as serving:
+    with OpenAIStandIn(["I would rather not."]) as serving:
         done = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **serving.environment)
     (line,) = lines(done)
     assert done.returncode == 1
@@ -150,7 +150,7 @@ def test_a_model_that_never_answers_legally_fails_its_match_and_the_command(mana
 
 
 def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
-    with AnthropicTwin([Failure(401, f"invalid key {KEY}")]) as serving:
+    with AnthropicStandIn([Failure(401, f"invalid key {KEY}")]) as serving:
         done = manage("simulate", "bargaining", "--seat", "bob=anthropic:m", "--json", **serving.environment)
     assert done.returncode == 1
     assert KEY not in done.stdout + done.stderr

@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from llm_agents.twins import AnthropicTwin, OpenAITwin
+from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 
 pytestmark = pytest.mark.browser
 
@@ -109,8 +109,8 @@ def test_the_chime_rings_for_whoever_allowed_it_and_the_tab_says_that_it_starts(
 
 
 def test_four_people_and_a_model_meet_and_play_to_the_end(stack, phone: Open):
-    with OpenAITwin(['{"answer": 20}'] * 10) as twin:
-        stack.call("tests.actions.keep_endpoint", "table-model", f"http://127.0.0.1:{twin.port}/v1")
+    with OpenAIStandIn(['{"answer": 20}'] * 10) as standin:
+        stack.call("tests.actions.keep_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
         launch(stack, "table", agent="table-model:m", config={"runs": 2})
         waiting = come(stack, phone, "table", 3)
         first = waiting[0][1]
@@ -172,8 +172,8 @@ def signing(request: dict[str, Any]) -> str:
 @pytest.mark.parametrize("signed", [True, False])
 def test_two_people_and_a_model_write_a_contract_that_counts_only_if_all_sign(stack, phone: Open, signed: bool):
     name = "contract" if signed else "contract-void"
-    with OpenAITwin(signing) as twin:
-        stack.call("tests.actions.keep_endpoint", f"{name}-model", f"http://127.0.0.1:{twin.port}/v1")
+    with OpenAIStandIn(signing) as standin:
+        stack.call("tests.actions.keep_endpoint", f"{name}-model", f"http://127.0.0.1:{standin.port}/v1")
         agent = f"{name}-model:m"
         seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "p3": agent}}]
         config = {"mechanism": "contract", "base_game": "public_goods"}
@@ -337,7 +337,7 @@ RECALLED = '{"goal": "to be closest", "previous_answer": 20, "reason": "lower", 
 
 def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone: Open, tmp_path: Path):
     """Five seats over six runs; one person fouls once, as the study allows."""
-    with OpenAITwin([REMARKED, *[RECALLED] * 5]) as one, AnthropicTwin([REMARKED, *[RECALLED] * 5]) as other:
+    with OpenAIStandIn([REMARKED, *[RECALLED] * 5]) as one, AnthropicStandIn([REMARKED, *[RECALLED] * 5]) as other:
         stack.call("tests.actions.keep_endpoint", "arena-one", f"http://127.0.0.1:{one.port}/v1")
         stack.call("tests.actions.keep_endpoint", "arena-other", f"http://127.0.0.1:{other.port}", "anthropic")
         published = {"settings": {"strategy": "published", "cap_study": 1.0}}

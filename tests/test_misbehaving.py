@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from games import registry
 from games.play import configure
-from llm_agents.twins import OpenAITwin
-from llm_agents.twins.misbehaviours import (
+from llm_agents.standins import OpenAIStandIn
+from llm_agents.standins.misbehaviours import (
     CutStream,
     Disconnect,
     Drip,
@@ -59,22 +59,22 @@ ASKING = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_afte
 
 
 @pytest.fixture(scope="module")
-def twins() -> Iterator[dict[str, str]]:
+def standins() -> Iterator[dict[str, str]]:
     """The address of a server for each misbehaviour."""
     with ExitStack() as serving:
         yield {
-            kind: f"http://127.0.0.1:{serving.enter_context(OpenAITwin([answer])).port}/v1"
+            kind: f"http://127.0.0.1:{serving.enter_context(OpenAIStandIn([answer])).port}/v1"
             for kind, answer in MISBEHAVIOURS.items()
         }
 
 
-def sit_opposite(stack, twins: dict[str, str], game: str, kind: str, **asking) -> str:
+def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking) -> str:
     """A person has made the first move against this model; the path of their page.
 
     Each study has an endpoint of its own: what failed in one neither opens another's circuit nor closes its door.
     """
     slug = f"{kind}-{game}-{'script' if asking else 'end'}".replace("_", "-")
-    stack.call("tests.actions.keep_endpoint", slug, twins[kind])
+    stack.call("tests.actions.keep_endpoint", slug, standins[kind])
     stack.launch_study(
         {
             "slug": slug,
@@ -101,11 +101,11 @@ def reach_the_end(page: Page, kind: str) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_misbehaviour_ends_with_pay_and_says_so(stack, twins, browser: Browser, game: str):
+def test_every_misbehaviour_ends_with_pay_and_says_so(stack, standins, browser: Browser, game: str):
     context = browser.new_context()
     pages = {}
     for kind in MISBEHAVIOURS:
-        path = sit_opposite(stack, twins, game, kind)
+        path = sit_opposite(stack, standins, game, kind)
         pages[kind] = context.new_page()
         pages[kind].goto(stack.url + path)
     for kind, page in pages.items():
@@ -115,11 +115,11 @@ def test_every_misbehaviour_ends_with_pay_and_says_so(stack, twins, browser: Bro
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_with_a_scripted_player_behind_it_the_game_goes_on(stack, twins, browser: Browser, game: str):
+def test_with_a_scripted_player_behind_it_the_game_goes_on(stack, standins, browser: Browser, game: str):
     context = browser.new_context()
     for kind in ("hung", "broken", "wrong-types"):
         page = context.new_page()
-        page.goto(stack.url + sit_opposite(stack, twins, game, kind, script=registry.get(game).sparring))
+        page.goto(stack.url + sit_opposite(stack, standins, game, kind, script=registry.get(game).sparring))
         asked_again = page.locator("form.move").first
         over = page.get_by_role("button", name="Continue")
         expect(asked_again.or_(over).first, kind).to_be_visible(timeout=WITHIN)

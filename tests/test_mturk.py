@@ -13,9 +13,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
-from marketplaces.mturk.twin import Misbehaviour, Twin
-from marketplaces.mturk.twin.market import Assignment
-from marketplaces.mturk.twin.server import KEY_ID, SECRET
+from marketplaces.mturk.standin import Misbehaviour, StandIn
+from marketplaces.mturk.standin.market import Assignment
+from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from opponents.agents import named
 from participants.states import State
 from tests import walking
@@ -51,21 +51,21 @@ SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
 
 
 @pytest.fixture
-def twin() -> Iterator[Twin]:
-    with Twin() as served:
+def standin() -> Iterator[StandIn]:
+    with StandIn() as served:
         yield served
 
 
 @pytest.fixture
-def desk(stack: Any, page: Page, twin: Twin) -> Desk:
-    return Desk(stack, page, twin)
+def desk(stack: Any, page: Page, standin: StandIn) -> Desk:
+    return Desk(stack, page, standin)
 
 
 class Desk:
     """A researcher at the admin, with one study."""
 
-    def __init__(self, stack: Any, page: Page, twin: Twin):
-        self.stack, self.page, self.twin = stack, page, twin
+    def __init__(self, stack: Any, page: Page, standin: StandIn):
+        self.stack, self.page, self.standin = stack, page, standin
         self.slug = ""
 
     def set_up(self, slug: str, people: int) -> None:
@@ -92,7 +92,7 @@ class Desk:
         page.goto(f"{self.stack.url}/admin/marketplaces/account/add/")
         page.locator("[name=title]").fill(title)
         page.locator("select[name=kind]").select_option("mturk")
-        page.locator("[name=address]").fill(self.twin.url)
+        page.locator("[name=address]").fill(self.standin.url)
         page.locator("button[name=_save], input[name=_save]").first.click()
         page.locator("[name=credential_access_key_id]").fill(KEY_ID)
         page.locator("[name=credential_secret_access_key]").fill(SECRET)
@@ -126,7 +126,7 @@ class Desk:
         page.get_by_role("button", name="See what it costs").click()
         share = "40" if number >= 10 else "20"
         expect(page.get_by_text(f"Mechanical Turk's fee on them, {share} %").first).to_be_visible(timeout=SLOW_MACHINE)
-        assert not self.twin.market.hits, "nothing is published before it is confirmed"
+        assert not self.standin.market.hits, "nothing is published before it is confirmed"
         page.get_by_role("button", name="Publish it").click()
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
 
@@ -151,14 +151,14 @@ class Desk:
 class Worker:
     """Somebody with a browser at the stand-in's pages."""
 
-    def __init__(self, browser: Browser, twin: Twin, name: str, **window: Any):
-        self.twin, self.name = twin, name
+    def __init__(self, browser: Browser, standin: StandIn, name: str, **window: Any):
+        self.standin, self.name = standin, name
         self.page = browser.new_context(**window).new_page()
         self.page.set_default_timeout(SLOW_MACHINE)
 
     def find(self) -> Frame:
         """Say who they are, find the task and preview it."""
-        self.page.goto(self.twin.url)
+        self.page.goto(self.standin.url)
         self.page.get_by_label("Worker ID").fill(self.name)
         self.page.get_by_role("button", name="See the tasks").click()
         self.page.get_by_role("link", name="Preview").first.click()
@@ -201,20 +201,20 @@ class Worker:
         return bool(frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
-def come(twin: Twin, worker: str) -> tuple[Assignment, str]:
+def come(standin: StandIn, worker: str) -> tuple[Assignment, str]:
     """A worker accepts the task and opens it without a browser; the assignment and the path of their page."""
-    (task,) = twin.market.hits.values()
-    assignment = twin.market.accept(twin.market.worker(worker), task)
-    return assignment, follow(assignment, twin).headers["location"]
+    (task,) = standin.market.hits.values()
+    assignment = standin.market.accept(standin.market.worker(worker), task)
+    return assignment, follow(assignment, standin).headers["location"]
 
 
-def follow(assignment: Assignment, twin: Twin, **other: str) -> httpx.Response:
+def follow(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Response:
     """What our door answers to whoever comes by the link of an assignment."""
     link = {
         "assignmentId": assignment.id,
         "hitId": assignment.hit.id,
         "workerId": assignment.worker,
-        "turkSubmitTo": twin.url,
+        "turkSubmitTo": standin.url,
     }
     return httpx.get(f"{assignment.hit.address}?{urlencode({**link, **other})}", timeout=60)
 
@@ -228,11 +228,11 @@ def hand_in(stack: Any, path: str) -> httpx.Response:
     return httpx.post(found[1], data=fields, timeout=60)
 
 
-def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk, twin, tmp_path):
+def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk, standin, tmp_path):
     desk.set_up("turk-short", people=2)
     desk.publish(2)
     for number, window in enumerate(({"viewport": PHONE, "has_touch": True}, {})):
-        worker = Worker(browser, twin, f"AWORKER{number}", **window)
+        worker = Worker(browser, standin, f"AWORKER{number}", **window)
         preview = worker.find()
         assert worker.fits(preview)
         frame = worker.accept()
@@ -242,18 +242,18 @@ def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk,
     desk.ask()
     assert desk.page.get_by_text("submitted", exact=True).count() == 2
     desk.pay()
-    assert sorted(one.status for one in twin.market.assignments.values()) == ["Approved", "Approved"]
-    paid(stack, twin, desk.slug)
+    assert sorted(one.status for one in standin.market.assignments.values()) == ["Approved", "Approved"]
+    paid(stack, standin, desk.slug)
     exported(stack, desk.slug, tmp_path, ["AWORKER0", "AWORKER1"])
 
 
-def paid(stack: Any, twin: Twin, slug: str) -> None:
+def paid(stack: Any, standin: StandIn, slug: str) -> None:
     """Every row of whoever submitted is confirmed and was paid at the stand-in, once; the sums agree."""
     rows = stack.call("tests.mturk.ledger", slug)
-    submitted = {one.worker: one for one in twin.market.assignments.values() if one.status != "Returned"}
+    submitted = {one.worker: one for one in standin.market.assignments.values() if one.status != "Returned"}
     bonuses = [row for row in rows if row["reason"] == "bonus" and row["state"] == "confirmed"]
     assert sorted((row["worker"], Decimal(row["amount"])) for row in bonuses) == sorted(
-        (bonus.worker, bonus.amount) for bonus in twin.market.bonuses
+        (bonus.worker, bonus.amount) for bonus in standin.market.bonuses
     )
     for row in rows:
         if row["reason"] == "base" and row["state"] == "confirmed":
@@ -272,12 +272,12 @@ def exported(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
+def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path):
     desk.set_up("turk-whole", people=20)
     desk.publish(20)
     in_browsers = ["ABROWSER1", "ABROWSER2"]
     for name, window in zip(in_browsers, ({"viewport": PHONE, "has_touch": True}, {}), strict=True):
-        worker = Worker(browser, twin, name, **window)
+        worker = Worker(browser, standin, name, **window)
         worker.find()
         frame = worker.accept()
         worker.play(frame)
@@ -286,7 +286,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
     paths: dict[str, str] = {}
 
     def go(name: str, state: State) -> None:
-        assignment, paths[name] = come(twin, name)
+        assignment, paths[name] = come(standin, name)
         reached = stack.call("tests.ways.walk", paths[name], str(state))
         if state == State.WITHDREW:
             httpx.post(f"{stack.url}{paths[name]}leave/", timeout=60)
@@ -300,27 +300,27 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
         go(name, state)
 
     # One only arrives, one accepts and returns, whose assignment goes to another; and there are forgers.
-    arrived, paths["AARRIVED"] = come(twin, "AARRIVED")
-    gone, paths["AGONE"] = come(twin, "AGONE")
-    twin.market.leave(gone)
+    arrived, paths["AARRIVED"] = come(standin, "AARRIVED")
+    gone, paths["AGONE"] = come(standin, "AGONE")
+    standin.market.leave(gone)
     stack.call("tests.mturk.fall_silent", "AGONE", 30)
-    (task,) = twin.market.hits.values()
-    again = twin.market.accept(twin.market.worker("AAGAIN"), task, reuse=gone.id)
-    paths["AAGAIN"] = follow(again, twin).headers["location"]
+    (task,) = standin.market.hits.values()
+    again = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=gone.id)
+    paths["AAGAIN"] = follow(again, standin).headers["location"]
     assert stack.call("tests.ways.walk", paths["AAGAIN"], "completed") == "completed"
     assert hand_in(stack, paths["AAGAIN"]).status_code == 200
-    assert follow(arrived, twin, workerId="no worker").status_code == 400
-    assert follow(arrived, twin, workerId="AFORGER").status_code == 403
-    assert follow(arrived, twin, hitId="3ANOTHERTASK", workerId="AFORGER").status_code == 403
+    assert follow(arrived, standin, workerId="no worker").status_code == 400
+    assert follow(arrived, standin, workerId="AFORGER").status_code == 403
+    assert follow(arrived, standin, hitId="3ANOTHERTASK", workerId="AFORGER").status_code == 403
     stack.call("tests.ways.launch_second_version", desk.slug)
     for name, state in LATER.items():
         go(name, state)
 
-    twin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
+    standin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
     desk.open()
     desk.page.get_by_role("button", name="Ask Mechanical Turk now").click()
     expect(desk.page.get_by_text("does not answer sensibly").first).to_be_visible(timeout=SLOW_MACHINE)
-    twin.behave()
+    standin.behave()
     desk.ask()
     found = stack.call("tests.mturk.await_gone", desk.slug)
     alone = [str(state) for state in State if state not in OF_GROUPS]
@@ -333,7 +333,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, twin, tmp_path):
     expect(desk.page.get_by_text("Somebody else submitted this assignment")).to_be_visible()
 
     desk.pay()
-    paid(stack, twin, desk.slug)
+    paid(stack, standin, desk.slug)
     confirmed = [row for row in stack.call("tests.mturk.ledger", desk.slug) if row["state"] == "confirmed"]
     assert {row["worker"] for row in confirmed if row["reason"] == "base"} == {
         *in_browsers, "AAGAIN", "AFAILEDQUIZ", "AOPPONENT", *(f"ACOMPLETED{number}" for number in range(1, 4)),

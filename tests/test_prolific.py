@@ -14,8 +14,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from marketplaces.prolific.twin import TOKEN, Twin
-from marketplaces.prolific.twin.market import Submission, new_id
+from marketplaces.prolific.standin import TOKEN, StandIn
+from marketplaces.prolific.standin.market import Submission, new_id
 from opponents.agents import named
 from participants.states import ENDED, State
 from tests import researching, walking, ways
@@ -32,12 +32,12 @@ PHONE = {"width": 360, "height": 740}
 
 
 @pytest.fixture
-def twin() -> Iterator[Twin]:
-    with Twin() as running:
+def standin() -> Iterator[StandIn]:
+    with StandIn() as running:
         yield running
 
 
-def offer(stack, page: Page, twin: Twin, *, slug: str, places: int) -> None:
+def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> None:
     """The researcher's way: an account, tried; the study's recruitment; a draft; published."""
     stack.launch_study(
         {
@@ -57,7 +57,7 @@ def offer(stack, page: Page, twin: Twin, *, slug: str, places: int) -> None:
     page.locator("[name=title]").fill(f"Lab {slug}")
     page.locator("[name=kind]").select_option("prolific")
     page.locator("[name=place]").select_option("rehearsal")
-    page.locator("[name=address]").fill(twin.address)
+    page.locator("[name=address]").fill(standin.address)
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator("[name=credential_token]").fill(TOKEN)
     page.get_by_role("button", name="Save and continue editing").click()
@@ -79,17 +79,17 @@ def offer(stack, page: Page, twin: Twin, *, slug: str, places: int) -> None:
     expect(page.get_by_text("The draft is at Prolific")).to_be_visible()
     page.get_by_role("link", name="Publish …").click()
     expect(page.get_by_text("Balance of the workspace")).to_be_visible()
-    assert next(iter(twin.market.studies.values()))["status"] == "UNPUBLISHED"
+    assert next(iter(standin.market.studies.values()))["status"] == "UNPUBLISHED"
     page.get_by_role("button", name="Publish it now").click()
     expect(page.get_by_text("workers see it on Prolific now")).to_be_visible()
 
 
-def play_in_browser(browser: Browser, twin: Twin, *, phone: bool) -> None:
+def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
     """A worker finds the study in Prolific's list, plays, and goes back by the button."""
     context = browser.new_context(viewport=PHONE if phone else None)
     page = context.new_page()
     page.set_default_timeout(walking.TURN)
-    page.goto(twin.address)
+    page.goto(standin.address)
     page.get_by_role("button", name="Start").click()
     walking.consent_and_name(page)
     walking.read_instructions(page)
@@ -108,12 +108,12 @@ def play_in_browser(browser: Browser, twin: Twin, *, phone: bool) -> None:
 class Worker:
     """Somebody who comes over HTTP."""
 
-    def __init__(self, stack, twin: Twin) -> None:
-        self.stack, self.twin = stack, twin
-        (study,) = twin.market.studies
+    def __init__(self, stack, standin: StandIn) -> None:
+        self.stack, self.standin = stack, standin
+        (study,) = standin.market.studies
         self.participant = new_id()
-        link = twin.market.start(study, self.participant)
-        self.submission: Submission = twin.market.of(study, self.participant)
+        link = standin.market.start(study, self.participant)
+        self.submission: Submission = standin.market.of(study, self.participant)
         answer = httpx.get(link, timeout=60)
         assert answer.status_code == 302, answer.text
         self.path = urlsplit(answer.headers["location"]).path
@@ -132,7 +132,7 @@ class Worker:
 
     def go_back(self) -> None:
         """Follow the button of the last page to the stand-in."""
-        (address,) = re.findall(rf'href="({re.escape(self.twin.address)}/submissions/complete\?cc=\w+)"', self.see())
+        (address,) = re.findall(rf'href="({re.escape(self.standin.address)}/submissions/complete\?cc=\w+)"', self.see())
         httpx.get(address, cookies={"worker": self.participant}, timeout=60).raise_for_status()
 
     @property
@@ -159,23 +159,23 @@ def pay(stack, slug: str) -> dict:
     pytest.fail(f"not paid in time: {found}")
 
 
-def expect_paid(stack, twin: Twin, slug: str, ledger: dict) -> None:
+def expect_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
     """Every cent of the ledger was paid at the stand-in once, and nothing else."""
     assert set(ledger["states"]) == {"confirmed"} and not ledger["wrong"]
     paid: Counter[str] = Counter()
-    for _who, what, cents in twin.market.paid:
+    for _who, what, cents in standin.market.paid:
         paid[{"reward": "base"}.get(what, what)] += cents
     assert dict(paid) == ledger["cents"]
-    times = Counter((who, what) for who, what, _cents in twin.market.paid)
+    times = Counter((who, what) for who, what, _cents in standin.market.paid)
     assert set(times.values()) == {1}
 
 
-def expect_dataset(stack, twin: Twin, slug: str, folder: Path, *, completed: int) -> None:
+def expect_dataset(stack, standin: StandIn, slug: str, folder: Path, *, completed: int) -> None:
     """The export holds the completed games and nobody's identifiers."""
     stack.manage("export_dataset", slug, "--to", str(folder))
     stack.manage("verify_dataset", str(folder))
     everything = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).decode(errors="replace")
-    for one in twin.market.submissions.values():
+    for one in standin.market.submissions.values():
         assert one.id not in everything and one.participant not in everything
     assert TOKEN not in everything
     with (folder / "matches.csv").open(newline="") as file:
@@ -187,35 +187,37 @@ def expect_dataset(stack, twin: Twin, slug: str, folder: Path, *, completed: int
     )
 
 
-def expect_silence(stack, twin: Twin) -> None:
+def expect_silence(stack, standin: StandIn) -> None:
     """No log of the stack names a worker, a submission or the token."""
     logs = "".join(stack.log(name) for name in stack.services)
     assert TOKEN not in logs
-    assert not any(one.id in logs or one.participant in logs for one in twin.market.submissions.values())
+    assert not any(one.id in logs or one.participant in logs for one in standin.market.submissions.values())
 
 
-def test_two_workers_from_prolifics_list_to_their_pay(stack, page: Page, browser: Browser, twin: Twin, tmp_path: Path):
+def test_two_workers_from_prolifics_list_to_their_pay(
+    stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path
+):
     slug = "prolific-two"
-    offer(stack, page, twin, slug=slug, places=2)
-    play_in_browser(browser, twin, phone=True)
-    stuck = Worker(stack, twin)
+    offer(stack, page, standin, slug=slug, places=2)
+    play_in_browser(browser, standin, phone=True)
+    stuck = Worker(stack, standin)
     stuck.walk("failed_code_word")
     stuck.go_back()
     ask_prolific(stack, page, slug)
     page.get_by_role("link", name="Its tasks and workers").click()
     expect(page.get_by_text("Nowhere: of everybody both say the same")).to_be_visible()
-    expect_paid(stack, twin, slug, pay(stack, slug))
-    assert len(twin.market.paid) == 2
-    expect_dataset(stack, twin, slug, tmp_path / "dataset", completed=1)
-    expect_silence(stack, twin)
+    expect_paid(stack, standin, slug, pay(stack, slug))
+    assert len(standin.market.paid) == 2
+    expect_dataset(stack, standin, slug, tmp_path / "dataset", completed=1)
+    expect_silence(stack, standin)
 
 
 @pytest.mark.slow
-def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, twin: Twin, tmp_path: Path):
+def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path):
     slug = "prolific-twenty"
-    offer(stack, page, twin, slug=slug, places=20)
-    play_in_browser(browser, twin, phone=True)
-    play_in_browser(browser, twin, phone=False)
+    offer(stack, page, standin, slug=slug, places=20)
+    play_in_browser(browser, standin, phone=True)
+    play_in_browser(browser, standin, phone=False)
     in_second = [str(state) for state in ways.SECOND_VERSION]
     in_first = [str(state) for state in State if state not in in_second]
     in_first += ["completed"] * (18 - len(in_first) - len(in_second))
@@ -223,39 +225,39 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, twin
     for number, way in enumerate([*in_first, *in_second]):
         if way == in_second[0]:
             stack.call("tests.ways.launch_second_version", slug)
-        worker = workers[f"{way} {number}"] = Worker(stack, twin)
+        worker = workers[f"{way} {number}"] = Worker(stack, standin)
         worker.walk(way)
         if way == "withdrew":
             worker.leave()
         if way == "returned":
-            twin.market.give_back(worker.submission.id)
-    twin.misbehave("error", "submissions/$")
+            standin.market.give_back(worker.submission.id)
+    standin.misbehave("error", "submissions/$")
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     ask_until_answered(stack, page, slug)
     reached = {name: worker.state for name, worker in workers.items()}
     assert {name: name.split()[0] for name in reached} == reached
     assert set(reached.values()) == set(State.values)
-    assert len(twin.market.submissions) == 20
+    assert len(standin.market.submissions) == 20
     for worker in workers.values():
         worker.see()
         if worker.state in ENDED and worker.state != "returned":
             worker.go_back()
     late = next(worker for name, worker in workers.items() if name.startswith("quiz"))
-    twin.market.complete(late.submission.id, "NOCODE")
+    standin.market.complete(late.submission.id, "NOCODE")
     ask_prolific(stack, page, slug)
     page.get_by_role("link", name="Its tasks and workers").click()
     expect(page.get_by_text("Submitted on Prolific, and has not finished here.")).to_be_visible()
     assert not any(
-        one.participant in page.content() or one.id in page.content() for one in twin.market.submissions.values()
+        one.participant in page.content() or one.id in page.content() for one in standin.market.submissions.values()
     )
 
     ledger = pay(stack, slug)
-    expect_paid(stack, twin, slug, ledger)
+    expect_paid(stack, standin, slug, ledger)
     finished = 2 + list(reached.values()).count("completed")
     # Completed, opponent failed and partner left: base and bonus; failed quiz and no partner: base.
-    assert len(twin.market.paid) == 2 * (finished + 2) + 2
-    expect_dataset(stack, twin, slug, tmp_path / "dataset", completed=finished)
-    expect_silence(stack, twin)
+    assert len(standin.market.paid) == 2 * (finished + 2) + 2
+    expect_dataset(stack, standin, slug, tmp_path / "dataset", completed=finished)
+    expect_silence(stack, standin)
 
 
 def ask_until_answered(stack, page: Page, slug: str) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from llm_agents.twins import Calls, OpenAITwin, Slow
+from llm_agents.standins import Calls, OpenAIStandIn, Slow
 
 pytestmark = [pytest.mark.services, pytest.mark.slow]
 
@@ -24,25 +24,25 @@ ENDS = 90.0
 
 
 @contextmanager
-def asked(stack, name: str) -> Iterator[OpenAITwin]:
+def asked(stack, name: str) -> Iterator[OpenAIStandIn]:
     """A model that takes its time: it looks, keeps a note, looks again and submits, in every period."""
 
     def answer(request) -> Slow:
         made = sum(message["role"] == "assistant" for message in request["messages"])
         return Slow(0.4, CALLS[made])
 
-    with OpenAITwin(answer) as twin:
-        stack.call("tests.actions.keep_endpoint", name, twin.environment["OPENAI_BASE_URL"])
-        yield twin
+    with OpenAIStandIn(answer) as standin:
+        stack.call("tests.actions.keep_endpoint", name, standin.environment["OPENAI_BASE_URL"])
+        yield standin
 
 
-def killed_inside(stack, service: str, twin: OpenAITwin, over: Callable[[], bool]) -> None:
+def killed_inside(stack, service: str, standin: OpenAIStandIn, over: Callable[[], bool]) -> None:
     """Kill the service at different places of its loops, then wait until all is over."""
     until = time.monotonic() + ENDS
     for kill in range(KILLS):
-        seen = len(twin.requests) + 2 + kill  # inside a period, and not always at the same call of it
-        while len(twin.requests) < seen:
-            assert time.monotonic() < until, f"only {len(twin.requests)} calls came"
+        seen = len(standin.requests) + 2 + kill  # inside a period, and not always at the same call of it
+        while len(standin.requests) < seen:
+            assert time.monotonic() < until, f"only {len(standin.requests)} calls came"
             time.sleep(0.05)
         stack.kill(service)
     while not over():
@@ -51,22 +51,22 @@ def killed_inside(stack, service: str, twin: OpenAITwin, over: Callable[[], bool
 
 
 def test_a_live_match_goes_on(stack):
-    with asked(stack, "loops-live") as twin:
+    with asked(stack, "loops-live") as standin:
         match = stack.call("tests.actions.open_tool_match", "loops-live:any", PERIODS)
-        killed_inside(stack, "worker", twin, lambda: stack.call("tests.actions.examine_tools", match)["over"])
+        killed_inside(stack, "worker", standin, lambda: stack.call("tests.actions.examine_tools", match)["over"])
         found = stack.call("tests.actions.examine_tools", match)
-        assert_whole(found, len(twin.requests))
+        assert_whole(found, len(standin.requests))
 
 
 def test_a_match_of_a_collection_goes_on(stack):
-    with asked(stack, "loops-collected") as twin:
+    with asked(stack, "loops-collected") as standin:
         slug = stack.call("tests.actions.collect_tool_match", "loops", "loops-collected:any", PERIODS)
 
         def examined() -> dict:
             return stack.call("tests.actions.examine_tools", stack.call("tests.actions.tool_match_of", slug))
 
-        killed_inside(stack, "collector", twin, lambda: examined()["over"])
-        assert_whole(examined(), len(twin.requests))
+        killed_inside(stack, "collector", standin, lambda: examined()["over"])
+        assert_whole(examined(), len(standin.requests))
 
 
 def assert_whole(found: dict, made: int) -> None:

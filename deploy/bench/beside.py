@@ -9,8 +9,8 @@ from typing import Any
 
 from config.supervisor import Stack
 from deploy.bench import workers
-from llm_agents.twins import OpenAITwin
-from llm_agents.twins.misbehaviours import Hang
+from llm_agents.standins import OpenAIStandIn
+from llm_agents.standins.misbehaviours import Hang
 
 STUDY, WAITING = "benchmark", "benchmark-hung"
 PEOPLE = 50
@@ -30,8 +30,8 @@ def report(
     print("| database | people | beside, with a hung model | moves/s | p50 ms | p95 ms | p99 ms | errors |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for database in databases:
-        with OpenAITwin([Hang(900)]) as twin, stack_on(database) as (stack, _database):
-            stack.call("deploy.bench.study.launch_hung", WAITING, f"http://127.0.0.1:{twin.port}/v1")
+        with OpenAIStandIn([Hang(900)]) as standin, stack_on(database) as (stack, _database):
+            stack.call("deploy.bench.study.launch_hung", WAITING, f"http://127.0.0.1:{standin.port}/v1")
             for number in waiting:
                 measured = asyncio.run(_measure(stack, number, seconds=seconds, thinking=thinking))
                 print(

@@ -1,6 +1,6 @@
 """Turns played by calling tools: many loops at once, and one long match whose turns must not become dearer.
 
-The twin runs in a process of its own. Each of its periods takes eight calls: it looks seven times, by each tool
+The stand-in server runs in its own process. Each of its periods takes eight calls: it looks seven times, by each tool
 without arguments in turn, and submits.
 """
 
@@ -25,20 +25,20 @@ AT_ONCE = 100
 PERIODS = 300
 WARM_UP = 4.0
 PLACE = "bench"
-TWIN = """
+STANDIN = """
 import sys
 from deploy.bench.tools import answer
-from llm_agents.twins import OpenAITwin, Slow
+from llm_agents.standins import OpenAIStandIn, Slow
 seconds = float(sys.argv[1])
-with OpenAITwin(lambda request: Slow(seconds, answer(request)) if seconds else answer(request), keeps=False) as twin:
-    print(twin.environment["OPENAI_BASE_URL"], flush=True)
+with OpenAIStandIn(lambda asked: Slow(seconds, answer(asked)) if seconds else answer(asked), keeps=False) as standin:
+    print(standin.environment["OPENAI_BASE_URL"], flush=True)
     sys.stdin.read()
 """
 
 
 def answer(request: Mapping[str, Any]) -> Any:
     """The call that comes next in the conversation that a request holds."""
-    from llm_agents.twins import Calls
+    from llm_agents.standins import Calls
 
     made = sum(message["role"] == "assistant" for message in request["messages"])
     tools = [tool["function"] for tool in request["tools"]]
@@ -49,9 +49,9 @@ def answer(request: Mapping[str, Any]) -> Any:
 
 
 @contextmanager
-def twin(seconds: float) -> Iterator[str]:
-    """The address of a twin that takes so long for each call."""
-    command = [sys.executable, "-c", TWIN, str(seconds)]
+def standin(seconds: float) -> Iterator[str]:
+    """The address of a stand-in server that takes so long for each call."""
+    command = [sys.executable, "-c", STANDIN, str(seconds)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
         try:
@@ -85,7 +85,7 @@ def long_match(url: str, periods: int) -> list[float]:
 
 
 def use(url: str, concurrency: int) -> None:
-    """Know the twin as an endpoint; called inside the stack."""
+    """Know the stand-in server as an endpoint; called inside the stack."""
     from opponents.endpoints import MEMORY
     from opponents.models import Endpoint
 
@@ -152,7 +152,7 @@ async def alone(url: str, at_once: int, seconds: float) -> tuple[float, float]:
 
 def report(stack: Stack, *, seconds: float) -> None:
     """Print one line per figure."""
-    with twin(0) as url:
+    with standin(0) as url:
         spent: list[float] = stack.call("deploy.bench.tools.long_match", url, PERIODS)
     tenth = len(spent) // 10
     first, last = (1000 * sum(part) / tenth / CALLS for part in (spent[:tenth], spent[-tenth:]))
@@ -161,7 +161,7 @@ def report(stack: Stack, *, seconds: float) -> None:
         f"{last:.1f} ms in the last ({last / first - 1:+.0%}) |",
         flush=True,
     )
-    with twin(1.0) as url:
+    with standin(1.0) as url:
         rate, memory = asyncio.run(alone(url, AT_ONCE, seconds))
         print(f"| {AT_ONCE} loops in one process, nothing kept | {rate:.0f} calls/s of {AT_ONCE}; {memory:.0f} MB |")
         stack.call("deploy.bench.tools.begin_loops", "loops", url, AT_ONCE)

@@ -1,4 +1,4 @@
-"""Decisions of scripted players and of models, these through the official SDKs and twins of the providers."""
+"""Decisions of scripted players and of models at stand-in servers, called through the official SDKs."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from games.tests.toys import ClockAuction, Guessing
 from llm_agents import errors
 from llm_agents.agent import AgentSpec, decide, parse_spec
 from llm_agents.match import play_match
-from llm_agents.twins import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
-from llm_agents.twins.server import KEY
+from llm_agents.standins import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
+from llm_agents.standins.server import KEY
 
-TWINS = {"openai": OpenAITwin, "anthropic": AnthropicTwin}
+STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 GAME = configure(Guessing, {"players": 2})
 GOOD = '{"answer": 20}'
 
 
-@pytest.fixture(params=TWINS)
+@pytest.fixture(params=STANDINS)
 def kind(request):
     return request.param
 
 
 @pytest.fixture
 def serving(kind, monkeypatch):
-    """Start a twin with some answers and point the SDK at it."""
+    """Start a stand-in server with some answers and point the SDK at it."""
     running = []
 
     def serve(answers):
-        twin = TWINS[kind](answers)
-        running.append(twin.__enter__())
-        for name, value in twin.environment.items():
+        standin = STANDINS[kind](answers)
+        running.append(standin.__enter__())
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
-        return twin
+        return standin
 
     yield serve
-    for twin in running:
-        twin.__exit__(None, None, None)
+    for standin in running:
+        standin.__exit__(None, None, None)
 
 
 async def deciding(kind, calls=None, **options):
@@ -86,12 +86,12 @@ async def test_a_script_that_is_not_asked_has_no_move():
 
 
 async def test_a_model_is_sent_the_messages_and_its_answer_is_the_move(serving, kind):
-    twin = serving(['I choose\n```json\n{"answer": "20"}\n```'])
+    standin = serving(['I choose\n```json\n{"answer": "20"}\n```'])
     decision = await deciding(kind)
     assert decision.move == {"answer": 20.0}
     assert decision.tries == 1
     assert decision.raw.startswith("I choose")
-    (sent,) = twin.requests
+    (sent,) = standin.requests
     assert sent["model"] == "some-model"
     system = sent["system"] if kind == "anthropic" else sent["messages"][0]["content"]
     assert system.startswith(GAME.instructions("player_1"))
@@ -104,7 +104,7 @@ async def test_every_call_is_recorded_in_plain_data(serving, kind):
     calls = []
     await deciding(kind, calls)
     (call,) = calls
-    assert (call.provider, call.model, call.answered_by) == (kind, "some-model", "some-model-twin")
+    assert (call.provider, call.model, call.answered_by) == (kind, "some-model", "some-model-stand-in")
     assert (call.answer, call.problem, call.error, call.try_number) == (GOOD, None, None, 1)
     assert (call.input_tokens, call.output_tokens) == (11, 7)
     assert call.request_id and call.stop and call.latency > 0
@@ -113,7 +113,7 @@ async def test_every_call_is_recorded_in_plain_data(serving, kind):
 
 
 async def test_a_model_is_told_what_was_wrong_and_asked_again(serving, kind):
-    twin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', GOOD])
+    standin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', GOOD])
     decision = await deciding(kind)
     assert decision.move == {"answer": 20.0} and decision.tries == 4
     assert [call.problem for call in decision.calls] == [
@@ -123,22 +123,22 @@ async def test_a_model_is_told_what_was_wrong_and_asked_again(serving, kind):
         None,
     ]
     assert [call.fault for call in decision.calls] == ["unreadable", "illegal", "illegal", None]
-    last = twin.requests[-1]["messages"]
+    last = standin.requests[-1]["messages"]
     assert [message["content"] for message in last if message["role"] == "assistant"] == [
         "no idea",
         '{"answer": 500}',
         '{"answer": 20, "why": "x"}',
     ]
     assert "At most 100." in last[-3]["content"]
-    assert len(twin.requests[0]["messages"]) == len(last) - 6
+    assert len(standin.requests[0]["messages"]) == len(last) - 6
 
 
 async def test_after_the_last_try_there_is_no_legal_move(serving, kind):
-    twin = serving(["never"])
+    standin = serving(["never"])
     calls = []
     with pytest.raises(errors.NoLegalMove, match="No legal move in 3 tries") as failure:
         await deciding(kind, calls, tries_after_first=2)
-    assert len(twin.requests) == 3
+    assert len(standin.requests) == 3
     assert list(failure.value.calls) == calls and len(calls) == 3
 
 
@@ -149,19 +149,19 @@ async def test_silence_is_answered_too(serving, kind):
 
 
 async def test_parameters_go_along(serving, kind):
-    twin = serving([GOOD])
+    standin = serving([GOOD])
     play, events = start(GAME, 1)
     await decide(AgentSpec(kind, "m", parameters={"temperature": 0.3, "max_tokens": 99}), play, "player_1", events)
-    assert (twin.requests[0]["temperature"], twin.requests[0]["max_tokens"]) == (0.3, 99)
+    assert (standin.requests[0]["temperature"], standin.requests[0]["max_tokens"]) == (0.3, 99)
 
 
 # ---- failures of providers ---------------------------------------------------------------------
 
 
 async def test_a_passing_failure_is_tried_again_and_every_attempt_is_recorded(serving, kind):
-    twin = serving([Failure(429), Failure(500), GOOD])
+    standin = serving([Failure(429), Failure(500), GOOD])
     decision = await deciding(kind)
-    assert decision.tries == 1 and len(twin.requests) == 3
+    assert decision.tries == 1 and len(standin.requests) == 3
     assert [(call.try_number, call.attempt) for call in decision.calls] == [(1, 1), (1, 2), (1, 3)]
     assert [(call.error or "").partition(":")[0] for call in decision.calls] == ["RateLimited", "Unavailable", ""]
 
@@ -202,13 +202,13 @@ async def test_nobody_there_is_unavailable(serving, kind):
 
 
 async def test_without_a_key_nothing_is_sent(serving, kind, monkeypatch):
-    twin = serving([GOOD])
-    for name in twin.environment:
+    standin = serving([GOOD])
+    for name in standin.environment:
         if name.endswith("_KEY"):
             monkeypatch.delenv(name)
     with pytest.raises(errors.NotConfigured, match="_API_KEY is not set"):
         await deciding(kind)
-    assert twin.requests == []
+    assert standin.requests == []
 
 
 # ---- whole matches -----------------------------------------------------------------------------
@@ -227,10 +227,10 @@ def test_a_match_between_scripts_is_the_same_every_time():
 
 
 def test_a_model_keeps_its_accepted_answers_and_forgets_refused_ones(serving, kind):
-    twin = serving(["hm", 'First: {"answer": 20}', '{"answer": 30}', '{"answer": 40}'])
+    standin = serving(["hm", 'First: {"answer": 20}', '{"answer": 30}', '{"answer": 40}'])
     match = play_match(GAME, 1, agents(player_1=f"{kind}:m", player_2="script:zero"))
     assert match.failed is None and match.play.finished
-    said = [message["content"] for message in twin.requests[-1]["messages"] if message["role"] == "assistant"]
+    said = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
     assert said == ['First: {"answer": 20}', '{"answer": 30}']
     assert [call.try_number for call in match.calls] == [1, 2, 1, 1]
 

@@ -21,9 +21,9 @@ from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.parsing import answer_schema
 from llm_agents.prompting import json_schema
 from llm_agents.providers import provider_called
+from llm_agents.standins import BothStandIn
+from llm_agents.standins.protocols import text_of
 from llm_agents.tests.injections import HARMLESS, INJECTIONS
-from llm_agents.twins import BothTwin
-from llm_agents.twins.protocols import text_of
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 TELLING = 25
@@ -187,9 +187,9 @@ PROTOCOLS = {
 
 
 @pytest.fixture(scope="module")
-def obedient() -> Iterator[BothTwin]:
-    with BothTwin(obeying) as twin:
-        yield twin
+def obedient() -> Iterator[BothStandIn]:
+    with BothStandIn(obeying) as standin:
+        yield standin
 
 
 QUICK = ("bargaining", "openai, schema")

@@ -24,10 +24,10 @@ from llm_agents.match import MatchRecord, play_match
 from llm_agents.prompting import ABOUT_WORDS
 from llm_agents.providers import provider_called
 from llm_agents.replaying import differences
+from llm_agents.standins import BothStandIn, Calls
+from llm_agents.standins.__main__ import TOOL_KINDS, Misbehaviour, StandInModel
+from llm_agents.standins.server import Slow
 from llm_agents.tests.injections import INJECTIONS
-from llm_agents.twins import BothTwin, Calls
-from llm_agents.twins.__main__ import TOOL_KINDS, FakeModel, Misbehaviour
-from llm_agents.twins.server import Slow
 
 PERIODS = 20
 PUMP = Calls((("pump", '{"amount": 1}'),))
@@ -48,10 +48,10 @@ class Strict(Well):
         return None
 
 
-def playing(monkeypatch, twin: BothTwin, protocol: str, periods: int = PERIODS, **spec: Any) -> MatchRecord:
-    for name, value in twin.environment.items():
+def playing(monkeypatch, standin: BothStandIn, protocol: str, periods: int = PERIODS, **spec: Any) -> MatchRecord:
+    for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
-    agent = AgentSpec(protocol, "fake", strategy="tools", **{"calls": 6, "restarts": 1, **spec})
+    agent = AgentSpec(protocol, "stand-in", strategy="tools", **{"calls": 6, "restarts": 1, **spec})
     return play_match(configure(Strict, {"periods": periods}), 1, {"keeper": agent})
 
 
@@ -67,8 +67,8 @@ def replayed(record: MatchRecord) -> list[str]:
 @pytest.mark.parametrize("kind", ["well-behaved", *TOOL_KINDS])
 def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, protocol, kind, periods):
     misbehaves = [] if kind == "well-behaved" else [Misbehaviour(kind, 3)]
-    with BothTwin(FakeModel(seed=0, delay=0, prose=False, misbehaves=misbehaves)) as twin:
-        record = playing(monkeypatch, twin, protocol, periods)
+    with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=misbehaves)) as standin:
+        record = playing(monkeypatch, standin, protocol, periods)
     assert record.failed is None and len(record.play.state.yields) == periods
     assert record.play.state.notes
     assert not replayed(record)
@@ -80,22 +80,22 @@ def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, pro
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("held", [True, False])
 def test_the_same_in_plain_json(monkeypatch, protocol, held):
-    with BothTwin(FakeModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as twin:
-        record = playing(monkeypatch, twin, protocol, periods=2, plain_tools=True, structured=held, calls=10)
+    with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as standin:
+        record = playing(monkeypatch, standin, protocol, periods=2, plain_tools=True, structured=held, calls=10)
     assert record.failed is None and not replayed(record)
-    assert "tools" not in twin.requests[0] or held
+    assert "tools" not in standin.requests[0] or held
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_who_never_submits_is_out_after_its_fresh_starts_with_its_notes_kept(monkeypatch, protocol):
     looks, note = Calls((("get_yields", "{}"),)), Calls((("note", '{"note": "n"}'),))
-    with BothTwin([note, looks, looks, looks, looks, looks, looks]) as twin:
-        record = playing(monkeypatch, twin, protocol, calls=3, restarts=1)
+    with BothStandIn([note, looks, looks, looks, looks, looks, looks]) as standin:
+        record = playing(monkeypatch, standin, protocol, calls=3, restarts=1)
     assert record.play.abandoned == "no submission"
     assert record.play.state.notes == ("n",)
     assert len(record.calls) == 6
     assert len({call.conversation for call in record.calls}) == 2
-    last = twin.requests[2]
+    last = standin.requests[2]
     assert len(last["tools"]) == 1 and "pump" in json.dumps(last["tool_choice"])
 
 
@@ -103,8 +103,8 @@ def test_who_never_submits_is_out_after_its_fresh_starts_with_its_notes_kept(mon
 def test_several_calls_are_answered_in_order_and_nothing_after_the_submission(monkeypatch, protocol):
     many = Calls((("get_period_number", "{}"), ("no_such", "{}"), ("get_yield", '{"period": 0}')), "First I look.")
     over = Calls((("pump", '{"amount": 1}'), ("pump", '{"amount": 2}'), ("note", '{"note": "late"}')))
-    with BothTwin([many, over]) as twin:
-        record = playing(monkeypatch, twin, protocol, periods=1)
+    with BothStandIn([many, over]) as standin:
+        record = playing(monkeypatch, standin, protocol, periods=1)
     first, second = record.calls
     assert [tool["fault"] for tool in first.tools] == [None, "unknown", "illegal"]
     assert [tool["fault"] for tool in second.tools] == [None, "ignored", "ignored"]
@@ -119,8 +119,8 @@ def test_several_calls_are_answered_in_order_and_nothing_after_the_submission(mo
 async def test_streams_hold_the_same_calls_as_whole_answers(monkeypatch, protocol, answer):
     play, events = start(configure(Well, {}), 1)
     spec = AgentSpec(protocol, "m", strategy="tools")
-    with BothTwin([answer]) as twin:
-        for name, value in twin.environment.items():
+    with BothStandIn([answer]) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         request, provider, said = first_request(spec, play, "keeper", events), provider_called(protocol), list[str]()
         whole = await provider.complete(request)
@@ -136,11 +136,11 @@ async def test_streams_hold_the_same_calls_as_whole_answers(monkeypatch, protoco
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_the_official_sdks_validate_what_the_twins_send(streamed):
+async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
     """In strict validation: any field of a wrong type is an error."""
     parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
-    with BothTwin([Calls((("look", "{}"), ("pump", '{"amount": 1}')), "Both.")]) as twin:
-        at = f"http://127.0.0.1:{twin.port}"
+    with BothStandIn([Calls((("look", "{}"), ("pump", '{"amount": 1}')), "Both.")]) as standin:
+        at = f"http://127.0.0.1:{standin.port}"
         one = openai.AsyncOpenAI(api_key="k", base_url=f"{at}/v1", _strict_response_validation=True)
         two = anthropic.AsyncAnthropic(api_key="k", base_url=at, _strict_response_validation=True)
         tools = [
@@ -254,8 +254,8 @@ def listened(request: dict[str, Any]) -> Calls:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_others_words_in_a_tools_answer_stay_between_their_marks(monkeypatch, protocol):
     said = []
-    with BothTwin(listened, keeps=False) as twin:
-        for name, value in twin.environment.items():
+    with BothStandIn(listened, keeps=False) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         for name, words in INJECTIONS.items():
             play, events = start(configure(Whisper, {}), 1)
@@ -290,8 +290,8 @@ def test_a_tool_tells_a_role_nothing_of_what_is_hidden_from_it(monkeypatch):
 
 async def test_many_turns_at_once_wait_for_the_model_and_for_nothing_else(monkeypatch):
     """Each call takes a second of the stand-in's: one after the other they would take twenty."""
-    with BothTwin(lambda request: Slow(1.0, PUMP), keeps=False) as twin:
-        for name, value in twin.environment.items():
+    with BothStandIn(lambda request: Slow(1.0, PUMP), keeps=False) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         play, events = start(configure(Well, {}), 1)
         spec = AgentSpec("openai", "m", strategy="tools")

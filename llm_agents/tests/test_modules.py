@@ -15,7 +15,7 @@ from llm_agents import breaker
 from llm_agents.agent import AgentSpec, decide
 from llm_agents.match import play_match
 from llm_agents.providers import provider_called
-from llm_agents.twins import AnthropicTwin, OpenAITwin
+from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 
 
 class Planned(Well):
@@ -60,8 +60,8 @@ def closed():
     breaker.reset()
 
 
-def use(monkeypatch, twin) -> None:
-    for name, value in twin.environment.items():
+def use(monkeypatch, standin) -> None:
+    for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
 
 
@@ -74,13 +74,13 @@ def test_a_game_has_the_usual_strategies_and_its_own():
     assert "published" not in of(Well)
 
 
-@pytest.mark.parametrize(("twin", "kind"), [(OpenAITwin, "openai"), (AnthropicTwin, "anthropic")])
+@pytest.mark.parametrize(("standin", "kind"), [(OpenAIStandIn, "openai"), (AnthropicStandIn, "anthropic")])
 @pytest.mark.parametrize("structured", [True, False])
-async def test_remarks_are_asked_for_kept_and_no_part_of_the_move(monkeypatch, twin, kind, structured):
+async def test_remarks_are_asked_for_kept_and_no_part_of_the_move(monkeypatch, standin, kind, structured):
     raw = '{"understanding": "Pump.", "amount": 3, "guess": "about 7"}'
     play, events = start(configure(Planned, {}), 1)
     spec = AgentSpec(kind, "m", strategy="published", structured=structured)
-    with twin([raw]) as service:
+    with standin([raw]) as service:
         use(monkeypatch, service)
         decision = await decide(spec, play, "keeper", events)
         await provider_called(kind).close()
@@ -96,7 +96,7 @@ async def test_remarks_are_asked_for_kept_and_no_part_of_the_move(monkeypatch, t
 
 async def test_a_missing_remark_makes_no_move_illegal(monkeypatch):
     play, events = start(configure(Planned, {}), 1)
-    with OpenAITwin(['{"amount": 3}']) as service:
+    with OpenAIStandIn(['{"amount": 3}']) as service:
         use(monkeypatch, service)
         decision = await decide(AgentSpec("openai", "m", strategy="published"), play, "keeper", events)
         await provider_called("openai").close()
@@ -108,7 +108,7 @@ def test_plans_are_made_before_moves_and_stand_before_them(monkeypatch):
         'Slowly. {"note": "one, then two"}', '{"amount": 1}', '{"amount": 2}',
         '{"note": "three"}', '{"amount": 3}', '{"amount": 4}',
     ]  # fmt: skip
-    with OpenAITwin(answers) as service:
+    with OpenAIStandIn(answers) as service:
         use(monkeypatch, service)
         spec = AgentSpec("openai", "m", strategy="planner")
         record = play_match(configure(Planned, {"periods": 4}), 1, {"keeper": spec})
@@ -124,7 +124,7 @@ def test_plans_are_made_before_moves_and_stand_before_them(monkeypatch):
 
 
 def test_a_plan_that_stays_unreadable_is_skipped(monkeypatch):
-    with OpenAITwin(["No plan.", "None.", '{"amount": 1}']) as service:
+    with OpenAIStandIn(["No plan.", "None.", '{"amount": 1}']) as service:
         use(monkeypatch, service)
         spec = AgentSpec("openai", "m", strategy="planner")
         record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": spec}, tries_after_first=1)
@@ -135,7 +135,7 @@ def test_a_plan_that_stays_unreadable_is_skipped(monkeypatch):
 
 
 def test_who_asks_plainly_is_not_shown_what_is_on_request(monkeypatch):
-    with OpenAITwin(['{"amount": 1}']) as service:
+    with OpenAIStandIn(['{"amount": 1}']) as service:
         use(monkeypatch, service)
         record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": AgentSpec("openai", "m")})
         assert "note" not in str(service.requests[0]["messages"]).lower().replace("notes", "")

@@ -16,9 +16,9 @@ from llm_agents.agent import AgentSpec
 from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.match import play_match
 from llm_agents.prompting import task
-from llm_agents.twins import BothTwin
-from llm_agents.twins.player import GREETING, answer
-from llm_agents.twins.questions import question_in
+from llm_agents.standins import BothStandIn
+from llm_agents.standins.player import GREETING, answer
+from llm_agents.standins.questions import question_in
 
 WAYS = {
     "in words": ("openai", {}, "none"),
@@ -63,11 +63,11 @@ def short(case: Case) -> Case:
 def test_it_plays_every_game_legally_to_its_end(way, played):
     protocol, asked, structured = WAYS[way]
     calls = []
-    with BothTwin(lambda request: answer(request, seed=3, prose="fenced" in way), keeps=False) as twin:
-        address = twin.environment[f"{protocol.upper()}_BASE_URL"]
-        use_endpoints(lambda name: Endpoint("fake", protocol, address, structured=structured))
+    with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in way), keeps=False) as standin:
+        address = standin.environment[f"{protocol.upper()}_BASE_URL"]
+        use_endpoints(lambda name: Endpoint("stand-in", protocol, address, structured=structured))
         for case in map(short, played):
-            spec = AgentSpec("fake", "fake", **asked)
+            spec = AgentSpec("stand-in", "stand-in", **asked)
             match = play_match(case.game, case.seed, dict.fromkeys(case.game.roles(), spec))
             assert match.failed is None, (str(case), match.failed)
             assert match.play.finished
@@ -82,10 +82,10 @@ def test_people_are_played_with_sensibly(key):
 
     Scheduling is left out: a plan made without knowing anything scores 0 on average, and often less.
     """
-    with BothTwin(lambda request: answer(request, seed=1), keeps=False) as twin:
-        use_endpoints(lambda name: Endpoint("fake", "openai", twin.environment["OPENAI_BASE_URL"]))
+    with BothStandIn(lambda request: answer(request, seed=1), keeps=False) as standin:
+        use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         game = short(cases(key)[0]).game
-        spec = AgentSpec("fake", "fake")
+        spec = AgentSpec("stand-in", "stand-in")
         matches = [play_match(game, seed, dict.fromkeys(game.roles(), spec)) for seed in range(3)]
     payoffs = [payoff for match in matches for payoff in match.play.payoffs().values()]
     assert sum(payoffs) >= 0

@@ -1,7 +1,7 @@
 """Which marketplaces there are: every folder of this package that has a `kind.py` with a `KIND` in it.
 
 Each folder is a Django app of its own: how its people arrive, what is asked of its interface, how they are
-paid, and a twin of the interface for tests and rehearsals.
+paid, and a stand-in server for tests and rehearsals.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Kind:
         key: the folder's name and `Identity.recruiter`.
         credentials: what an account needs to sign in.
         addresses: the interface's address for each place ("production", "sandbox") that the marketplace has;
-            a rehearsal's is the twin's and typed by the researcher.
+            a rehearsal's is the stand-in server's, typed by the researcher.
         check: asks the interface with this account; a sentence such as what the balance is. Raises Trouble.
         sync: brings what the marketplace says of one study's workers here. Raises Trouble.
         desk: the name of the page on which one study recruits there, whose argument is the study's key; "": none.

@@ -12,8 +12,8 @@ from llm_agents import breaker
 from llm_agents.agent import AgentSpec, Ladder
 from llm_agents.endpoints import Endpoint, use_endpoints
 from llm_agents.match import play_match
-from llm_agents.twins import BothTwin
-from llm_agents.twins.player import answer
+from llm_agents.standins import BothStandIn
+from llm_agents.standins.player import answer
 
 LOTS = [{"name": f"L{number}", "start_price": 100 * number, "true_value": 777 + number} for number in (1, 2, 3)]
 CONFIG = {"items": LOTS, "order": "listed", "players": 2, "budget": 1000, "tie_break": "first_seat"}
@@ -28,15 +28,18 @@ def closed():
 
 def played(strategy: str, said, *, tries_after_first: int = 3, left_out: tuple[str, ...] = (), **config):
     """The record of an auction of p1, asked so, against the rule bidder, and the requests."""
-    with BothTwin(said) as twin:
-        use_endpoints(lambda name: Endpoint("fake", "openai", twin.environment["OPENAI_BASE_URL"]))
+    with BothStandIn(said) as standin:
+        use_endpoints(lambda name: Endpoint("stand-in", "openai", standin.environment["OPENAI_BASE_URL"]))
         record = play_match(
             configure(ItemAuction, {**CONFIG, "rule_limit": 1, **config}),
             1,
-            {"p1": AgentSpec("fake", "fake", strategy=strategy, left_out=left_out), "p2": AgentSpec("script", "rule")},
+            {
+                "p1": AgentSpec("stand-in", "stand-in", strategy=strategy, left_out=left_out),
+                "p2": AgentSpec("script", "rule"),
+            },
             ladders={"p1": Ladder((AgentSpec("script", "withdraw"),), tries_after_first=tries_after_first)},
         )
-        return record, [request["messages"] for request in twin.requests]
+        return record, [request["messages"] for request in standin.requests]
 
 
 def asks_for(request) -> str:
@@ -146,10 +149,10 @@ def test_a_bid_that_stays_illegal_becomes_a_withdrawal_by_the_script():
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("strategy", ["adaptive", "static", "none", "plain"])
 def test_a_stand_in_bids_from_its_requests_alone(protocol, strategy):
-    with BothTwin(lambda request: answer(request, seed=5, prose=True), keeps=False) as twin:
-        address = twin.environment[f"{protocol.upper()}_BASE_URL"]
-        use_endpoints(lambda name: Endpoint("fake", protocol, address))
-        spec = AgentSpec("fake", "fake", strategy=strategy)
+    with BothStandIn(lambda request: answer(request, seed=5, prose=True), keeps=False) as standin:
+        address = standin.environment[f"{protocol.upper()}_BASE_URL"]
+        use_endpoints(lambda name: Endpoint("stand-in", protocol, address))
+        spec = AgentSpec("stand-in", "stand-in", strategy=strategy)
         record = play_match(configure(ItemAuction, CONFIG), 2, dict.fromkeys(("p1", "p2"), spec))
     assert record.failed is None
     assert (record.play.metrics()["p1_belief_claims"] > 0) == (strategy != "plain")

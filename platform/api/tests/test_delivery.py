@@ -1,4 +1,4 @@
-"""Results are sent to oTree until they arrive: against a twin that speaks its REST interface over a real socket."""
+"""Results are sent to oTree until they arrive: a stand-in server speaks its REST API over a real socket."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORGOTTEN = b"Not found (maybe the session was deleted): Participant, {'code': '
 """How oTree 6 answers about a participant whom it does not have."""
 
 
-class Twin:
+class StandIn:
     """An oTree server's REST interface: what it was sent, and the statuses that it answers first."""
 
     def __init__(self) -> None:
@@ -47,26 +47,26 @@ class Twin:
         self._server: ThreadingHTTPServer | None = None
 
     def start(self) -> None:
-        twin = self
+        standin = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                twin.calls.append((self.path, self.headers["otree-rest-key"] or ""))
-                while twin.hangs.is_set():
+                standin.calls.append((self.path, self.headers["otree-rest-key"] or ""))
+                while standin.hangs.is_set():
                     time.sleep(0.05)
-                status = twin.statuses.pop(0) if twin.statuses else 200
+                status = standin.statuses.pop(0) if standin.statuses else 200
                 if self.headers["otree-rest-key"] != KEY:
                     status = 403
-                if not twin.speaks_http:
+                if not standin.speaks_http:
                     self.wfile.write(b"220 mail.example ready\r\n")
                     return
-                if status == 200 and twin.says == b"{}":
-                    twin.vars.update(body["vars"])
+                if status == 200 and standin.says == b"{}":
+                    standin.vars.update(body["vars"])
                 self.send_response(status)
                 if status in (301, 302, 307):
-                    self.send_header("Location", f"{twin.url}/elsewhere")
-                says = twin.says_404 if status == 404 else twin.says
+                    self.send_header("Location", f"{standin.url}/elsewhere")
+                says = standin.says_404 if status == 404 else standin.says
                 self.send_header("Content-Length", str(len(says)))
                 self.end_headers()
                 self.wfile.write(says)
@@ -87,11 +87,11 @@ class Twin:
 
 
 @pytest.fixture
-def otree() -> Iterator[Twin]:
-    twin = Twin()
-    twin.start()
-    yield twin
-    twin.stop()
+def otree() -> Iterator[StandIn]:
+    standin = StandIn()
+    standin.start()
+    yield standin
+    standin.stop()
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def study(db, otree) -> Study:
     return building.new_study(entry="otree")
 
 
-def ended(study: Study, otree: Twin, code: str = "abc123xy") -> Enrolment:
+def ended(study: Study, otree: StandIn, code: str = "abc123xy") -> Enrolment:
     """Somebody came from oTree and left in the middle."""
     back, subject = f"{otree.url}/InitializeParticipant/{code}", f"{code}/parley/1"
     person = enrol(study, Arrival("otree", worker=subject, proof=subject, return_to=back))
@@ -169,7 +169,7 @@ def test_a_server_that_hangs_holds_up_one_attempt_and_everybody_arrives_in_the_e
 
 def test_one_servers_silence_delays_no_other_study(study, otree):
     other = building.new_study(slug="other", entry="otree")
-    silent = Twin()
+    silent = StandIn()
     server = OtreeServer(study="other", addresses=silent.url)
     server.keep_rest_key(KEY)
     server.save()

@@ -20,7 +20,7 @@ from collecting.models import Collection, Driver, Item
 from collecting.planning import Plan, make_collection, wanted
 from collecting.progress import failures, progress
 from games.play import start, submit
-from llm_agents.twins.server import Failure, Hang, OpenAITwin
+from llm_agents.standins.server import Failure, Hang, OpenAIStandIn
 from matches.models import Event, Match
 from matches.sweeps import requeue_waiting
 from opponents.agent_settings import AgentSettings
@@ -117,8 +117,10 @@ def test_players_that_take_time_play_at_once():
 
 def test_a_model_plays_and_every_call_is_kept_with_its_cost(monkeypatch):
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
-    with OpenAITwin(lambda request: offer if "alice_gain" in request["messages"][-1]["content"] else ACCEPTED) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(
+        lambda request: offer if "alice_gain" in request["messages"][-1]["content"] else ACCEPTED
+    ) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         collection = drive(
             running(agents=["openai:gpt-4o-mini"], repetitions=3, prices={"openai:gpt-4o-mini": _price(1000)})
@@ -133,8 +135,8 @@ def _price(dollars: int) -> dict[str, int]:
 
 
 def test_a_budget_stops_what_is_new_and_a_higher_one_goes_on(monkeypatch):
-    with OpenAITwin(_one_offer_then_reject) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(_one_offer_then_reject) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         collection = running(
             agents=["openai:m"],
@@ -145,11 +147,11 @@ def test_a_budget_stops_what_is_new_and_a_higher_one_goes_on(monkeypatch):
         )
         drive(collection)
         assert collection.status == Status.OVER_BUDGET
-        spent, asked = progress(collection).cost, len(twin.requests)
+        spent, asked = progress(collection).cost, len(standin.requests)
         assert spent >= Decimal("0.01")
         assert progress(collection).decisions > 0 and progress(collection).finished < 40
         drive(collection)
-        assert len(twin.requests) == asked
+        assert len(standin.requests) == asked
         services.raise_budget(collection, None)
         collection = drive(services.start(collection))
     assert collection.status == Status.DONE
@@ -163,8 +165,8 @@ def _one_offer_then_reject(request) -> str:
 
 
 def test_a_broken_agent_fails_its_own_matches_with_a_reason_and_no_others(monkeypatch):
-    with OpenAITwin(lambda request: "I would rather not.") as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(lambda request: "I would rather not.") as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         collection = drive(running(agents=["openai:m", "script:fair"], repetitions=2))
     assert collection.status == Status.DONE
@@ -177,8 +179,8 @@ def test_a_broken_agent_fails_its_own_matches_with_a_reason_and_no_others(monkey
 
 
 def test_a_hung_model_does_not_slow_the_rest(monkeypatch):
-    with OpenAITwin([Hang(60)]) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn([Hang(60)]) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         collection = running(agents=["openai:m", "script:fair"], repetitions=4, settings=AgentSettings(call_seconds=3))
         thread = in_background(collection)
@@ -189,13 +191,13 @@ def test_a_hung_model_does_not_slow_the_rest(monkeypatch):
 
 
 def test_failed_matches_can_be_played_again(monkeypatch):
-    with OpenAITwin([Failure(400)]) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn([Failure(400)]) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         collection = drive(running(agents=["openai:m"], repetitions=2))
         assert progress(collection).failed == 2
-    with OpenAITwin(_one_offer_then_reject) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(_one_offer_then_reject) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         assert services.retry_failed(collection) == 2
         collection = drive(services.start(collection))

@@ -21,8 +21,8 @@ from games.econevals import LEVELS
 from games.play import configure, script_move, start, submit
 from games.procurement import optimum
 from llm_agents import breaker
-from llm_agents.twins import OpenAITwin
-from llm_agents.twins.player import answer
+from llm_agents.standins import OpenAIStandIn
+from llm_agents.standins.player import answer
 from matches.models import Event, Match
 from opponents.models import Call
 
@@ -97,8 +97,8 @@ def test_a_model_plays_the_full_length_with_tools(monkeypatch, tmp_path, key: st
         title="Whole", slug="whole", game=key, configurations=[{"level": "basic"} if key in AGENTS else {}],
         agents=["openai:m"], settings=settings, seed=1,
     )  # fmt: skip
-    with OpenAITwin(lambda request: answer(request, seed=2)) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(lambda request: answer(request, seed=2)) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         with Cost(f"{key}: {LENGTHS[key]} periods by a model"):
             collection = drive(make_collection(plan))

@@ -23,7 +23,7 @@ from games import registry
 from games.lineups import Lineups
 from games.tests.toys import Guessing
 from llm_agents import breaker
-from llm_agents.twins.server import AnthropicTwin, BothTwin, Failure, OpenAITwin
+from llm_agents.standins.server import AnthropicStandIn, BothStandIn, Failure, OpenAIStandIn
 from matches.models import Event, Match
 from opponents.agent_settings import AgentSettings
 from opponents.models import Call
@@ -34,7 +34,7 @@ Status = Collection.Status
 OFFER = json.dumps({"alice_gain": 5000.0, "bob_gain": 5000.0})
 ACCEPT = json.dumps({"decision": "accept"})
 DOLLAR_A_CALL = {"input": "0", "output": str(Decimal(1_000_000) / 7)}
-"""A twin's answer has seven tokens."""
+"""A stand-in server's answer has seven tokens."""
 
 
 @pytest.fixture(autouse=True)
@@ -60,9 +60,9 @@ def settings_in(collection: Collection, label: str = "openai:m") -> AgentSetting
     return agents_in(collection.content)[label].settings
 
 
-def use(monkeypatch, *twins) -> None:
-    for twin in twins:
-        for name, value in twin.environment.items():
+def use(monkeypatch, *standins) -> None:
+    for standin in standins:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
 
 
@@ -85,7 +85,7 @@ def movers() -> list[str | None]:
 
 
 def test_a_second_model_stands_in_and_is_flagged(monkeypatch):
-    with OpenAITwin([Failure(500)]) as failing, AnthropicTwin(legal) as other:
+    with OpenAIStandIn([Failure(500)]) as failing, AnthropicStandIn(legal) as other:
         use(monkeypatch, failing, other)
         settings = AgentSettings(retries=1, fallbacks=("anthropic:n",))
         collection = drive(planned(settings=settings))
@@ -96,17 +96,17 @@ def test_a_second_model_stands_in_and_is_flagged(monkeypatch):
 
 
 def test_a_scripted_player_moves_in_the_end_and_is_flagged(monkeypatch):
-    with OpenAITwin(["I would rather not."]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(["I would rather not."]) as standin:
+        use(monkeypatch, standin)
         collection = drive(planned(settings=AgentSettings(tries_after_first=1, script="fair")))
     assert (collection.status, set(movers())) == (Status.DONE, {"script:fair"})
     assert Item.objects.get().status == Item.Status.FINISHED
-    assert len(twin.requests) == 2 * len(movers()), "each was asked once more before"
+    assert len(standin.requests) == 2 * len(movers()), "each was asked once more before"
 
 
 def test_without_anybody_to_stand_in_the_match_fails_and_says_why(monkeypatch):
-    with OpenAITwin(["I would rather not."]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(["I would rather not."]) as standin:
+        use(monkeypatch, standin)
         drive(planned(settings=AgentSettings(tries_after_first=0)))
     assert "No legal move in its only try." in Item.objects.get().problem
 
@@ -123,10 +123,10 @@ def test_own_texts_are_frozen_shown_and_sent(monkeypatch, agent, strategy):
     collection = planned(agents=[agent], settings=settings, instructions="Rules for {{ you }}.")
     assert settings_in(collection, agent).prompt_question == "{{ news }}\n{{ question }}"
     assert collection.sha256 != planned(slug="other", agents=[agent], instructions="Rules for {{ you }}.").sha256
-    with BothTwin(legal) as twin:
-        use(monkeypatch, twin)
+    with BothStandIn(legal) as standin:
+        use(monkeypatch, standin)
         drive(collection)
-    (first, _second) = twin.requests
+    (first, _second) = standin.requests
     shown = preview(subject_of(collection.content), Wish(agent, 1, "alice", 1, 1)).sent
     assert {name: json.dumps(part) for name, part in shown.body.items()} == {
         name: json.dumps(part) for name, part in first.items()
@@ -160,8 +160,8 @@ def test_a_paid_answer_counts_although_another_player_of_the_same_turn_fails(mon
     monkeypatch.setattr(registry, "keys", lambda keys=registry.keys: (*keys(), Guessing.key))
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: Guessing if key == Guessing.key else get(key))
     plan = {"game": Guessing.key, "configurations": [{"players": 2}], "agents": ["openai:m", "anthropic:n"]}
-    with OpenAITwin(['{"answer": 20}']) as twin, AnthropicTwin(["I would rather not."]) as other:
-        use(monkeypatch, twin, other)
+    with OpenAIStandIn(['{"answer": 20}']) as standin, AnthropicStandIn(["I would rather not."]) as other:
+        use(monkeypatch, standin, other)
         drive(planned(**plan, same=False, settings=AgentSettings(tries_after_first=0)))
     assert Match.objects.count() == 2
     for match in Match.objects.all():
@@ -178,10 +178,10 @@ def test_a_collection_from_before_there_were_settings_goes_on_as_it_was_planned(
     collection.refresh_from_db()
     settings = settings_in(collection)
     assert (settings.tries_after_first, settings.call_seconds, settings.structured) == (1, 30, False)
-    with OpenAITwin(legal) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(legal) as standin:
+        use(monkeypatch, standin)
         assert drive(collection).status == Status.DONE
-    assert "response_format" not in twin.requests[0]
+    assert "response_format" not in standin.requests[0]
 
 
 def collect(*options: str) -> None:
@@ -223,18 +223,18 @@ def test_the_command_refuses_settings_that_there_are_not(written, says):
 
 
 def test_the_cap_of_a_match_is_followed_by_the_scripted_player_and_every_record_is_kept(monkeypatch):
-    with OpenAITwin(legal) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(legal) as standin:
+        use(monkeypatch, standin)
         settings = AgentSettings(script="fair", cap_match=1.0)
         collection = drive(planned(repetitions=2, prices={"openai:m": DOLLAR_A_CALL}, settings=settings))
     assert collection.status == Status.DONE
     assert [movers().count(by) for by in (None, "script:fair")] == [2, 2], "one call in each match"
-    assert Call.objects.count() == len(twin.requests) == 2
+    assert Call.objects.count() == len(standin.requests) == 2
 
 
 def test_without_a_scripted_player_the_cap_of_a_match_ends_that_match(monkeypatch):
-    with OpenAITwin(legal) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(legal) as standin:
+        use(monkeypatch, standin)
         drive(planned(prices={"openai:m": DOLLAR_A_CALL}, settings=AgentSettings(cap_match=1.0)))
     item = Item.objects.get()
     assert item.status == Item.Status.FAILED and "its cap is $1.00" in item.problem
@@ -243,15 +243,15 @@ def test_without_a_scripted_player_the_cap_of_a_match_ends_that_match(monkeypatc
 
 def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_when_there_is_room(monkeypatch, settings):
     settings.SPEND_CAP_PER_DAY = "1"
-    with OpenAITwin(legal) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(legal) as standin:
+        use(monkeypatch, standin)
         collection = planned(settings=AgentSettings(script="fair"))
         services.start(collection)
         Call.objects.create(match_uid=uuid.uuid4(), role="x", answering=1, record={}, cost="1.25")
         driver.drive(collection, slot=0)
         collection.refresh_from_db()
         assert collection.status == Status.OVER_BUDGET
-        assert (twin.requests, movers()) == ([], []), "nothing was asked, and nobody stood in"
+        assert (standin.requests, movers()) == ([], []), "nothing was asked, and nobody stood in"
         assert Item.objects.get().status == Item.Status.WAITING
         assert Match.objects.get().status == Match.Status.LIVE
         notice = standing_of(collection).notice
@@ -287,13 +287,13 @@ CONTEST = {
 
 def test_an_unusable_answer_is_a_foul_and_the_match_is_data(monkeypatch, tmp_path):
     answers = iter(["I would rather not.", '{"answer": 20}'])
-    with OpenAITwin(lambda request: next(answers)) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(lambda request: next(answers)) as standin:
+        use(monkeypatch, standin)
         collection = drive(planned(**CONTEST))
     match = Match.objects.get()
     assert (collection.status, match.metrics["p1_fouls"], match.metrics["runs_played"]) == (Status.DONE, 1, 2)
     assert sorted(movers(), key=str) == [None, None, None, "script:no_answer"]
-    assert len(twin.requests) == 2, "each run is asked once"
+    assert len(standin.requests) == 2, "each run is asked once"
     folder = tmp_path / "dataset"
     export(collection, folder)
     with (folder / "matches.csv").open(newline="", encoding="utf-8") as file:
@@ -301,8 +301,8 @@ def test_an_unusable_answer_is_a_foul_and_the_match_is_data(monkeypatch, tmp_pat
 
 
 def test_an_endpoint_that_is_away_is_no_foul(monkeypatch):
-    with OpenAITwin([Failure(500)]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn([Failure(500)]) as standin:
+        use(monkeypatch, standin)
         drive(planned(**{**CONTEST, "settings": CONTEST["settings"].model_copy(update={"limit_seconds": 3})}))
     item = Item.objects.get()
     assert (item.status, item.match.metrics) == (Item.Status.FAILED, None)

@@ -19,7 +19,7 @@ from judging import sittings
 from judging.models import Judgement, Sitting
 from judging.services import rubric_of
 from judging.texts import justification, of_collection
-from llm_agents.twins import BothTwin
+from llm_agents.standins import BothStandIn
 from opponents.models import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ REASONS = (
 
 
 def answered(request) -> str:
-    """What the twins answer: as a player reasons and an action; as a judge labels that follow from the text."""
+    """Answer for the stand-in servers: reasons and an action as a player, labels that fit the text as a judge."""
     said = json.dumps(request)
     if "wrote down why it chose" not in said:
         return f'{REASONS[len(said) % 2]} {{"action": "A0"}}'
@@ -43,15 +43,15 @@ PLAYER, FIRST, SECOND = "openai:player", "openai:gpt-4o-mini", "anthropic:claude
 
 
 @pytest.fixture
-def twin(monkeypatch):
-    with BothTwin(answered, tokens=(1000, 100)) as served:
+def standin(monkeypatch):
+    with BothStandIn(answered, tokens=(1000, 100)) as served:
         for name, value in served.environment.items():
             monkeypatch.setenv(name, value)
         yield served
 
 
 @pytest.fixture
-def played(twin) -> Collection:
+def played(standin) -> Collection:
     """Two matches of the prisoner's dilemma between models that give reasons."""
     plan = planning.Plan(
         title="Reasons",
@@ -66,7 +66,7 @@ def played(twin) -> Collection:
     driver.drive(collection, slot=0)
     collection.refresh_from_db()
     assert collection.status == "done"
-    twin.requests.clear()
+    standin.requests.clear()
     return collection
 
 
@@ -78,13 +78,13 @@ def sat(collection: Collection, *judges: str, cap: str | None = None) -> Sitting
     return sitting
 
 
-def test_two_judges_label_each_text_once_and_their_calls_are_kept_and_paid_for(twin, played):
+def test_two_judges_label_each_text_once_and_their_calls_are_kept_and_paid_for(standin, played):
     texts = {one.text for one in of_collection(played)}
     assert texts <= set(REASONS) and texts
     sitting = sat(played, FIRST, SECOND)
     assert (sitting.status, sitting.known, sitting.wanted) == ("done", 2 * len(texts), 2 * len(texts))
-    assert len(twin.requests) == 2 * len(texts)
-    assert json.dumps(twin.requests).count('"enum"') >= len(texts)
+    assert len(standin.requests) == 2 * len(texts)
+    assert json.dumps(standin.requests).count('"enum"') >= len(texts)
     calls = Call.objects.filter(purpose="judge")
     assert {call.budget_of for call in calls} == {"judge:reasons"}
     assert {call.endpoint for call in calls} == {"openai", "anthropic"}
@@ -93,16 +93,16 @@ def test_two_judges_label_each_text_once_and_their_calls_are_kept_and_paid_for(t
     assert set(greedy) <= {FIRST, SECOND}
     again = sat(played, FIRST, SECOND)
     assert again.known == again.wanted == sitting.known
-    assert len(twin.requests) == 2 * len(texts)
+    assert len(standin.requests) == 2 * len(texts)
 
 
-def test_a_dataset_of_the_collection_is_judged_without_asking_again(twin, played, tmp_path, capsys):
+def test_a_dataset_of_the_collection_is_judged_without_asking_again(standin, played, tmp_path, capsys):
     sat(played, FIRST, SECOND)
-    asked = len(twin.requests)
+    asked = len(standin.requests)
     call_command("export_dataset", "reasons", "--to", str(tmp_path / "data"))
     folder = str(tmp_path / "data")
     call_command("judge", folder, "--judge", FIRST, "--second", SECOND)
-    assert len(twin.requests) == asked
+    assert len(standin.requests) == asked
     with (tmp_path / "data" / "labels.csv").open() as opened:
         rows = list(csv.DictReader(opened))
     assert len(rows) == 2 * len(list(of_collection(played))) == 8
@@ -114,7 +114,7 @@ def test_a_dataset_of_the_collection_is_judged_without_asking_again(twin, played
         call_command("judge", str(tmp_path), "--judge", FIRST)
 
 
-def test_nothing_more_is_asked_once_the_cap_is_reached(twin, played):
+def test_nothing_more_is_asked_once_the_cap_is_reached(standin, played):
     sitting = sat(played, FIRST, SECOND, cap="0.01")
     texts = len({one.text for one in of_collection(played)})
     assert sitting.status == "done"
@@ -125,7 +125,7 @@ def test_nothing_more_is_asked_once_the_cap_is_reached(twin, played):
     assert "cap" in stopped.problem
 
 
-def test_the_page_asks_shows_and_gives_out_labels(client, twin, played):
+def test_the_page_asks_shows_and_gives_out_labels(client, standin, played):
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
     address = reverse("judging:page", args=[played.pk])
     assert (

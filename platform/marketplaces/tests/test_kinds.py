@@ -32,7 +32,7 @@ def test_it_has_a_desk_of_the_shared_kind_an_entry_in_the_side_bar_and_a_stand_i
     kind = kinds.get(key)
     assert reverse(kind.desk, args=[1]) and kind.listed is not None
     assert isinstance(admin.site.get_model_admin(apps.get_model(*kind.listed.model.split("_"))), Desk)
-    assert find_spec(f"marketplaces.{key}.twin.__main__") is not None
+    assert find_spec(f"marketplaces.{key}.standin.__main__") is not None
 
 
 def test_whoever_shows_studies_inside_their_own_pages_may():

@@ -12,7 +12,7 @@ import pytest
 from django.db import OperationalError
 
 from llm_agents import breaker
-from llm_agents.twins import Failure, OpenAITwin
+from llm_agents.standins import Failure, OpenAIStandIn
 from matches import agents, announce, services
 from matches.models import Event, Match
 from matches.writers import Writers
@@ -33,8 +33,8 @@ def fresh(monkeypatch) -> Iterator[None]:
     breaker.reset()
 
 
-def use(monkeypatch, twin: OpenAITwin) -> None:
-    for name, value in twin.environment.items():
+def use(monkeypatch, standin: OpenAIStandIn) -> None:
+    for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
 
 
@@ -54,9 +54,9 @@ def match_with(model: str, **settings) -> Match:
 
 
 def test_the_call_that_was_played_says_so_and_any_other_that_it_was_not(monkeypatch):
-    with OpenAITwin([ACCEPT, ACCEPT]) as twin:
-        use(monkeypatch, twin)
-        match = match_with("openai:fake")
+    with OpenAIStandIn([ACCEPT, ACCEPT]) as standin:
+        use(monkeypatch, standin)
+        match = match_with("openai:stand-in")
         agent = match.agents()["bob"]
         # A worker that is killed after it has kept its call, before it moved.
         host = agents.Host(agents._writers, agents.prices_now)
@@ -70,9 +70,9 @@ def test_the_call_that_was_played_says_so_and_any_other_that_it_was_not(monkeypa
 
 def test_a_model_that_is_away_for_a_moment_ends_no_match(monkeypatch):
     busy = [Failure(503)] * 3
-    with OpenAITwin([*busy, ACCEPT]) as twin:
-        use(monkeypatch, twin)
-        match = match_with("openai:fake", retries=0)
+    with OpenAIStandIn([*busy, ACCEPT]) as standin:
+        use(monkeypatch, standin)
+        match = match_with("openai:stand-in", retries=0)
         agents.answer_turn(match_uid=match.uid, role="bob", answering=2)
     match.refresh_from_db()
     assert match.status == Match.Status.FINISHED
@@ -89,9 +89,9 @@ def test_a_decided_move_is_written_when_the_database_returns(monkeypatch):
             raise OperationalError("the server closed the connection unexpectedly")
         return move(**named)
 
-    with OpenAITwin([ACCEPT]) as twin:
-        use(monkeypatch, twin)
-        match = match_with("openai:fake")
+    with OpenAIStandIn([ACCEPT]) as standin:
+        use(monkeypatch, standin)
+        match = match_with("openai:stand-in")
         monkeypatch.setattr(services, "submit_move", refuse)
         thinking = agents.begin_turn(match_uid=match.uid, role="bob", answering=2)
         deadline = time.monotonic() + 10

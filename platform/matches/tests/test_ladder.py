@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from llm_agents import breaker
-from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
+from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from matches import agents, announce, services
 from matches.models import Match
 from opponents.agent_settings import AgentSettings
@@ -71,16 +71,16 @@ def think(match: Match) -> Match:
     return match
 
 
-def use(monkeypatch, *twins) -> None:
-    for twin in twins:
-        for name, value in twin.environment.items():
+def use(monkeypatch, *standins) -> None:
+    for standin in standins:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
 
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_without_a_replacement_the_person_gets_the_paid_end(monkeypatch, answers):
-    with OpenAITwin(answers) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(answers) as standin:
+        use(monkeypatch, standin)
         match = think(waiting())
     assert (match.status, match.ending) == (Match.Status.ABANDONED, State.OPPONENT_FAILED)
     assert Enrolment.objects.get().state == State.OPPONENT_FAILED
@@ -91,8 +91,8 @@ def test_without_a_replacement_the_person_gets_the_paid_end(monkeypatch, answers
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_scripted_player_may_move_in_the_end_and_is_flagged(monkeypatch, answers):
-    with OpenAITwin(answers) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(answers) as standin:
+        use(monkeypatch, standin)
         match = think(waiting(script="fair"))
     assert match.status == Match.Status.LIVE
     moves = [event.data for event in match.log() if event.kind == "move" and event.data["role"] == "bob"]
@@ -101,7 +101,7 @@ def test_a_scripted_player_may_move_in_the_end_and_is_flagged(monkeypatch, answe
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
 def test_a_second_model_may_stand_in_and_is_flagged(monkeypatch, answers):
-    with OpenAITwin(answers) as failing, AnthropicTwin([ACCEPT]) as other:
+    with OpenAIStandIn(answers) as failing, AnthropicStandIn([ACCEPT]) as other:
         use(monkeypatch, failing, other)
         match = think(waiting(fallbacks=("anthropic:n",)))
     assert match.status == Match.Status.FINISHED
@@ -111,18 +111,18 @@ def test_a_second_model_may_stand_in_and_is_flagged(monkeypatch, answers):
 
 
 def test_every_refused_try_is_kept_with_what_was_wrong(monkeypatch):
-    with OpenAITwin(["Well…", '{"decision": "maybe"}', ACCEPT]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(["Well…", '{"decision": "maybe"}', ACCEPT]) as standin:
+        use(monkeypatch, standin)
         match = think(waiting(tries_after_first=2))
     assert match.status == Match.Status.FINISHED
     problems = [call.record["problem"] for call in Call.objects.order_by("pk")]
     assert [bool(problem) for problem in problems] == [True, True, False]
-    assert "maybe" in twin.requests[-1]["messages"][-2]["content"]
+    assert "maybe" in standin.requests[-1]["messages"][-2]["content"]
 
 
 def test_a_busy_endpoint_is_asked_again(monkeypatch):
-    with OpenAITwin([Failure(429), ACCEPT]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn([Failure(429), ACCEPT]) as standin:
+        use(monkeypatch, standin)
         match = think(waiting())
     assert match.status == Match.Status.FINISHED
     assert [call.record["attempt"] for call in Call.objects.order_by("pk")] == [1, 2]
@@ -131,18 +131,18 @@ def test_a_busy_endpoint_is_asked_again(monkeypatch):
 def test_a_model_is_reminded_of_its_own_earlier_words(monkeypatch):
     first = 'Hm. {"decision": "reject"} That is my answer.'
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
-    with OpenAITwin([first, offer]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn([first, offer]) as standin:
+        use(monkeypatch, standin)
         match = think(think(waiting()))
     assert match.status == Match.Status.LIVE
-    said = [message["content"] for message in twin.requests[-1]["messages"] if message["role"] == "assistant"]
+    said = [message["content"] for message in standin.requests[-1]["messages"] if message["role"] == "assistant"]
     assert said == [first]
 
 
 @pytest.mark.parametrize(("answers", "by"), [("No move.", "script:fair"), (Failure(500), "script:fair:away")])
 def test_where_the_scripts_moves_are_data_those_for_no_answer_at_all_say_that_they_are_none(monkeypatch, answers, by):
-    with OpenAITwin([answers]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn([answers]) as standin:
+        use(monkeypatch, standin)
         match = think(waiting(script="fair", script_counts=True))
     assert next(event.data["by"] for event in match.log() if event.data.get("role") == "bob") == by
     assert (by in counted(match.agents().values())) == (answers == "No move.")
@@ -166,16 +166,16 @@ def test_a_cap_that_is_reached_in_the_middle_stops_new_calls_and_nothing_else(mo
     """Then the study's ladder goes on: its scripted player moves, or the game ends with pay."""
     settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
     offer = json.dumps({"alice_gain": 5000, "bob_gain": 5000})
-    with OpenAITwin(['{"decision": "reject"}', offer]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn(['{"decision": "reject"}', offer]) as standin:
+        use(monkeypatch, standin)
         match = waiting(script=script, **({} if cap == "day" else {cap: 1.0}))
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
         match = think(match)
-        assert len(twin.requests) == 1, "below the cap it is asked"
+        assert len(standin.requests) == 1, "below the cap it is asked"
         spent = {"answering": 1, "role": "bob", "record": {}, "budget_of": "study:one", "cost": "1.25"}
         Call.objects.create(match_uid=match.uid if cap == "cap_match" else uuid.uuid4(), **spent)
         match = think(match)
-        assert len(twin.requests) == 1
+        assert len(standin.requests) == 1
     assert Call.objects.count() == 2, "every record is kept"
     if script:
         assert (match.status, match.log()[-1].data["by"]) == (Match.Status.LIVE, "script:fair")
@@ -185,8 +185,8 @@ def test_a_cap_that_is_reached_in_the_middle_stops_new_calls_and_nothing_else(mo
 
 
 def test_the_calls_of_a_match_are_the_budget_of_its_study(monkeypatch):
-    with OpenAITwin([ACCEPT]) as twin:
-        use(monkeypatch, twin)
+    with OpenAIStandIn([ACCEPT]) as standin:
+        use(monkeypatch, standin)
         match = waiting()
         Match.objects.filter(pk=match.pk).update(budget_of="study:one")
         think(match)

@@ -19,9 +19,9 @@ from games.examples import cases
 from games.play import Play, configure, form_for, script_move, start
 from llm_agents import breaker, strategies
 from llm_agents.prompting import ABOUT_WORDS
-from llm_agents.twins import KEY, AnthropicTwin, Drip, Echo, OpenAITwin
-from llm_agents.twins.player import answer
-from llm_agents.twins.protocols import text_of
+from llm_agents.standins import KEY, AnthropicStandIn, Drip, Echo, OpenAIStandIn
+from llm_agents.standins.player import answer
+from llm_agents.standins.protocols import text_of
 from matches import agents, announce, forms, services
 from matches.models import Match
 from matches.tests.test_consumer import Page, beside, connections_closed, page
@@ -43,7 +43,7 @@ HIDDEN: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "persuasion": ({"message_type": "text", "rounds": 2}, ()),
 }
 """By game: a configuration that hides something of the first role, and how its private values are written."""
-TWINS = {"openai": OpenAITwin, "anthropic": AnthropicTwin}
+STANDINS = {"openai": OpenAIStandIn, "anthropic": AnthropicStandIn}
 ENOUGH = 20
 """Characters of a line that is no coincidence."""
 
@@ -60,7 +60,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch):
 PLAYED = [
     pytest.param(game, protocol, marks=[] if protocol == "openai" or game in HIDDEN else [pytest.mark.slow])
     for game in registry.keys()
-    for protocol in TWINS
+    for protocol in STANDINS
     if len(configure(registry.get(game), {}).roles()) > 1
 ]
 """Every game of several roles; by the second protocol daily only those with something to hide."""
@@ -164,8 +164,8 @@ async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
     caplog.set_level(logging.DEBUG)
     person, match, role, model = await beside(seated, game, protocol)
     known, turns = list[str](), 0
-    with TWINS[protocol](Careless(), key=KEY) as twin:
-        for name, value in twin.environment.items():
+    with STANDINS[protocol](Careless(), key=KEY) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         async with page(person) as socket:
             browser = Browser(person, socket)
@@ -186,7 +186,7 @@ async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
                 for other in waiting:
                     if other != role:
                         await beside(agents.answer_turn, match_uid=match.uid, role=other, answering=play.opened[other])
-        requests = twin.requests
+        requests = standin.requests
     seen = browser.text()
     only_for_models = lines_only_for(requests, "\n".join(known))
     private = HIDDEN.get(game, ({}, ()))[1]

@@ -14,7 +14,7 @@ from collecting.models import Collection
 from collecting.planning import Plan, make_collection
 from exports.dataset import export
 from exports.verify import verify
-from llm_agents.twins import OpenAITwin
+from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
 from opponents.agent_settings import AgentSettings
 from opponents.models import Call
@@ -41,8 +41,8 @@ def sometimes_wrong(request: dict[str, Any]) -> str:
 @pytest.fixture
 def played(monkeypatch) -> None:
     """A collection of a model against itself."""
-    with OpenAITwin(sometimes_wrong) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(sometimes_wrong) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         plan = Plan(
             title="Models",

@@ -16,7 +16,7 @@ from llm_agents import breaker, endpoints
 from llm_agents.endpoints import Price
 from llm_agents.pricing import PriceList
 from llm_agents.replaying import differences
-from llm_agents.twins import AnthropicTwin, Calls, Failure, Hang, OpenAITwin, Slow
+from llm_agents.standins import AnthropicStandIn, Calls, Failure, Hang, OpenAIStandIn, Slow
 from matches import agents, announce, leases, services
 from matches.models import Match
 from opponents.agent_settings import AgentSettings
@@ -55,8 +55,8 @@ def think(match: Match) -> Match:
     return match
 
 
-def use(monkeypatch, twin) -> None:
-    for name, value in twin.environment.items():
+def use(monkeypatch, standin) -> None:
+    for name, value in standin.environment.items():
         monkeypatch.setenv(name, value)
 
 
@@ -64,9 +64,9 @@ def moves(match: Match) -> list[dict]:
     return [event.data["move"] for event in match.events.filter(kind="move").order_by("number")]
 
 
-@pytest.mark.parametrize(("twin", "agent"), [(OpenAITwin, "openai:m"), (AnthropicTwin, "anthropic:m")])
-def test_a_match_is_played_with_every_call_kept_once(monkeypatch, twin, agent):
-    with twin([LOOK, NOTE, PUMP, LOOK, PUMP]) as service:
+@pytest.mark.parametrize(("standin", "agent"), [(OpenAIStandIn, "openai:m"), (AnthropicStandIn, "anthropic:m")])
+def test_a_match_is_played_with_every_call_kept_once(monkeypatch, standin, agent):
+    with standin([LOOK, NOTE, PUMP, LOOK, PUMP]) as service:
         use(monkeypatch, service)
         match = think(think(opened(agent)))
     assert match.status == Match.Status.FINISHED
@@ -83,7 +83,7 @@ def test_a_match_is_played_with_every_call_kept_once(monkeypatch, twin, agent):
 
 
 def test_replaying_notices_a_tool_that_answers_otherwise(monkeypatch):
-    with OpenAITwin([LOOK, PUMP]) as service:
+    with OpenAIStandIn([LOOK, PUMP]) as service:
         use(monkeypatch, service)
         match = think(opened(periods=1))
     call = Call.objects.order_by("pk").first()
@@ -96,7 +96,7 @@ def test_replaying_notices_a_tool_that_answers_otherwise(monkeypatch):
 def test_a_cap_holds_between_two_calls_of_a_turn(monkeypatch):
     prices = PriceList({"openai:m": Price(input=1_000_000, output=0)})
     monkeypatch.setattr(agents, "prices_now", lambda: prices)
-    with OpenAITwin([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
+    with OpenAIStandIn([LOOK, LOOK, LOOK, PUMP], tokens=(1, 0)) as service:
         use(monkeypatch, service)
         match = think(opened(cap_match=2.0, script="cautious"))
     assert Call.objects.count() == 2
@@ -104,7 +104,7 @@ def test_a_cap_holds_between_two_calls_of_a_turn(monkeypatch):
 
 
 def test_who_never_submits_hands_over_to_what_the_rules_or_the_ladder_have(monkeypatch):
-    with OpenAITwin([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
+    with OpenAIStandIn([NOTE, LOOK, LOOK, LOOK, LOOK, LOOK]) as service:
         use(monkeypatch, service)
         match = think(opened(calls=3, restarts=1, script="cautious"))
     assert Call.objects.count() == 6
@@ -117,7 +117,7 @@ def test_who_never_submits_hands_over_to_what_the_rules_or_the_ladder_have(monke
 
 def test_a_worker_that_dies_inside_a_turn_leaves_its_notes_and_calls(monkeypatch):
     """The next worker starts the turn afresh: the note stands once, and the move is made once."""
-    with OpenAITwin([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
+    with OpenAIStandIn([LOOK, NOTE, Hang(30), LOOK, PUMP]) as service:
         use(monkeypatch, service)
         match = opened(periods=1)
         first = match.open_turns()["keeper"].answering
@@ -134,7 +134,7 @@ def test_a_worker_that_dies_inside_a_turn_leaves_its_notes_and_calls(monkeypatch
 
 
 def test_nobody_else_takes_a_turn_that_a_note_gave_a_new_number(monkeypatch):
-    with OpenAITwin([NOTE, Slow(2.0, PUMP)]) as service:
+    with OpenAIStandIn([NOTE, Slow(2.0, PUMP)]) as service:
         use(monkeypatch, service)
         match = opened(periods=1)
         first = match.open_turns()["keeper"].answering
@@ -154,7 +154,7 @@ def test_an_endpoint_without_tools_is_asked_in_plain_json(monkeypatch):
         json.dumps({"tool": "pump", "arguments": {"amount": 1}}),
     ]
     refusal = Failure(400, "Unrecognized request argument supplied: tools", None)
-    with OpenAITwin([refusal, *plain]) as service:
+    with OpenAIStandIn([refusal, *plain]) as service:
         use(monkeypatch, service)
         match = think(opened(agent="openai:no-tools", periods=1))
     assert match.status == Match.Status.FINISHED
@@ -173,7 +173,7 @@ def test_setting_up_says_that_an_endpoint_takes_no_tools_and_offers_plain_json(m
 
 def test_what_a_turn_reads_does_not_grow_with_the_match(monkeypatch):
     """Neither the log nor earlier answers are read: a record of the last turn is as small as the first's."""
-    with OpenAITwin(lambda request: PUMP) as service:
+    with OpenAIStandIn(lambda request: PUMP) as service:
         use(monkeypatch, service)
         match = opened(periods=12)
         for _period in range(11):

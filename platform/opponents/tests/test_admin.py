@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from llm_agents import breaker
 from llm_agents.endpoints import PRESETS
-from llm_agents.twins import Calls
-from llm_agents.twins.protocols import EVERYTHING
-from llm_agents.twins.server import AnthropicTwin, Failure, Hang, Malformed, OpenAITwin
+from llm_agents.standins import Calls
+from llm_agents.standins.protocols import EVERYTHING
+from llm_agents.standins.server import AnthropicStandIn, Failure, Hang, Malformed, OpenAIStandIn
 from opponents import keys
 from opponents.endpoints import kept
 from opponents.models import Call, Endpoint
@@ -45,11 +45,11 @@ def boss(client: Client) -> User:
     return user
 
 
-def at(twin, **changes) -> Endpoint:
-    """An endpoint whose calls go to the twin, with a key."""
-    protocol = "anthropic" if isinstance(twin, AnthropicTwin) else "openai"
-    address = next(value for name, value in twin.environment.items() if name.endswith("BASE_URL"))
-    place = Endpoint(**{"name": "twin", "protocol": protocol, "base_url": address, **changes})
+def at(standin, **changes) -> Endpoint:
+    """An endpoint whose calls go to the stand-in server, with a key."""
+    protocol = "anthropic" if isinstance(standin, AnthropicStandIn) else "openai"
+    address = next(value for name, value in standin.environment.items() if name.endswith("BASE_URL"))
+    place = Endpoint(**{"name": "standin", "protocol": protocol, "base_url": address, **changes})
     place.keep_key(SECRET)
     place.save()
     return place
@@ -82,21 +82,21 @@ def test_an_unknown_preset_is_an_empty_form(client: Client, boss: User):
     assert client.get(ADD, {"preset": "oracle"}).context["adminform"].form["name"].value() in (None, "")
 
 
-@pytest.mark.parametrize("maker", [OpenAITwin, AnthropicTwin])
+@pytest.mark.parametrize("maker", [OpenAIStandIn, AnthropicStandIn])
 def test_trying_it_says_who_answered_how_fast_and_with_how_many_tokens(client: Client, boss: User, maker):
-    with maker(["ready", Calls((("look", "{}"),))]) as twin:
-        place = at(twin)
+    with maker(["ready", Calls((("look", "{}"),))]) as standin:
+        place = at(standin)
         said = tried(client, place)
-        assert "small-twin answered after" in said and "11 → 7 tokens" in said and "ready" in said
+        assert "small-stand-in answered after" in said and "11 → 7 tokens" in said and "ready" in said
         assert "It takes tools." in said
-        assert len(twin.requests) == 2
-    assert "small-twin answered" in LogEntry.objects.get().change_message
+        assert len(standin.requests) == 2
+    assert "small-stand-in answered" in LogEntry.objects.get().change_message
     assert not Call.objects.exists()
 
 
 def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
-    with OpenAITwin(["ready"], knows=EVERYTHING - {"tools"}) as twin:
-        assert "It takes no tools: switch “takes tools” off" in tried(client, at(twin))
+    with OpenAIStandIn(["ready"], knows=EVERYTHING - {"tools"}) as standin:
+        assert "It takes no tools: switch “takes tools” off" in tried(client, at(standin))
 
 
 @pytest.mark.parametrize(
@@ -110,15 +110,15 @@ def test_trying_it_says_that_it_takes_no_tools(client: Client, boss: User):
     ],
 )
 def test_what_went_wrong_is_said_in_words_and_without_the_key(client: Client, boss: User, caplog, answer, says):
-    with OpenAITwin([answer]) as twin:
-        assert says in tried(client, at(twin))
+    with OpenAIStandIn([answer]) as standin:
+        assert says in tried(client, at(standin))
     assert SECRET not in caplog.text
     assert SECRET not in repr(list(LogEntry.objects.values()))
 
 
 def test_a_hung_endpoint_is_given_up():
-    with OpenAITwin([Hang()]) as twin:
-        trial = try_out(kept(at(twin)), "small", seconds=0.3)
+    with OpenAIStandIn([Hang()]) as standin:
+        trial = try_out(kept(at(standin)), "small", seconds=0.3)
     assert "No answer within 0.3 seconds" in trial.problem and trial.seconds < 2
 
 
@@ -161,31 +161,31 @@ def test_one_that_is_not_there_or_has_no_key_says_so(client: Client, boss: User)
 
 
 def test_an_unreadable_key_is_not_tried_without(client: Client, boss: User):
-    with OpenAITwin(["ready"]) as twin:
-        place = at(twin, sealed_key="")
+    with OpenAIStandIn(["ready"]) as standin:
+        place = at(standin, sealed_key="")
         Endpoint.objects.filter(pk=place.pk).update(sealed_key="gAAAAA")
         assert "typed again" in tried(client, place)
-        assert not twin.requests
+        assert not standin.requests
 
 
 def test_one_that_is_switched_off_can_be_tried(client: Client, boss: User):
-    with OpenAITwin(["ready"]) as twin:
-        assert "answered" in tried(client, at(twin, enabled=False))
+    with OpenAIStandIn(["ready"]) as standin:
+        assert "answered" in tried(client, at(standin, enabled=False))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_answer_closes_the_circuit(client: Client, boss: User):
-    breaker.trip("twin")
-    with OpenAITwin(["ready"]) as twin:
-        tried(client, at(twin))
-    assert breaker.state("twin") == "closed"
+    breaker.trip("standin")
+    with OpenAIStandIn(["ready"]) as standin:
+        tried(client, at(standin))
+    assert breaker.state("standin") == "closed"
 
 
 def test_nothing_is_tried_over_the_cap_of_the_day(client: Client, boss: User, settings):
     settings.SPEND_CAP_PER_DAY = "0"
-    with OpenAITwin(["ready"]) as twin:
-        assert "cap per day" in tried(client, at(twin))
-        assert not twin.requests
+    with OpenAIStandIn(["ready"]) as standin:
+        assert "cap per day" in tried(client, at(standin))
+        assert not standin.requests
 
 
 def test_trying_takes_a_post_and_a_model(client: Client, boss: User):

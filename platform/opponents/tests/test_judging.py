@@ -14,7 +14,7 @@ from llm_agents.endpoints import Price
 from llm_agents.judging import Inquiry
 from llm_agents.pricing import PriceList
 from llm_agents.prompting import fenced
-from llm_agents.twins import Failure, OpenAITwin
+from llm_agents.standins import Failure, OpenAIStandIn
 from opponents import judging
 from opponents.agents import Agent
 from opponents.judging import Case, judge
@@ -39,12 +39,12 @@ def case(words: str = "I gave because she gave.") -> Case:
 
 def asked(monkeypatch, answers, cases, told=None, **settings):
     settings = {"retries": 0, "tries_after_first": 1, **settings}
-    with OpenAITwin(answers, tokens=(1, 0)) as twin:
-        for name, value in twin.environment.items():
+    with OpenAIStandIn(answers, tokens=(1, 0)) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(judging, "prices_now", lambda: PriceList({"openai:m": Price(input=1_000_000, output=0)}))
         agent = Agent(spec="openai:m", settings=settings)
-        return judge(agent, cases, budget_of="judges:1", told=told, at_once=1), twin.requests
+        return judge(agent, cases, budget_of="judges:1", told=told, at_once=1), standin.requests
 
 
 def test_an_answer_by_the_schema_is_a_verdict_and_its_call_is_kept_and_paid_for(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.cache import cache
 
-from llm_agents.twins.server import OpenAITwin
+from llm_agents.standins.server import OpenAIStandIn
 from opponents.endpoints import MEMORY
 from opponents.listing import models_at, offered, priced
 from opponents.models import Endpoint
@@ -28,16 +28,16 @@ def forgotten():
 
 
 def test_the_models_are_those_that_the_endpoint_lists():
-    with OpenAITwin(["x"], models=["small", "large"]) as twin:
-        place("lab", twin.environment["OPENAI_BASE_URL"])
+    with OpenAIStandIn(["x"], models=["small", "large"]) as standin:
+        place("lab", standin.environment["OPENAI_BASE_URL"])
         assert models_at("lab") == ["large", "small"]
     assert models_at("lab") == ["large", "small"], "it is asked once in five minutes"
 
 
 def test_an_endpoint_that_does_not_tell_offers_what_is_priced():
-    place("lab", "http://127.0.0.1:9/v1", prices={"fake": {"input": "1", "output": "2"}})
+    place("lab", "http://127.0.0.1:9/v1", prices={"stand-in": {"input": "1", "output": "2"}})
     assert models_at("lab") == []
-    assert priced("lab") == ["fake"]
+    assert priced("lab") == ["stand-in"]
 
 
 def test_every_enabled_endpoint_is_offered_and_no_other():

@@ -10,15 +10,15 @@ from urllib.request import Request, urlopen
 from django.test import Client
 
 from exports.tests import building
-from panels.twin.server import Guest, Twin
+from panels.standin.server import Guest, StandIn
 from participants import services as people
 from participants.models import Enrolment
 
 
-def leads_at(key: str, twin: Twin) -> dict[str, str]:
+def leads_at(key: str, standin: StandIn) -> dict[str, str]:
     """Each preset's own shape of addresses, at the stand-in."""
-    at = twin.address
-    connect = f"{at}/participant/project/{twin.task}"
+    at = standin.address
+    connect = f"{at}/participant/project/{standin.task}"
     credit = f"{at}/webstudy_credit.aspx?experiment_id=7&credit_token=ab12&survey_code={{person}}"
     return {
         "cloudresearch_connect": {
@@ -42,13 +42,13 @@ def leads_at(key: str, twin: Twin) -> dict[str, str]:
 class Visitor:
     """Somebody of the panel in a browser of their own."""
 
-    def __init__(self, twin: Twin, guest: Guest) -> None:
-        self.twin, self.guest, self.client = twin, guest, Client()
+    def __init__(self, standin: StandIn, guest: Guest) -> None:
+        self.standin, self.guest, self.client = standin, guest, Client()
         self.cookie = ""
 
     @property
     def link(self) -> str:
-        link, self.cookie = self.twin.send_off(self.guest)
+        link, self.cookie = self.standin.send_off(self.guest)
         return link.removeprefix("http://testserver")
 
     def arrive(self) -> Any:
@@ -91,9 +91,9 @@ class Visitor:
 
     def go_back(self, page: str) -> str:
         """Press the button that leads to the panel; the address at which the panel saw them, "" without a button."""
-        found = re.search(rf'href="({re.escape(self.twin.address)}[^"]*)"', page)
+        found = re.search(rf'href="({re.escape(self.standin.address)}[^"]*)"', page)
         if found is None:
             return ""
         with urlopen(Request(found[1], headers={"Cookie": f"panel={self.cookie}"})) as answer:
             assert "Noted for" in answer.read().decode()
-        return found[1].removeprefix(self.twin.address)
+        return found[1].removeprefix(self.standin.address)

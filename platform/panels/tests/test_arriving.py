@@ -82,8 +82,8 @@ class TestNothingButAnId:
         assert join({"id": "A1"}).status_code == 200 and not Enrolment.objects.exists()
 
     def test_another_browser_is_refused(self, panel_of):
-        _panel, twin = panel_of()
-        visitor, other = Visitor(twin, twin.guests[0]), Visitor(twin, twin.guests[0])
+        _panel, standin = panel_of()
+        visitor, other = Visitor(standin, standin.guests[0]), Visitor(standin, standin.guests[0])
         person = visitor.enter()
         assert visitor.arrive()["Location"] == person.get_absolute_url()
         answer = other.arrive()
@@ -93,23 +93,23 @@ class TestNothingButAnId:
 
 class TestInvited:
     def test_only_ids_on_the_list_are_let_in(self, panel_of):
-        _panel, twin = panel_of(check_by="invited")
-        LabCode.objects.create(study="splitting", code=twin.guests[0].person)
-        assert refused(Visitor(twin, twin.guests[1]).arrive(), "exactly as you were sent it")
-        Visitor(twin, twin.guests[0]).enter()
+        _panel, standin = panel_of(check_by="invited")
+        LabCode.objects.create(study="splitting", code=standin.guests[0].person)
+        assert refused(Visitor(standin, standin.guests[1]).arrive(), "exactly as you were sent it")
+        Visitor(standin, standin.guests[0]).enter()
 
     def test_who_was_erased_is_no_longer_on_the_list(self, panel_of):
         from erasing.services import _forget
 
-        _panel, twin = panel_of(check_by="invited")
-        LabCode.objects.create(study="splitting", code=twin.guests[0].person)
-        _forget(Visitor(twin, twin.guests[0]).enter())
+        _panel, standin = panel_of(check_by="invited")
+        LabCode.objects.create(study="splitting", code=standin.guests[0].person)
+        _forget(Visitor(standin, standin.guests[0]).enter())
         assert not LabCode.objects.exists() and not Identity.objects.exists()
 
     def test_short_ids_can_be_uploaded_as_codes(self, panel_of, admin_client):
         from django.core.files.uploadedfile import SimpleUploadedFile
 
-        panel, _twin = panel_of(check_by="invited")
+        panel, _standin = panel_of(check_by="invited")
         posted = {"file": SimpleUploadedFile("ids.csv", b"code\n17\n18\n"), "kind": "resumable"}
         answer = admin_client.post(f"/admin/studies/study/{panel.study.pk}/codes/upload/", posted)
         assert answer.status_code == 302 and LabCode.objects.count() == 2
@@ -117,18 +117,18 @@ class TestInvited:
 
 class TestSigned:
     @pytest.fixture
-    def twin(self, panel_of):
-        panel, twin = panel_of(check_by="signed")
+    def standin(self, panel_of):
+        panel, standin = panel_of(check_by="signed")
         panel.keep_secret(SECRET)
         panel.save()
-        twin.secret = SECRET
-        return twin
+        standin.secret = SECRET
+        return standin
 
-    def test_a_signed_link_leads_in_from_any_browser(self, twin):
-        person = Visitor(twin, twin.guests[0]).enter()
-        assert Visitor(twin, twin.guests[0]).enter() == person
+    def test_a_signed_link_leads_in_from_any_browser(self, standin):
+        person = Visitor(standin, standin.guests[0]).enter()
+        assert Visitor(standin, standin.guests[0]).enter() == person
 
-    def test_the_secret_is_in_no_row_as_it_is(self, twin):
+    def test_the_secret_is_in_no_row_as_it_is(self, standin):
         assert SECRET not in Panel.objects.get().sealed_secret
 
     @pytest.mark.parametrize(
@@ -144,16 +144,16 @@ class TestSigned:
             (lambda q: q.rpartition("=")[0] + "=é", "not the panel's"),
         ],
     )
-    def test_a_forged_or_changed_one_is_refused(self, twin, change, says):
-        query = twin.link(twin.guests[0]).partition("?")[2]
+    def test_a_forged_or_changed_one_is_refused(self, standin, change, says):
+        query = standin.link(standin.guests[0]).partition("?")[2]
         assert refused(join(change(query)), says)
 
-    def test_an_expired_one_says_so(self, twin):
+    def test_an_expired_one_says_so(self, standin):
         query = urlencode({"id": "A1", "expires": int(time.time()) - 1})
-        assert refused(join(f"{query}&signature={twin.sign(query)}"), "it is new")
+        assert refused(join(f"{query}&signature={standin.sign(query)}"), "it is new")
 
-    def test_a_panel_without_its_secret_lets_nobody_in(self, twin):
-        link = twin.link(twin.guests[0]).partition("?")[2]
+    def test_a_panel_without_its_secret_lets_nobody_in(self, standin):
+        link = standin.link(standin.guests[0]).partition("?")[2]
         Panel.objects.update(sealed_secret="")
         assert refused(join(link), "type the panel's secret again")
 
@@ -205,13 +205,13 @@ class TestToken:
 
 
 def test_without_a_panel_nobody_is_let_in(panel_of):
-    panel, _twin = panel_of()
+    panel, _standin = panel_of()
     panel.delete()
     assert refused(join({"id": "A1"}), "who may come")
 
 
 def test_the_same_person_rests_between_the_studies_of_one_panel(panel_of):
-    panel, _twin = panel_of("cloudresearch_connect")
+    panel, _standin = panel_of("cloudresearch_connect")
     assert panel.worker("A1") == "cloudresearch_connect:A1"
     panel.lasting = False
     assert panel.worker("A1") == f"study-{panel.study_id}:A1"

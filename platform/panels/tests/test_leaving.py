@@ -72,7 +72,7 @@ def test_every_ending_is_something_to_a_panel():
 
 @pytest.mark.django_db
 def test_saving_another_sites_address_is_refused(panel_of):
-    panel, _twin = panel_of()
+    panel, _standin = panel_of()
     panel.to_completed = "https://evil.example/done"
     with pytest.raises(ValidationError, match=r"https://evil\.example is none of them"):
         panel.full_clean()
@@ -80,34 +80,34 @@ def test_saving_another_sites_address_is_refused(panel_of):
 
 @pytest.mark.django_db
 def test_an_address_that_came_into_the_database_otherwise_leads_nowhere(panel_of):
-    _panel, twin = panel_of()
+    _panel, standin = panel_of()
     Panel.objects.update(to_completed="https://evil.example/done", to_withdrew="https://evil.example/left")
-    visitor = Visitor(twin, twin.guests[0])
+    visitor = Visitor(standin, standin.guests[0])
     page = visitor.last_page(visitor.go("withdrew"))
     assert "evil.example" not in page and "What to do now" in page
 
 
 @pytest.mark.django_db
 def test_a_closed_study_sends_whoever_comes_back_as_over_quota(panel_of):
-    panel, twin = panel_of()
+    panel, standin = panel_of()
     type(panel.study).objects.update(status="closed")
-    visitor = Visitor(twin, twin.guests[0])
+    visitor = Visitor(standin, standin.guests[0])
     answer = visitor.arrive()
     assert answer.status_code == 403
-    assert visitor.go_back(answer.content.decode()) == f"/full?id={twin.guests[0].person}"
+    assert visitor.go_back(answer.content.decode()) == f"/full?id={standin.guests[0].person}"
 
 
 @pytest.mark.django_db
 def test_an_assignment_is_handed_in_by_a_form_as_the_external_question_protocol_wants(panel_of):
-    panel, twin = panel_of("external_question")
-    panel.to_completed = f"POST {twin.address}/mturk/externalSubmit?assignmentId={{session}}&done=yes"
+    panel, standin = panel_of("external_question")
+    panel.to_completed = f"POST {standin.address}/mturk/externalSubmit?assignmentId={{session}}&done=yes"
     panel.full_clean()
     panel.save()
-    guest = twin.guests[0]
+    guest = standin.guests[0]
     found = farewell_to(panel, "completed", {"person": guest.person, "task": guest.task, "session": guest.session})
-    assert found is not None and found.address == f"{twin.address}/mturk/externalSubmit"
+    assert found is not None and found.address == f"{standin.address}/mturk/externalSubmit"
     assert found.posts == {"assignmentId": guest.session, "done": "yes"}
-    looking = Client().get(twin.link(guest, session="ASSIGNMENT_ID_NOT_AVAILABLE").removeprefix("http://testserver"))
+    looking = Client().get(standin.link(guest, session="ASSIGNMENT_ID_NOT_AVAILABLE").removeprefix("http://testserver"))
     assert looking.status_code == 200 and not Enrolment.objects.exists()
     with pytest.raises(NotAllowed):
         check_leads("POST https://evil.example/x", panel.sites)

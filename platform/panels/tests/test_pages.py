@@ -115,6 +115,6 @@ def test_who_somebody_is_cannot_be_changed_once_somebody_has_come(admin_client, 
 
 @pytest.mark.slow  # another process reads the settings
 def test_the_stand_in_starts_by_itself():
-    command = [sys.executable, "-m", "panels.twin", "--help"]
+    command = [sys.executable, "-m", "panels.standin", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "platform:."})
     assert done.returncode == 0 and "cloudresearch_connect" in done.stdout, done.stderr

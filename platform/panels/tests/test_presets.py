@@ -52,26 +52,26 @@ def approved(panel: Panel, boss: User) -> None:
 @pytest.mark.parametrize("key", [one.key for one in presets.every()])
 def test_twelve_people(panel_of, boss, key, tmp_path):
     study = {"quota": ENDINGS.count("completed"), "survey_before": [QUESTION]}
-    panel, twin = panel_of(key, study=study)
+    panel, standin = panel_of(key, study=study)
     owed: dict[str, Decimal] = {}
-    for guest, ending in zip(twin.guests, ENDINGS, strict=False):
-        visitor = Visitor(twin, guest)
+    for guest, ending in zip(standin.guests, ENDINGS, strict=False):
+        visitor = Visitor(standin, guest)
         person = visitor.go(ending)
         assert person.state == ending
         leads = panel.leads_to(OUTCOMES[ending])
         page = visitor.last_page(person)
         seen_at = visitor.go_back(page)
         if leads.startswith("POST"):
-            assert f'action="{twin.address}/mturk/externalSubmit"' in page and f'value="{guest.session}"' in page
+            assert f'action="{standin.address}/mturk/externalSubmit"' in page and f'value="{guest.session}"' in page
         elif leads.startswith("http"):
             expected = leads.replace("{person}", guest.person).replace("{code}", person.completion_code)
-            assert twin.address + seen_at == expected and guest.came_back == [seen_at]
+            assert standin.address + seen_at == expected and guest.came_back == [seen_at]
         else:
             assert not seen_at and (leads or "What to do now") in page
         due = LedgerRow.objects.filter(enrolment=person, state="due")
         if due:
             owed[guest.person] = sum(row.amount for row in due)
-    last = Visitor(twin, twin.guests[-1])
+    last = Visitor(standin, standin.guests[-1])
     turned_away = last.arrive()
     assert turned_away.status_code == 403 and "All places are taken" in text_of(turned_away)
     assert bool(last.go_back(turned_away.content.decode())) == bool(panel.to_over_quota)
@@ -89,11 +89,11 @@ def test_twelve_people(panel_of, boss, key, tmp_path):
         who, what = panel.column_of("person"), panel.column_of("amount")
         rows = {row[who]: Decimal(row[what]) for row in csv.DictReader(io.StringIO(written))}
         assert rows == owed and list(panel.list_columns()) == next(csv.reader(io.StringIO(written)))
-        report = twin.pay(written, person=who, amount=what)
+        report = standin.pay(written, person=who, amount=what)
         found = lists.reconcile(made, panel, lists.read(report.encode(), panel), who=boss, rest_failed=False)
         assert found.confirmed == LedgerRow.objects.filter(state="confirmed").count() > 0
         assert not (found.unclear or found.failed or found.missing or found.remarks)
-        assert {one.person: one.paid for one in twin.guests if one.paid} == {p: [str(a)] for p, a in owed.items()}
+        assert {one.person: one.paid for one in standin.guests if one.paid} == {p: [str(a)] for p, a in owed.items()}
     assert not books.check(panel.study.slug)
     assert set(LedgerRow.objects.values_list("state", flat=True)) <= {"confirmed", "elsewhere"}
     if key in EXPORTED:
@@ -101,4 +101,4 @@ def test_twelve_people(panel_of, boss, key, tmp_path):
         payments = list(csv.DictReader((tmp_path / "dataset" / "payments.csv").open()))
         assert {row["state"] for row in payments} == EXPORTED[key] and len(payments) == LedgerRow.objects.count()
         written = "".join(file.read_text() for file in (tmp_path / "dataset").glob("*.csv"))
-        assert not [guest for guest in twin.guests if guest.person in written or guest.session in written]
+        assert not [guest for guest in standin.guests if guest.person in written or guest.session in written]

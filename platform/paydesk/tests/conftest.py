@@ -1,1 +1,1 @@
-from payouts.tests.conftest import in_order, twin  # noqa: F401
+from payouts.tests.conftest import in_order, standin  # noqa: F401

@@ -20,8 +20,8 @@ from payouts.models import LedgerRow, Limit, Posting
 from payouts.rules import PayRule
 from payouts.tests.conftest import KIND
 from payouts.tests.people import finished
+from payouts.tests.standin import StandIn
 from payouts.tests.test_paying import later, settle, states
-from payouts.tests.twin import Twin
 from rights.members import give
 from rights.roles import Role
 from studies.models import Study
@@ -67,7 +67,7 @@ def act(client: Client, study: Study, name: str, *rows: LedgerRow, note: str = "
 # ---- looking ---------------------------------------------------------------------------------------
 
 
-def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, owner, twin: Twin):
+def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, owner, standin: StandIn):
     finished("A1", study=SLUG)
     page = client.get(path(study)).content.decode()
     assert "Sums in USD" in page and "3.00" in page
@@ -82,7 +82,7 @@ def test_a_bonus_that_was_cut_says_so(client, study, owner):
     assert "0.5 × 100 (payoff), cut at the highest bonus of 7.00" in client.get(path(study)).content.decode()
 
 
-def test_looking_asks_no_recruiter_and_changes_nothing(client, study, owner, twin: Twin):
+def test_looking_asks_no_recruiter_and_changes_nothing(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     before = list(LedgerRow.objects.values())
     client.get(path(study))
@@ -90,11 +90,11 @@ def test_looking_asks_no_recruiter_and_changes_nothing(client, study, owner, twi
     for name in ("ask", "do", "try", "limit", "finance"):
         assert client.get(path(study, name)).status_code == 405
     assert client.get(path(study, "resolve", base.uid)).status_code == 405
-    assert list(LedgerRow.objects.values()) == before and not twin.asked
+    assert list(LedgerRow.objects.values()) == before and not standin.asked
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
-def test_only_owners_act(client, study, twin: Twin, role: Role):
+def test_only_owners_act(client, study, standin: StandIn, role: Role):
     somebody(client, study, role)
     base, _bonus = finished("A1", study=SLUG)
     page = client.get(path(study)).content.decode()
@@ -105,14 +105,14 @@ def test_only_owners_act(client, study, twin: Twin, role: Role):
     assert states(base) == ["due"]
 
 
-def test_an_accounts_money_is_spent_by_its_own_editors_alone(client, study, owner, twin: Twin, monkeypatch):
+def test_an_accounts_money_is_spent_by_its_own_editors_alone(client, study, owner, standin: StandIn, monkeypatch):
     account = Account.objects.create(title="The lab's money", kind="mturk")
     monkeypatch.setitem(payers._ways, KIND, replace(payers._ways[KIND], account=lambda slug: account))
     base, _bonus = finished("A1", study=SLUG)
     for name in ("ask", "do", "try"):
         told = said(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))
         assert "The lab's money pays these people" in told
-    assert states(base) == ["due"] and not twin.asked
+    assert states(base) == ["due"] and not standin.asked
     give(account, user=owner, role=Role.EDITOR, by=None)
     assert "Approve: one payment." in said(act(client, study, "approve", base))
     assert states(base) == ["approved"]
@@ -121,7 +121,7 @@ def test_an_accounts_money_is_spent_by_its_own_editors_alone(client, study, owne
 # ---- asking before doing ---------------------------------------------------------------------------
 
 
-def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, study, owner, twin: Twin):
+def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, study, owner, standin: StandIn):
     finished("A1", study=SLUG), finished("A2", study=SLUG)
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"})
     (sums,) = asked.context["sums"].values()
@@ -131,7 +131,7 @@ def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, s
     assert set(LedgerRow.objects.values_list("state", flat=True)) == {"due"}, "asking changes nothing"
 
 
-def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, owner, twin: Twin):
+def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
     other, _ = finished("A2", study=SLUG)
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due", "rows": [base.pk, bonus.pk]})
@@ -145,14 +145,14 @@ def test_what_was_confirmed_is_approved_paid_and_written_down(client, study, own
     assert record.by == "the-owner" and record.details["rows"] == 2 and record.details["chosen USD"] == "3.00"
 
 
-def test_a_second_click_does_nothing_and_says_so(client, study, owner, twin: Twin):
+def test_a_second_click_does_nothing_and_says_so(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
     assert "None of these is waiting" in said(act(client, study, "approve", base))
     assert base.postings.count() == 2 and Record.objects.filter(action="pay_approved").count() == 1
 
 
-def test_beyond_the_limit_is_refused_with_the_numbers(client, study, owner, twin: Twin):
+def test_beyond_the_limit_is_refused_with_the_numbers(client, study, owner, standin: StandIn):
     base, bonus = finished("A1", study=SLUG)
     client.post(path(study, "limit"), {"currency": "USD", "most": "3.59"})
     asked = client.post(path(study, "ask"), {"act": "approve", "state": "due"}).content.decode()
@@ -180,7 +180,7 @@ def test_nonsense_is_passed_over(client, study, owner, rows: str):
     assert client.post(path(study, "do"), {"act": "steal", "rows": rows}).status_code == 404
 
 
-def test_a_note_that_no_database_can_keep_is_kept_without_that(client, study, owner, twin: Twin):
+def test_a_note_that_no_database_can_keep_is_kept_without_that(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "write_off", base, note="a\x00 test")
     assert states(base) == ["written_off"] and base.postings.last().why == "a test"
@@ -196,7 +196,7 @@ def test_a_limit_stays_with_its_study_and_goes_with_it(client, owner):
     assert not Limit.objects.exists(), "a later study of this name has limits of its own"
 
 
-def test_rows_of_another_study_are_out_of_reach(client, study, owner, twin: Twin):
+def test_rows_of_another_study_are_out_of_reach(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study="another")
     act(client, study, "approve", base)
     act(client, study, "write_off", base, note="mine")
@@ -207,9 +207,9 @@ def test_rows_of_another_study_are_out_of_reach(client, study, owner, twin: Twin
 # ---- dry run ---------------------------------------------------------------------------------------
 
 
-def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, study, owner, twin: Twin):
+def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, study, owner, standin: StandIn):
     rows = {worker: finished(worker, study=SLUG)[0] for worker in ("A1", "A2", "A3")}
-    twin.standings |= {"A2": "working", "A3": "somebody_else"}
+    standin.standings |= {"A2": "working", "A3": "somebody_else"}
     before = (list(LedgerRow.objects.values()), Posting.objects.count())
     keys = [row.pk for row in rows.values()]
     page = client.post(path(study, "try"), {"state": "due", "rows": keys})
@@ -219,13 +219,13 @@ def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, stud
     assert "somebody else" in found[rows["A3"].pk].says
     assert "holds 100.00 USD now" in page.content.decode()
     assert (list(LedgerRow.objects.values()), Posting.objects.count()) == before
-    assert set(twin.asked) == {"standing"} and not twin.paid
-    assert "Account at Twin: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
+    assert set(standin.asked) == {"standing"} and not standin.paid
+    assert "Account at Stand-in: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
 
 
-def test_a_dry_run_says_when_the_recruiter_is_silent(client, study, owner, twin: Twin):
+def test_a_dry_run_says_when_the_recruiter_is_silent(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
-    twin.fail("standing", "error_before")
+    standin.fail("standing", "error_before")
     page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
     assert page.context["tried"][0].verdict == "waits" and "did not answer" in page.content.decode()
 
@@ -248,23 +248,23 @@ def test_people_of_lab_codes_are_approved_marked_as_paid_and_put_back(client, st
     ]  # fmt: skip
 
 
-def test_a_failure_says_why_and_is_approved_again(client, study, owner, twin: Twin):
+def test_a_failure_says_why_and_is_approved_again(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
-    twin.refuses = "not enough money in the account"
+    standin.refuses = "not enough money in the account"
     act(client, study, "approve", base)
     settle()
     assert "not enough money" in client.get(path(study)).content.decode()
-    twin.refuses = ""
+    standin.refuses = ""
     act(client, study, "approve", base, state="failed")
     settle()
     assert states(base) == ["confirmed"]
 
 
-def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study, owner, twin: Twin):
+def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
     act(client, study, "approve", base)
-    twin.fail("pay", "drop_after")
-    twin.fail("look_up", *["error_before"] * 40)
+    standin.fail("pay", "drop_after")
+    standin.fail("look_up", *["error_before"] * 40)
     paying.pay_due()
     for _hour in range(14):
         later(2)
@@ -294,8 +294,8 @@ def test_what_an_experiment_pays_is_said_and_cannot_be_approved(client, study, o
 # ---- the list for the books ------------------------------------------------------------------------
 
 
-def test_the_list_has_every_row_and_no_worker(client, study, owner, twin: Twin):
-    twin.refuses = "=HYPERLINK(1) for worker A1SECRET"
+def test_the_list_has_every_row_and_no_worker(client, study, owner, standin: StandIn):
+    standin.refuses = "=HYPERLINK(1) for worker A1SECRET"
     base, _bonus = finished("A1SECRET", study=SLUG)
     act(client, study, "approve", base)
     settle()
@@ -311,7 +311,7 @@ def test_the_list_has_every_row_and_no_worker(client, study, owner, twin: Twin):
     assert Record.objects.filter(action="pay_listed").exists()
 
 
-def test_no_page_tells_a_workers_identifiers(client, study, owner, twin: Twin):
+def test_no_page_tells_a_workers_identifiers(client, study, owner, standin: StandIn):
     base, bonus = finished("A1SECRET", study=SLUG)
     pages = [client.get(path(study)), client.post(path(study, "try"), {"state": "due"})]
     pages.append(client.post(path(study, "ask"), {"act": "approve", "state": "due"}))

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-KIND = "twin"
+KIND = "standin"
 
 
 @pytest.fixture(params=[True, False], ids=["repeats safely", "pays twice if asked twice"])
-def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def standin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """An interface whose people are paid through it, of either sort."""
     from payouts import payers
-    from payouts.tests.twin import Twin, TwinPayer
+    from payouts.tests.standin import StandIn, StandInPayer
 
-    with Twin(repeats_safely=request.param) as one:
-        way = payers.Way("Twin", lambda study: TwinPayer(one.address, may_repeat=request.param))
+    with StandIn(repeats_safely=request.param) as one:
+        way = payers.Way("Stand-in", lambda study: StandInPayer(one.address, may_repeat=request.param))
         monkeypatch.setitem(payers._ways, KIND, way)
         yield one
 

@@ -16,7 +16,7 @@ STUDY = "paid-study"
 RULE = PayRule(currency="USD", base="1.00", rule="share", announced_average="2.00", cap="10.00")
 
 
-def finished(worker: str, *, recruiter: str = "twin", study: str = STUDY, rule: PayRule = RULE) -> list[LedgerRow]:
+def finished(worker: str, *, recruiter: str = "standin", study: str = STUDY, rule: PayRule = RULE) -> list[LedgerRow]:
     """Somebody who completed: 1.00 of base pay and 2.00 of bonus are due. Their rows, base first."""
     person = Enrolment.objects.create(state="completed", expires_at=timezone.now() + timedelta(hours=1))
     Identity.objects.create(

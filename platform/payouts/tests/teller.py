@@ -47,12 +47,12 @@ def pay(address: str, may_repeat: bool, last: int) -> None:
 
     from payouts import payers, paying
     from payouts.tests.conftest import KIND
-    from payouts.tests.twin import TwinPayer
+    from payouts.tests.standin import StandInPayer
 
-    clock, payer = Clock(last), TwinPayer(address, may_repeat=may_repeat)
+    clock, payer = Clock(last), StandInPayer(address, may_repeat=may_repeat)
     for name in ("standing", "prepare", "pay", "look_up"):
         setattr(payer, name, clock.around(getattr(payer, name)))
-    payers.register(KIND, payers.Way("Twin", lambda study: payer))
+    payers.register(KIND, payers.Way("Stand-in", lambda study: payer))
     with connection.execute_wrapper(clock.before_statement):
         paying.pay_due()
     connection.close()

@@ -19,8 +19,8 @@ from conftest import KIND
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow
 from payouts.tests.people import STUDY, finished
+from payouts.tests.standin import StandIn
 from payouts.tests.test_paying import OPEN, approve, boss, keys, later, states  # noqa: F401
-from payouts.tests.twin import Twin
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
@@ -32,7 +32,7 @@ BY_DAY = [pytest.mark.slow] if KIND == "sqlite" else []
 class Teller:
     """A process whose children pay from this test's database."""
 
-    def __init__(self, twin: Twin) -> None:
+    def __init__(self, standin: StandIn) -> None:
         held = connection.settings_dict
         address = (
             f"sqlite:///{held['NAME']}"
@@ -45,7 +45,7 @@ class Teller:
             "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "payouts.tests.teller", twin.address, "yes" if twin.repeats_safely else "no"],
+            [sys.executable, "-m", "payouts.tests.teller", standin.address, "yes" if standin.repeats_safely else "no"],
             env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
@@ -61,11 +61,11 @@ class Teller:
 
 
 @pytest.fixture
-def tellers(twin: Twin) -> Iterator[Callable[[], Teller]]:
+def tellers(standin: StandIn) -> Iterator[Callable[[], Teller]]:
     made: list[Teller] = []
 
     def another() -> Teller:
-        made.append(Teller(twin))
+        made.append(Teller(standin))
         return made[-1]
 
     yield another
@@ -90,7 +90,7 @@ def finish(teller: Teller) -> None:
         pytest.param("drop_after", 6, marks=BY_DAY),
     ],
 )
-def test_killed_at_every_step(twin: Twin, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
+def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
     """With an answer lost before or after it took effect, the steps are those of finding out what became of it."""
     teller = tellers()
     everybody: list[LedgerRow] = []
@@ -99,7 +99,7 @@ def test_killed_at_every_step(twin: Twin, tellers: Callable[[], Teller], boss: U
         everybody.append(base)
         approve(boss, base)
         if lost:
-            twin.fail("pay", lost)
+            standin.fail("pay", lost)
             assert teller.pay() == 0
             later()
         status = teller.pay(die_at=step)
@@ -107,15 +107,15 @@ def test_killed_at_every_step(twin: Twin, tellers: Callable[[], Teller], boss: U
         assert status in (0, -signal.SIGKILL)
         finish(teller)
         assert states(base) == ["confirmed"], f"killed at step {step}"
-        assert twin.times[str(base.uid)] == 1, f"killed at step {step}"
+        assert standin.times[str(base.uid)] == 1, f"killed at step {step}"
         if status == 0:
             break
     assert least < step < MOST_STEPS - 1, "every step was tried, and there are as many as there must be"
-    assert twin.times == {str(row.uid): 1 for row in everybody}
-    assert sum(Decimal(amount) for _uid, amount in twin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
+    assert standin.times == {str(row.uid): 1 for row in everybody}
+    assert sum(Decimal(amount) for _uid, amount in standin.paid) == books.balances(STUDY)[STUDY, "USD"]["paid"]
 
 
-def test_several_pay_at_once(twin: Twin, tellers: Callable[[], Teller], boss: User):  # noqa: F811
+def test_several_pay_at_once(standin: StandIn, tellers: Callable[[], Teller], boss: User):  # noqa: F811
     rows = [row for number in range(6) for row in finished(f"A{number}")]
     approve(boss, *rows)
     several = [tellers() for _one in range(3)]
@@ -128,10 +128,10 @@ def test_several_pay_at_once(twin: Twin, tellers: Callable[[], Teller], boss: Us
         later()
     finish(several[0])
     assert states(*rows) == ["confirmed"] * len(rows)
-    assert twin.times == {str(row.uid): 1 for row in rows}
+    assert standin.times == {str(row.uid): 1 for row in rows}
 
 
-def test_two_clicks_at_once_approve_once_and_never_beyond_the_limit(twin: Twin, boss: User):  # noqa: F811
+def test_two_clicks_at_once_approve_once_and_never_beyond_the_limit(standin: StandIn, boss: User):  # noqa: F811
     rows = [finished(f"A{number}")[0] for number in range(8)]
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("6.00"))
     refused: list[str] = []
@@ -155,13 +155,13 @@ def test_two_clicks_at_once_approve_once_and_never_beyond_the_limit(twin: Twin, 
 
 
 def test_an_approval_is_withdrawn_while_the_recruiter_is_asked(
-    twin: Twin,
+    standin: StandIn,
     boss: User,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ):
     base, _bonus = finished("A1")
     approve(boss, base)
-    asks = twin.do
+    asks = standin.do
 
     def withdraw_first(asked: str, about: dict[str, str]) -> dict[str, str]:
         if asked == "prepare":
@@ -169,6 +169,6 @@ def test_an_approval_is_withdrawn_while_the_recruiter_is_asked(
             connection.close()
         return asks(asked, about)
 
-    monkeypatch.setattr(twin, "do", withdraw_first)
+    monkeypatch.setattr(standin, "do", withdraw_first)
     paying.pay_due()
-    assert states(base) == ["due"] and not twin.paid
+    assert states(base) == ["due"] and not standin.paid

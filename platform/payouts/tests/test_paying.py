@@ -18,7 +18,7 @@ from participants.paid import told
 from payouts import books, deciding, guard, paying
 from payouts.models import Account, LedgerRow, Limit, Posting, Transfer, Unchangeable
 from payouts.tests.people import STUDY, finished
-from payouts.tests.twin import FAULTS, Twin
+from payouts.tests.standin import FAULTS, StandIn
 from recruiters.models import Identity
 
 pytestmark = pytest.mark.django_db
@@ -63,22 +63,22 @@ def states(*rows: LedgerRow) -> list[str]:
 # ---- all goes well ---------------------------------------------------------------------------------
 
 
-def test_nothing_is_paid_that_nobody_approved(twin: Twin):
+def test_nothing_is_paid_that_nobody_approved(standin: StandIn):
     rows = finished("A1")
     settle()
     assert states(*rows) == ["due", "due"]
-    assert not twin.asked
+    assert not standin.asked
 
 
-def test_what_is_approved_is_paid_once_base_before_bonus(twin: Twin, boss: User):
+def test_what_is_approved_is_paid_once_base_before_bonus(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     settle()
     assert states(base, bonus) == ["confirmed", "confirmed"]
-    assert twin.paid == [(str(base.uid), "1.00"), (str(bonus.uid), "2.00")]
+    assert standin.paid == [(str(base.uid), "1.00"), (str(bonus.uid), "2.00")]
 
 
-def test_every_step_is_in_the_journal_with_who_and_why(twin: Twin, boss: User):
+def test_every_step_is_in_the_journal_with_who_and_why(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     settle()
@@ -94,7 +94,7 @@ def test_every_step_is_in_the_journal_with_who_and_why(twin: Twin, boss: User):
     assert row.fee == Decimal("0.20")
 
 
-def test_balances_follow_the_money(twin: Twin, boss: User):
+def test_balances_follow_the_money(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
     settle()
@@ -105,58 +105,58 @@ def test_balances_follow_the_money(twin: Twin, boss: User):
     assert sum(held.values()) == 0
 
 
-def test_an_order_that_is_only_taken_is_asked_about_until_it_is_confirmed(twin: Twin, boss: User):
-    twin.later = True
+def test_an_order_that_is_only_taken_is_asked_about_until_it_is_confirmed(standin: StandIn, boss: User):
+    standin.later = True
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     paying.pay_due()
     assert states(base, bonus) == ["sent", "approved"]
     settle()
     assert states(base, bonus) == ["confirmed", "confirmed"]
-    assert set(twin.times.values()) == {1}
+    assert set(standin.times.values()) == {1}
 
 
-def test_an_order_that_is_never_confirmed_comes_to_a_person_after_a_week(twin: Twin, boss: User):
-    twin.later = True
+def test_an_order_that_is_never_confirmed_comes_to_a_person_after_a_week(standin: StandIn, boss: User):
+    standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
     paying.pay_due()
     later(24 * 8)
     paying.pay_due()
     assert states(base) == ["unclear"]
-    assert twin.times[str(base.uid)] == 1
+    assert standin.times[str(base.uid)] == 1
 
 
 def test_a_recruiter_that_took_an_order_and_then_falls_silent_brings_it_to_a_person_after_a_week(
-    twin: Twin, boss: User
+    standin: StandIn, boss: User
 ):
-    twin.later = True
+    standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
     paying.pay_due()
-    twin.fail("look_up", *["error_before"] * 5)
+    standin.fail("look_up", *["error_before"] * 5)
     for _time in range(2):
         later(48)
         paying.pay_due()
         assert states(base) == ["sent"]
     later(24 * 4)
     paying.pay_due()
-    assert states(base) == ["unclear"] and twin.times[str(base.uid)] == 1
+    assert states(base) == ["unclear"] and standin.times[str(base.uid)] == 1
     assert "took it a week ago" in LedgerRow.objects.get(pk=base.pk).problem
 
 
-def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unanswered(twin: Twin, boss: User):
-    twin.later = True
+def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unanswered(standin: StandIn, boss: User):
+    standin.later = True
     base, _bonus = finished("A1")
     approve(boss, base)
-    twin.fail("pay", "drop_after")
+    standin.fail("pay", "drop_after")
     paying.pay_due()
     later(30)
     paying.pay_due()
     assert states(base) == ["sent"], "it was taken, and is asked about until it is confirmed"
     later()
     paying.pay_due()
-    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+    assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
 # ---- the interface fails ---------------------------------------------------------------------------
@@ -164,62 +164,62 @@ def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unans
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("asked", ["standing", "prepare", "pay", "look_up"])
-def test_whatever_fails_everybody_is_paid_once(twin: Twin, boss: User, asked: str, fault: str):
+def test_whatever_fails_everybody_is_paid_once(standin: StandIn, boss: User, asked: str, fault: str):
     base, bonus = finished("A1")
     other, _ = finished("A2")
     approve(boss, base, bonus, other)
     if asked == "look_up":
-        twin.fail("pay", "drop_after")
-    twin.fail(asked, fault)
+        standin.fail("pay", "drop_after")
+    standin.fail(asked, fault)
     paying.pay_due(most=1)
     assert "confirmed" not in states(base), "somebody's trouble is seen"
     assert LedgerRow.objects.get(pk=base.pk).problem
     settle()
     assert states(base, bonus, other) == ["confirmed"] * 3
-    assert twin.times == {str(row.uid): 1 for row in (base, bonus, other)}
+    assert standin.times == {str(row.uid): 1 for row in (base, bonus, other)}
     assert not any(LedgerRow.objects.values_list("problem", flat=True))
 
 
-def test_an_order_without_an_answer_is_looked_up_before_anything_else(twin: Twin, boss: User):
+def test_an_order_without_an_answer_is_looked_up_before_anything_else(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    twin.fail("pay", "error_after")
+    standin.fail("pay", "error_after")
     paying.pay_due()
-    assert states(base) == ["sent"] and twin.asked["pay"] == 1
+    assert states(base) == ["sent"] and standin.asked["pay"] == 1
     settle()
-    assert twin.asked["pay"] == 1 and states(base) == ["confirmed"]
+    assert standin.asked["pay"] == 1 and states(base) == ["confirmed"]
 
 
-def test_an_order_without_an_answer_rests_before_it_is_looked_up(twin: Twin, boss: User):
+def test_an_order_without_an_answer_rests_before_it_is_looked_up(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    twin.fail("pay", "drop_before")
+    standin.fail("pay", "drop_before")
     paying.pay_due()
     Transfer.objects.update(next_at=timezone.now())
     paying.pay_due()
-    assert not twin.asked["look_up"], "it may still be on its way"
+    assert not standin.asked["look_up"], "it may still be on its way"
     settle()
-    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+    assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
-def test_an_interface_that_stays_silent_brings_the_row_to_a_person_after_a_day(twin: Twin, boss: User):
+def test_an_interface_that_stays_silent_brings_the_row_to_a_person_after_a_day(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    twin.fail("pay", "drop_before")
-    twin.fail("look_up", *["error_before"] * 100)
+    standin.fail("pay", "drop_before")
+    standin.fail("look_up", *["error_before"] * 100)
     paying.pay_due()
     for _hour in range(14):
         later(2)
         paying.pay_due()
     assert states(base) == ["unclear"]
     assert "has not answered for a day" in LedgerRow.objects.get(pk=base.pk).problem
-    assert not twin.paid
+    assert not standin.paid
 
 
-def test_waits_grow_and_are_seen(twin: Twin, boss: User):
+def test_waits_grow_and_are_seen(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    twin.fail("standing", *["error_before"] * 3)
+    standin.fail("standing", *["error_before"] * 3)
     waits = []
     for _try in range(3):
         paying.pay_due()
@@ -230,10 +230,10 @@ def test_waits_grow_and_are_seen(twin: Twin, boss: User):
     assert "did not answer" in LedgerRow.objects.get(pk=base.pk).problem
 
 
-def test_one_persons_trouble_holds_nobody_up(twin: Twin, boss: User):
+def test_one_persons_trouble_holds_nobody_up(standin: StandIn, boss: User):
     people = [finished(f"A{number}")[0] for number in range(4)]
     approve(boss, *people)
-    twin.fail("standing", "nonsense_before")
+    standin.fail("standing", "nonsense_before")
     paying.pay_due()
     assert sorted(states(*people)) == ["approved", "confirmed", "confirmed", "confirmed"]
 
@@ -252,36 +252,36 @@ def test_one_persons_trouble_holds_nobody_up(twin: Twin, boss: User):
     ],
 )
 def test_whoever_is_not_who_we_think_is_not_paid_and_the_researcher_reads_why(
-    twin: Twin, boss: User, standing: str, says: str
+    standin: StandIn, boss: User, standing: str, says: str
 ):
-    twin.standings["A1"] = standing
+    standin.standings["A1"] = standing
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     settle()
     assert states(base, bonus) == ["failed", "failed"]
     assert says in LedgerRow.objects.get(pk=base.pk).problem
-    assert not twin.asked["prepare"] and not twin.paid
+    assert not standin.asked["prepare"] and not standin.paid
 
-    del twin.standings["A1"]
+    del standin.standings["A1"]
     approve(boss, base, bonus)
     settle()
     assert states(base, bonus) == ["confirmed", "confirmed"], "it is recovered by approving again"
 
 
-def test_whoever_has_not_handed_in_yet_is_paid_when_they_have(twin: Twin, boss: User):
-    twin.standings["A1"] = "working"
+def test_whoever_has_not_handed_in_yet_is_paid_when_they_have(standin: StandIn, boss: User):
+    standin.standings["A1"] = "working"
     base, _bonus = finished("A1")
     approve(boss, base)
     paying.pay_due()
     assert states(base) == ["approved"]
     assert "not handed in" in LedgerRow.objects.get(pk=base.pk).problem
-    del twin.standings["A1"]
+    del standin.standings["A1"]
     settle()
     assert states(base) == ["confirmed"]
 
 
-def test_a_refusal_is_kept_without_naming_the_worker(twin: Twin, boss: User):
-    twin.refuses = "no money left for worker A1WORKER and assignment-of-A1WORKER"
+def test_a_refusal_is_kept_without_naming_the_worker(standin: StandIn, boss: User):
+    standin.refuses = "no money left for worker A1WORKER and assignment-of-A1WORKER"
     base, _bonus = finished("A1WORKER")
     approve(boss, base)
     settle()
@@ -290,10 +290,10 @@ def test_a_refusal_is_kept_without_naming_the_worker(twin: Twin, boss: User):
     assert "no money left" in said and "A1WORKER" not in said
 
 
-def test_whoever_was_erased_cannot_be_paid_any_more_and_is_not_forgotten(twin: Twin, boss: User):
+def test_whoever_was_erased_cannot_be_paid_any_more_and_is_not_forgotten(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
-    twin.fail("pay", "drop_after")
+    standin.fail("pay", "drop_after")
     paying.pay_due()
     Identity.objects.all().delete()
     settle()
@@ -306,19 +306,19 @@ def test_whoever_was_erased_cannot_be_paid_any_more_and_is_not_forgotten(twin: T
 # ---- what people decide ----------------------------------------------------------------------------
 
 
-def test_an_approval_can_be_withdrawn_until_it_is_sent(twin: Twin, boss: User):
+def test_an_approval_can_be_withdrawn_until_it_is_sent(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     assert deciding.withdraw(study=STUDY, rows=keys(base, bonus), who=boss) == 2
     settle()
-    assert states(base, bonus) == ["due", "due"] and not twin.paid
+    assert states(base, bonus) == ["due", "due"] and not standin.paid
     approve(boss, base)
     settle()
     assert deciding.withdraw(study=STUDY, rows=keys(base), who=boss) == 0
     assert states(base) == ["confirmed"]
 
 
-def test_a_second_click_approves_nothing(twin: Twin, boss: User):
+def test_a_second_click_approves_nothing(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     with pytest.raises(deciding.NotDone, match="None of these"):
@@ -326,7 +326,7 @@ def test_a_second_click_approves_nothing(twin: Twin, boss: User):
     assert base.postings.count() == 2
 
 
-def test_rows_of_another_study_cannot_be_touched(twin: Twin, boss: User):
+def test_rows_of_another_study_cannot_be_touched(standin: StandIn, boss: User):
     base, _bonus = finished("A1", study="another")
     with pytest.raises(deciding.NotDone):
         approve(boss, base)
@@ -334,7 +334,7 @@ def test_rows_of_another_study_cannot_be_touched(twin: Twin, boss: User):
     assert states(base) == ["due"]
 
 
-def test_the_limit_counts_fees_and_what_was_approved_before(twin: Twin, boss: User):
+def test_the_limit_counts_fees_and_what_was_approved_before(standin: StandIn, boss: User):
     first, second = finished("A1"), finished("A2")
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("4.79"))
     approve(boss, *first)
@@ -350,9 +350,9 @@ def test_the_limit_counts_fees_and_what_was_approved_before(twin: Twin, boss: Us
     assert Limit.objects.get().most == Decimal("4.80")
 
 
-def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(twin: Twin, boss: User):
+def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(standin: StandIn, boss: User):
     (base, bonus), other = finished("A1"), finished("A2")
-    twin.standings["A1"] = "returned"
+    standin.standings["A1"] = "returned"
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("3.60"))
     approve(boss, base, bonus)
     settle()
@@ -362,20 +362,22 @@ def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(twin: Twin, b
 
 
 @pytest.mark.parametrize("paid", [True, False])
-def test_what_is_unclear_is_never_sent_again_by_itself_and_a_person_resolves_it(twin: Twin, boss: User, paid: bool):
+def test_what_is_unclear_is_never_sent_again_by_itself_and_a_person_resolves_it(
+    standin: StandIn, boss: User, paid: bool
+):
     base, _bonus = finished("A1")
     approve(boss, base)
-    twin.fail("pay", "drop_after" if paid else "drop_before")
-    twin.fail("look_up", *["error_before"] * 40)
+    standin.fail("pay", "drop_after" if paid else "drop_before")
+    standin.fail("look_up", *["error_before"] * 40)
     paying.pay_due()
     for _hour in range(14):
         later(2)
         paying.pay_due()
     assert states(base) == ["unclear"]
-    asked = twin.asked["pay"]
-    twin.faults.clear()
+    asked = standin.asked["pay"]
+    standin.faults.clear()
     settle()
-    assert states(base) == ["unclear"] and twin.asked["pay"] == asked
+    assert states(base) == ["unclear"] and standin.asked["pay"] == asked
 
     with pytest.raises(deciding.NotDone):
         deciding.resolve(study=STUDY, row=base.pk, paid=paid, who=boss, note="  ")
@@ -386,7 +388,7 @@ def test_what_is_unclear_is_never_sent_again_by_itself_and_a_person_resolves_it(
         assert states(base) == ["failed"]
         approve(boss, base)
         settle()
-    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+    assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
 def test_people_without_a_marketplace_are_paid_by_hand(boss: User):
@@ -404,7 +406,7 @@ def test_people_without_a_marketplace_are_paid_by_hand(boss: User):
     assert states(base, bonus) == ["confirmed", "due"]
 
 
-def test_what_a_recruiter_may_be_paying_now_cannot_be_marked_as_paid(twin: Twin, boss: User):
+def test_what_a_recruiter_may_be_paying_now_cannot_be_marked_as_paid(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     approve(boss, base)
     assert deciding.mark_paid(study=STUDY, rows=keys(base, bonus), who=boss, note="cash") == 0
@@ -413,7 +415,7 @@ def test_what_a_recruiter_may_be_paying_now_cannot_be_marked_as_paid(twin: Twin,
     assert states(base, bonus) == ["confirmed", "due"]
 
 
-def test_what_is_written_off_is_not_paid_and_can_be_put_back(twin: Twin, boss: User):
+def test_what_is_written_off_is_not_paid_and_can_be_put_back(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     assert deciding.write_off(study=STUDY, rows=keys(base), who=boss, reason="a colleague's test") == 1
     with pytest.raises(deciding.NotDone):
@@ -422,7 +424,7 @@ def test_what_is_written_off_is_not_paid_and_can_be_put_back(twin: Twin, boss: U
     assert deciding.put_back(study=STUDY, rows=keys(base), who=boss, reason="it was no test") == 1
     approve(boss, base)
     settle()
-    assert states(base) == ["confirmed"] and twin.times[str(base.uid)] == 1
+    assert states(base) == ["confirmed"] and standin.times[str(base.uid)] == 1
 
 
 def test_what_an_experiment_elsewhere_pays_is_in_books_of_its_own_and_never_paid(boss: User):
@@ -439,7 +441,7 @@ def test_what_an_experiment_elsewhere_pays_is_in_books_of_its_own_and_never_paid
 # ---- what the worker reads -------------------------------------------------------------------------
 
 
-def test_the_last_page_says_how_far_the_pay_is(twin: Twin, boss: User):
+def test_the_last_page_says_how_far_the_pay_is(standin: StandIn, boss: User):
     base, bonus = finished("A1")
     person = base.enrolment
     assert told(person) == [
@@ -497,7 +499,7 @@ def test_books_that_do_not_agree_are_found():
     call_command("check_books", STUDY)
 
 
-def test_rows_of_before_get_a_journal(twin: Twin):
+def test_rows_of_before_get_a_journal(standin: StandIn):
     base, bonus = finished("A1")
     elsewhere, _ = finished("label", recruiter="otree")
     guard.take_down(connection)
@@ -509,4 +511,4 @@ def test_rows_of_before_get_a_journal(twin: Twin):
     import_module("payouts.migrations.0002_journal").open_books(apps, None)
     assert books.check() == []
     assert states(base, bonus, elsewhere) == ["due", "confirmed", "elsewhere"]
-    assert LedgerRow.objects.get(pk=base.pk).recruiter == "twin"
+    assert LedgerRow.objects.get(pk=base.pk).recruiter == "standin"

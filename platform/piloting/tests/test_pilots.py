@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from checks.models import Verdict
 from exports.dataset import export
-from llm_agents.twins import OpenAITwin
+from llm_agents.standins import OpenAIStandIn
 from matches.models import Match
 from opponents.agents import named
 from opponents.models import Call
@@ -368,13 +368,13 @@ class TestModels:
     """Over the real protocol, with a server that speaks it."""
 
     @pytest.fixture
-    def twin(self, monkeypatch):
-        with OpenAITwin(['{"decision": "accept"}']) as serving:
+    def standin(self, monkeypatch):
+        with OpenAIStandIn(['{"decision": "accept"}']) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
             yield serving
 
-    def test_a_model_as_the_opponent_is_asked_and_paid_for_on_the_pilots_account(self, twin):
+    def test_a_model_as_the_opponent_is_asked_and_paid_for_on_the_pilots_account(self, standin):
         study = draft(roles=["alice"], agents=named("openai:gpt-4o-mini"), config={"rounds": 1})
         pilot = piloted(study, people=2)
         assert [walker.problem for walker in walkers(pilot)] == ["", ""]
@@ -384,20 +384,20 @@ class TestModels:
         assert found.forecast.calls == pytest.approx(found.models.cost_per_match * found.forecast.places)
         assert not Call.objects.filter(budget_of__startswith="study:").exists()
 
-    def test_a_model_may_play_the_people(self, twin):
+    def test_a_model_may_play_the_people(self, standin):
         study = draft(roles=["bob"], config={"rounds": 1})
         pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
         assert walkers(pilot)[0].enrolment.state == State.COMPLETED
         assert report(pilot).models.calls == 1
 
-    def test_one_that_makes_no_move_leaves_the_person_stuck_with_the_reason(self, twin):
+    def test_one_that_makes_no_move_leaves_the_person_stuck_with_the_reason(self, standin):
         study = draft(roles=["alice"], config={"rounds": 1})
         pilot = piloted(study, people=1, player="openai:gpt-4o-mini")
         ((problem, _count),) = report(pilot).stuck
         assert "“openai:gpt-4o-mini”, who plays the people, made no move" in problem
 
     def test_an_opponent_that_fails_gives_the_ending_that_people_would_see(self, monkeypatch):
-        with OpenAITwin(["Well…"]) as serving:
+        with OpenAIStandIn(["Well…"]) as serving:
             for name, value in serving.environment.items():
                 monkeypatch.setenv(name, value)
             pilot = piloted(draft(roles=["alice"], agents=named("openai:gpt-4o-mini")), people=1)

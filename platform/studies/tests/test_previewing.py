@@ -13,7 +13,7 @@ from games import registry
 from games.examples import cases
 from games.play import script_move
 from llm_agents import breaker
-from llm_agents.twins.server import BothTwin
+from llm_agents.standins.server import BothStandIn
 from matches import agents, announce, services
 from matches.models import Match
 from opponents.agent_settings import AgentSettings
@@ -76,8 +76,8 @@ def begun(study: Study) -> Match:
 def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]]:
     """Let so many moves be made, all as the game's sparring partner makes them; the bodies of the model's calls."""
     said: list[str] = []
-    with BothTwin(lambda request: said[-1]) as twin:
-        for name, value in twin.environment.items():
+    with BothStandIn(lambda request: said[-1]) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         for _move in range(moves):
             match.refresh_from_db()
@@ -89,7 +89,7 @@ def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]
                 agents.answer_turn(match_uid=match.uid, role=role, answering=turn.answering)
             else:
                 services.submit_move(match_id=match.pk, role=role, answering=turn.answering, move=move)
-        return twin.requests
+        return standin.requests
 
 
 def exactly(body: dict[str, Any]) -> dict[str, bytes]:
@@ -131,13 +131,13 @@ def test_own_texts_are_frozen_hashed_and_sent(monkeypatch):
     study.agents = named("openai:m", settings={**OWN, "prompt_correction": "Once more: {{ reason }}"})
     study.save()
     assert launch(study).sha256 != version.sha256
-    with BothTwin(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as twin:
-        for name, value in twin.environment.items():
+    with BothStandIn(["I would rather talk.", '{"alice_gain": 5000, "bob_gain": 5000}']) as standin:
+        for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
         match = begun(study)
         turn = match.open_turns()["alice"]
         agents.answer_turn(match_uid=match.uid, role="alice", answering=turn.answering)
-    first, again = twin.requests
+    first, again = standin.requests
     assert first["messages"][0]["content"].startswith("Play Bargaining.\n(You are a retired judge called Alice.)\n")
     shown = preview(subject_of(study), first_wish(subject_of(study))).sent
     assert (

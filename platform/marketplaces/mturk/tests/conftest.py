@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from marketplaces.mturk.twin import Twin
+from marketplaces.mturk.standin import StandIn
 
 
 @pytest.fixture
-def twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Twin]:
+def standin(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
     """A Mechanical Turk of one test; whoever asks it gives up after five seconds."""
     monkeypatch.setattr("marketplaces.mturk.client.ANSWER_SECONDS", 5)
-    with Twin() as served:
+    with StandIn() as served:
         yield served
 
 
 @pytest.fixture
-def house(db: None, twin: Twin) -> Any:
+def house(db: None, standin: StandIn) -> Any:
     from marketplaces.mturk.tests.house import house_at
 
-    return house_at(twin)
+    return house_at(standin)

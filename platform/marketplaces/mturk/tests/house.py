@@ -19,17 +19,17 @@ from marketplaces.mturk.client import SECRET as SECRET_NAME
 from marketplaces.mturk.client import Requester, requester_of
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.publishing import Wish
-from marketplaces.mturk.twin import Twin, market
-from marketplaces.mturk.twin.server import KEY_ID, SECRET
+from marketplaces.mturk.standin import StandIn, market
+from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from participants.models import Enrolment
 from studies.models import Study
 
 ADDRESS = "http://127.0.0.1:1/join/splitting/"
 
 
-def account_at(twin: Twin, **fields: Any) -> Account:
+def account_at(standin: StandIn, **fields: Any) -> Account:
     """An account of a rehearsal at this stand-in."""
-    made = Account(**{"title": "rehearsal", "kind": "mturk", "address": twin.url, **fields})
+    made = Account(**{"title": "rehearsal", "kind": "mturk", "address": standin.url, **fields})
     made.keep_credentials({KEY_NAME: KEY_ID, SECRET_NAME: SECRET})
     made.save()
     return made
@@ -55,14 +55,14 @@ def wish(**fields: Any) -> Wish:
 class House:
     """A launched study, its account, and the stand-in."""
 
-    twin: Twin
+    standin: StandIn
     study: Study
     account: Account
     recruitment: Recruitment
 
     @property
     def market(self) -> market.Market:
-        return self.twin.market
+        return self.standin.market
 
     @property
     def requester(self) -> Requester:
@@ -90,7 +90,7 @@ class House:
             "workerId": assignment.worker,
             "assignmentId": assignment.id,
             "hitId": assignment.hit.id,
-            "turkSubmitTo": self.twin.url,
+            "turkSubmitTo": self.standin.url,
             **other,
         }
 
@@ -125,8 +125,8 @@ class House:
         return person, assignment
 
 
-def house_at(twin: Twin, **fields: Any) -> House:
+def house_at(standin: StandIn, **fields: Any) -> House:
     """A study that pays a dollar and an average bonus of a dollar."""
     study = building.new_study(**{"entry": "mturk", "base": Decimal("1.00"), **fields})
-    account = account_at(twin, title=f"rehearsal of {study.slug}")
-    return House(twin, study, account, Recruitment.objects.create(study=study, account=account))
+    account = account_at(standin, title=f"rehearsal of {study.slug}")
+    return House(standin, study, account, Recruitment.objects.create(study=study, account=account))

@@ -80,10 +80,10 @@ class TestTheDoor:
         Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))
         assert house.follow(house.link(assignment, workerId="ASECOND")).status_code == 302
 
-    def test_a_second_game_of_the_family_within_the_rest(self, house, twin):
+    def test_a_second_game_of_the_family_within_the_rest(self, house, standin):
         from marketplaces.mturk.tests.house import house_at
 
-        other = house_at(twin, slug="other", rest_hours=12)
+        other = house_at(standin, slug="other", rest_hours=12)
         house.come(house.accept(house.published(), "AWORKERONE"))
         answer = other.follow(other.link(other.accept(other.published(), "AWORKERONE")))
         assert answer.status_code == 403
@@ -113,10 +113,10 @@ class TestGoingBack:
         person = house.finish(house.come(assignment))
         page = self.last_page(house, person)
         html = page.content.decode()
-        assert f'action="{house.twin.url}/mturk/externalSubmit"' in html
+        assert f'action="{house.standin.url}/mturk/externalSubmit"' in html
         assert f'name="assignmentId" value="{assignment.id}"' in html
         assert f'name="completionCode" value="{person.completion_code}"' in html
-        assert f"form-action 'self' {house.twin.url}" in page["Content-Security-Policy"]
+        assert f"form-action 'self' {house.standin.url}" in page["Content-Security-Policy"]
         assert "AWORKERONE" not in html
 
     @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ class TestGoingBack:
         door = house.follow({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "hitId": assignment.hit.id})
         person = house.come(assignment)
         for page in (door, self.last_page(house, person)):
-            assert f"frame-ancestors 'self' https://*.mturk.com {house.twin.url}" in page["Content-Security-Policy"]
+            assert f"frame-ancestors 'self' https://*.mturk.com {house.standin.url}" in page["Content-Security-Policy"]
             assert "X-Frame-Options" not in page
         Account.objects.update(place="sandbox")
-        assert house.twin.url not in self.last_page(house, person)["Content-Security-Policy"]
+        assert house.standin.url not in self.last_page(house, person)["Content-Security-Policy"]
 
     def test_a_task_made_elsewhere_can_be_submitted_at_either_site(self, house):
         house.recruitment.delete()

@@ -15,8 +15,8 @@ from marketplaces.mturk import client
 from marketplaces.mturk.client import KEY_ID, SECRET, requester_of
 from marketplaces.mturk.errors import Refused, Unclear
 from marketplaces.mturk.models import Hit
-from marketplaces.mturk.twin import Misbehaviour
-from marketplaces.mturk.twin.market import RequestError
+from marketplaces.mturk.standin import Misbehaviour
+from marketplaces.mturk.standin.market import RequestError
 
 pytestmark = pytest.mark.django_db
 NOBODY_KNOWS = [
@@ -56,8 +56,8 @@ def test_wrong_keys_are_refused_and_told_to_nobody(house, caplog, credentials, s
 
 @pytest.mark.parametrize("wrong", NOBODY_KNOWS)
 def test_no_sensible_answer_is_unclear(house, wrong):
-    house.twin.slowness = 30
-    house.twin.misbehave("GetAccountBalance", wrong)
+    house.standin.slowness = 30
+    house.standin.misbehave("GetAccountBalance", wrong)
     with pytest.raises(Unclear, match="does not answer sensibly"):
         house.requester.balance()
 
@@ -84,7 +84,7 @@ def test_an_order_given_again_after_a_lost_answer_is_one_task(house, wrong):
     from marketplaces.mturk import publishing
 
     hit = house.ordered()
-    house.twin.misbehave("CreateHIT", wrong)
+    house.standin.misbehave("CreateHIT", wrong)
     with pytest.raises(Unclear):
         publishing.publish(hit, address="http://127.0.0.1:1/join/splitting/")
     assert Hit.objects.get().state == Hit.State.ORDERED
@@ -94,7 +94,7 @@ def test_an_order_given_again_after_a_lost_answer_is_one_task(house, wrong):
 
 def test_more_assignments_are_added_once(house):
     hit, token = house.published(assignments=3), uuid.uuid4()
-    house.twin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
+    house.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
     with pytest.raises(Unclear):
         house.requester.add_assignments(hit.hit_id, 2, token=token)
     house.requester.add_assignments(hit.hit_id, 2, token=token)
@@ -113,7 +113,7 @@ def test_a_bonus_is_paid_once(house):
         "reason": "Well played",
         "token": uuid.uuid4(),
     }
-    house.twin.misbehave("SendBonus", Misbehaviour.FAILS_LATE)
+    house.standin.misbehave("SendBonus", Misbehaviour.FAILS_LATE)
     with pytest.raises(Unclear):
         house.requester.send_bonus(**order)
     house.requester.send_bonus(**order)

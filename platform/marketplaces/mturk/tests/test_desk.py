@@ -17,8 +17,8 @@ from audit.models import Record
 from exports.tests import building
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk.models import Assignment, Hit, Qualification
+from marketplaces.mturk.standin import Misbehaviour
 from marketplaces.mturk.syncing import sync_study
-from marketplaces.mturk.twin import Misbehaviour
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow, Posting
 from payouts.posting import locked, post
@@ -87,7 +87,7 @@ class TestPublishing:
         assert form["minutes"].value() == 120
         assert form["assignments"].value() == 100_000
         assert "The reward is $1.00" in text_of(page)
-        assert not house.twin.calls, "looking asks nobody anything"
+        assert not house.standin.calls, "looking asks nobody anything"
 
     def test_what_is_already_offered_is_not_offered_twice(self, house, owner):
         house.published(assignments=9)
@@ -155,10 +155,10 @@ class TestPublishing:
             ({"purpose": "pilot"}, "a trial, in which nobody is paid"),
         ],
     )
-    def test_pay_that_mturk_cannot_pay_is_explained(self, twin, db, change, says):
+    def test_pay_that_mturk_cannot_pay_is_explained(self, standin, db, change, says):
         from marketplaces.mturk.tests.house import house_at
 
-        house = house_at(twin, **change)
+        house = house_at(standin, **change)
         page = signed_in(house, study=Role.OWNER, account=Role.OWNER).get(desk(house, "publish/"))
         assert says in text_of(page)
 
@@ -183,7 +183,7 @@ class TestPublishing:
 
     @pytest.mark.parametrize("wrong", [Misbehaviour.LOST, Misbehaviour.FAILS, Misbehaviour.NONSENSE])
     def test_after_a_lost_answer_the_task_can_be_ordered_again_and_stays_one(self, house, owner, wrong):
-        house.twin.misbehave("CreateHIT", wrong)
+        house.standin.misbehave("CreateHIT", wrong)
         page = owner.post(desk(house, "publish/"), typed(confirmed="yes"), follow=True)
         assert "not known yet" in text_of(page) and "not confirmed yet" in text_of(page)
         page = owner.post(f"/admin/mturk/hit/{Hit.objects.get().pk}/again/", follow=True)
@@ -191,15 +191,15 @@ class TestPublishing:
         assert len(house.market.hits) == 1
 
     def test_when_the_balance_cannot_be_asked_what_was_typed_stays(self, house, owner):
-        house.twin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
+        house.standin.misbehave("GetAccountBalance", Misbehaviour.DOWN)
         page = owner.post(desk(house, "publish/"), typed(title="Typed with care"))
         assert "Nothing was published" in text_of(page)
         assert "Typed with care" in page.content.decode()
 
-    def test_the_rest_of_the_study_becomes_our_own_qualification(self, twin, db):
+    def test_the_rest_of_the_study_becomes_our_own_qualification(self, standin, db):
         from marketplaces.mturk.tests.house import house_at
 
-        house = house_at(twin, rest_hours=12)
+        house = house_at(standin, rest_hours=12)
         client = signed_in(house, study=Role.EDITOR, account=Role.EDITOR)
         assert "12 hours" in text_of(client.get(desk(house, "publish/")))
         client.post(desk(house, "publish/"), typed(confirmed="yes", hides_from_unrested="on"))
@@ -224,10 +224,10 @@ class TestOneTask:
 
     @pytest.mark.parametrize("action", ["extend", "prolong", "expire", "dispose"])
     def test_looking_changes_nothing(self, house, owner, hit, action):
-        before = list(house.twin.calls)
+        before = list(house.standin.calls)
         page = owner.get(f"/admin/mturk/hit/{hit.pk}/{action}/")
         assert trail_of(page)[1:] == [f"/admin/studies/study/{house.study.pk}/change/", desk(house)]
-        assert house.twin.calls == before
+        assert house.standin.calls == before
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
     def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(self, house, owner, hit):
@@ -250,7 +250,7 @@ class TestOneTask:
         assert house.market.hits[hit.hit_id].assignments == 7
 
     def test_after_a_lost_answer_the_same_form_adds_them_once(self, house, owner, hit):
-        house.twin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
+        house.standin.misbehave("CreateAdditionalAssignmentsForHIT", Misbehaviour.LOST)
         page, form = f"/admin/mturk/hit/{hit.pk}/extend/", {"token": str(uuid.uuid4()), "number": 2}
         again = owner.post(page, form)
         assert "not known whether it was done" in text_of(again)
@@ -288,10 +288,10 @@ class TestOneTask:
             assert "Not added" in text_of(page)
         assert Hit.objects.count() == 1
 
-    def test_one_of_another_study_is_not(self, house, owner, hit, twin):
+    def test_one_of_another_study_is_not(self, house, owner, hit, standin):
         from marketplaces.mturk.tests.house import house_at
 
-        other = house_at(twin, slug="other")
+        other = house_at(standin, slug="other")
         client = signed_in(other, study=Role.OWNER, account=Role.OWNER, name="other")
         assert "belongs to another study" in text_of(
             client.post(desk(other, "adopt/"), {"hit_id": hit.hit_id}, follow=True)
@@ -325,7 +325,7 @@ class TestDeciding:
         assert not books.check(house.study.slug)
 
     def test_a_rejection_whose_answer_was_lost_is_seen_at_mturk(self, house, owner, submitted):
-        house.twin.misbehave("RejectAssignment", Misbehaviour.LOST)
+        house.standin.misbehave("RejectAssignment", Misbehaviour.LOST)
         page = owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON}, follow=True)
         assert "The worker is told why" in text_of(page)
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}
@@ -405,10 +405,10 @@ class TestDeciding:
         assert "Reject" not in text_of(editor.get(desk(house)))
 
     def test_looking_approves_and_asks_nothing(self, house, owner, submitted):
-        before = list(house.twin.calls)
+        before = list(house.standin.calls)
         for page in (desk(house), "/admin/mturk/hit/", "/admin/mturk/assignment/"):
             assert owner.get(page).status_code == 200
-        assert house.twin.calls == before
+        assert house.standin.calls == before
 
     def test_a_worker_id_is_on_no_page_but_the_one_that_is_written_down(self, house, owner, submitted):
         for page in (desk(house), f"/admin/mturk/assignment/{submitted.pk}/change/", "/admin/mturk/assignment/"):

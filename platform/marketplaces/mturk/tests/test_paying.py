@@ -12,7 +12,7 @@ from exports.tests import building
 from marketplaces.models import Recruitment
 from marketplaces.mturk.models import Hit
 from marketplaces.mturk.paying import payer_of
-from marketplaces.mturk.twin import Misbehaviour
+from marketplaces.mturk.standin import Misbehaviour
 from payouts import payers
 from payouts.payers import Order, Outcome, Standing, Unreachable
 from recruiters.models import Identity
@@ -99,7 +99,7 @@ def test_a_bonus_is_paid_once_however_often_it_is_sent(house, payer, played):
 def test_after_a_lost_answer_looking_up_tells_what_became_of_it(house, payer, played, operation, wrong, acts):
     person, _assignment = played
     order = order_for(person) if operation == "SendBonus" else order_for(person, "base", "1.00")
-    house.twin.misbehave(operation, wrong)
+    house.standin.misbehave(operation, wrong)
     with pytest.raises(Unreachable):
         payer.pay(order)
     assert payer.look_up(order).outcome is (Outcome.CONFIRMED if acts else Outcome.NOT_FOUND)
@@ -123,10 +123,10 @@ def test_whoever_came_with_anothers_assignment_is_not_paid(house, payer, played)
     assert assignment.status == "Submitted"
 
 
-def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, twin):
+def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, standin):
     from marketplaces.mturk.tests.house import house_at
 
-    other = house_at(twin, slug="other")
+    other = house_at(standin, slug="other")
     person, assignment = other.through(other.published(), "AWORKERTWO")
     order = order_for(person, "base", "1.00")
     assert payer.standing(order) is Standing.SOMEBODY_ELSE
@@ -237,7 +237,7 @@ def test_other_currencies_are_refused(payer, played):
 )
 def test_asking_how_it_stands_when_mturk_is_in_trouble(house, payer, played, wrong):
     person, _assignment = played
-    house.twin.misbehave("", wrong)
+    house.standin.misbehave("", wrong)
     with pytest.raises(Unreachable) as trouble:
         payer.standing(order_for(person))
     assert "AWORKERONE" not in str(trouble.value)

@@ -16,8 +16,8 @@ from marketplaces.kinds import Trouble
 from marketplaces.mturk import comparing
 from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment, Hit
+from marketplaces.mturk.standin import Misbehaviour
 from marketplaces.mturk.tests.house import ADDRESS
-from marketplaces.mturk.twin import Misbehaviour
 from marketplaces.syncing import sync as sync_generally
 from participants.models import Enrolment
 from participants.states import State
@@ -62,7 +62,7 @@ class TestTasks:
     def test_a_task_whose_answer_was_lost_is_found(self, house, wrong):
         from marketplaces.mturk import publishing
 
-        house.twin.misbehave("CreateHIT", wrong)
+        house.standin.misbehave("CreateHIT", wrong)
         with pytest.raises(Unclear):
             publishing.publish(house.ordered(), address=ADDRESS)
         sync(house)
@@ -249,10 +249,10 @@ class TestWhoIsGone:
 
 class TestResting:
     @pytest.fixture
-    def hit(self, twin, db):
+    def hit(self, standin, db):
         from marketplaces.mturk.tests.house import house_at
 
-        self.house = house_at(twin, slug="resting", rest_hours=12, most_participations=None)
+        self.house = house_at(standin, slug="resting", rest_hours=12, most_participations=None)
         return self.house.published(demands={"rest_hours": 12})
 
     def test_the_task_is_hidden_from_whoever_has_begun_and_shown_again_after_the_rest(self, hit):
@@ -289,16 +289,16 @@ class TestResting:
         sync(house)
         (ours,) = house.market.qualifications.values()
         assert list(ours.holders) == ["AWORKERTWO"]
-        asked = house.twin.calls.count("AssociateQualificationWithWorker")
+        asked = house.standin.calls.count("AssociateQualificationWithWorker")
         sync(house)
-        assert house.twin.calls.count("AssociateQualificationWithWorker") == asked
+        assert house.standin.calls.count("AssociateQualificationWithWorker") == asked
 
 
 class TestTrouble:
     @pytest.mark.parametrize("wrong", [one for one in Misbehaviour if one is not Misbehaviour.SLOW])
     def test_it_is_kept_where_the_researcher_sees_it_and_goes_by_itself(self, house, wrong):
         house.published()
-        house.twin.misbehave("GetHIT", wrong)
+        house.standin.misbehave("GetHIT", wrong)
         sync_generally(house.recruitment)
         house.recruitment.refresh_from_db()
         assert house.recruitment.problem and house.recruitment.failures == 1
@@ -310,7 +310,7 @@ class TestTrouble:
         first, second = house.published(), house.published()
         house.submit(house.accept(first, "AWORKERONE"))
         house.submit(house.accept(second, "AWORKERONE"))
-        house.twin.misbehave("ListAssignmentsForHIT", Misbehaviour.DOWN, Misbehaviour.DOWN)
+        house.standin.misbehave("ListAssignmentsForHIT", Misbehaviour.DOWN, Misbehaviour.DOWN)
         for expected in (0, 0, 2):
             with contextlib.suppress(Trouble):
                 sync(house)

@@ -9,19 +9,19 @@ import pytest
 
 
 @pytest.fixture
-def twin() -> Iterator[Any]:
-    from marketplaces.prolific.twin import Twin
+def standin() -> Iterator[Any]:
+    from marketplaces.prolific.standin import StandIn
 
-    with Twin() as running:
+    with StandIn() as running:
         yield running
 
 
 @pytest.fixture
-def account(db: None, twin: Any) -> Any:
+def account(db: None, standin: Any) -> Any:
     from marketplaces.models import Account
-    from marketplaces.prolific.twin import TOKEN
+    from marketplaces.prolific.standin import TOKEN
 
-    made = Account(title="Lab", kind="prolific", place=Account.Place.REHEARSAL, address=twin.address)
+    made = Account(title="Lab", kind="prolific", place=Account.Place.REHEARSAL, address=standin.address)
     made.keep_credentials({"token": TOKEN})
     made.save()
     return made
@@ -38,10 +38,10 @@ def study(account: Any) -> Any:
 
 
 @pytest.fixture
-def desk(study: Any, twin: Any) -> Any:
+def desk(study: Any, standin: Any) -> Any:
     from marketplaces.prolific.tests.staging import Desk
 
-    return Desk(study, twin)
+    return Desk(study, standin)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from exports.tests import building
 from marketplaces.prolific import publishing
 from marketplaces.prolific.models import Publication
 from marketplaces.prolific.publishing import Offer
-from marketplaces.prolific.twin import Twin
-from marketplaces.prolific.twin.market import Submission, new_id
+from marketplaces.prolific.standin import StandIn
+from marketplaces.prolific.standin.market import Submission, new_id
 from participants.models import Enrolment
 from payouts.payers import Order
 from studies.models import Study
@@ -33,7 +33,7 @@ class Worker:
     @property
     def link(self) -> str:
         """The path and query of their link, made anew."""
-        return self.desk.twin.market.link(self.submission).removeprefix("http://testserver")
+        return self.desk.standin.market.link(self.submission).removeprefix("http://testserver")
 
     def open(self) -> HttpResponse:
         return Client().get(self.link)
@@ -60,7 +60,7 @@ class Worker:
     def submit(self, which: str = "completed") -> None:
         """Back at the stand-in with one of the study's codes, or any other."""
         codes = self.desk.publication.codes
-        self.desk.twin.market.complete(self.submission.id, codes.get(which, which))
+        self.desk.standin.market.complete(self.submission.id, codes.get(which, which))
 
     def order(self, reason: str, amount: str | None = None) -> Order:
         """What the ledger would have paid."""
@@ -78,8 +78,8 @@ class Worker:
 class Desk:
     """What a researcher does, and the workers who come."""
 
-    def __init__(self, study: Study, twin: Twin) -> None:
-        self.study, self.twin = study, twin
+    def __init__(self, study: Study, standin: StandIn) -> None:
+        self.study, self.standin = study, standin
 
     @property
     def publication(self) -> Publication:
@@ -105,5 +105,5 @@ class Desk:
     def worker(self) -> Worker:
         """Somebody who takes a place."""
         participant = new_id()
-        self.twin.market.start(self.publication.prolific_id, participant)
-        return Worker(self, participant, self.twin.market.of(self.publication.prolific_id, participant))
+        self.standin.market.start(self.publication.prolific_id, participant)
+        return Worker(self, participant, self.standin.market.of(self.publication.prolific_id, participant))

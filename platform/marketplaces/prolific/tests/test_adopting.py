@@ -35,7 +35,7 @@ STUDY: dict[str, Any] = {
 
 def made(desk, **fields: Any) -> str:
     """A study that somebody made at Prolific; its identifier."""
-    found: str = desk.twin.market.create({**STUDY, **fields})["id"]
+    found: str = desk.standin.market.create({**STUDY, **fields})["id"]
     return found
 
 
@@ -45,21 +45,21 @@ def adopt(desk, prolific_id: str) -> Publication:
 
 def test_it_is_taken_over_as_it_is_and_nothing_is_changed_there(desk):
     prolific_id = made(desk)
-    desk.twin.market.transition(prolific_id, "PUBLISH")
-    before = dict(desk.twin.market.studies[prolific_id])
-    desk.twin.calls.clear()
+    desk.standin.market.transition(prolific_id, "PUBLISH")
+    before = dict(desk.standin.market.studies[prolific_id])
+    desk.standin.calls.clear()
     found = adopt(desk, prolific_id)
-    assert {call.method for call in desk.twin.calls} == {"GET"}
-    assert desk.twin.market.studies[prolific_id] == before
+    assert {call.method for call in desk.standin.calls} == {"GET"}
+    assert desk.standin.market.studies[prolific_id] == before
     assert (found.name, found.internal_name, found.places, found.minutes) == ("Sharing", "lab 7", 5, 8)
     assert (found.status, found.requires_signature, found.devices) == ("ACTIVE", True, ["desktop"])
-    assert found.workspace == desk.twin.market.workspace
+    assert found.workspace == desk.standin.market.workspace
     assert found.codes == {"completed": "DONE1234", "returned": "BACK1234", "screened_out": "BACK1234"}
 
 
 def test_its_workers_are_let_in_sent_back_with_its_codes_and_paid(desk):
     prolific_id = made(desk)
-    desk.twin.market.transition(prolific_id, "PUBLISH")
+    desk.standin.market.transition(prolific_id, "PUBLISH")
     adopt(desk, prolific_id)
     worker = desk.worker()
     person = worker.finish()
@@ -96,13 +96,13 @@ def test_what_has_to_be_changed_is_said_and_nothing_is_taken_over(desk, fields, 
 
 def test_what_is_published_already_has_to_be_made_anew_there(desk):
     prolific_id = made(desk, reward=150)
-    desk.twin.market.transition(prolific_id, "PUBLISH")
+    desk.standin.market.transition(prolific_id, "PUBLISH")
     with pytest.raises(adopting.Unfit, match="make a copy there"):
         adopt(desk, prolific_id)
 
 
 def test_another_currency_is_said(desk):
-    desk.twin.market.currency = "GBP"
+    desk.standin.market.currency = "GBP"
     with pytest.raises(adopting.Unfit, match="pays in GBP"):
         adopt(desk, made(desk))
 
@@ -115,7 +115,7 @@ def test_one_study_there_is_one_study_here(desk):
     other = building.new_study(slug="other", entry="prolific")
     Recruitment.objects.create(study=other, account=desk.publication.account)
     link = f"http://testserver/join/other/{PARAMETERS}"
-    desk.twin.market.studies[prolific_id]["external_study_url"] = link
+    desk.standin.market.studies[prolific_id]["external_study_url"] = link
     with pytest.raises(NotPossible, match="belongs to another study"):
         adopting.adopt(other, prolific_id=prolific_id, address="http://testserver/join/other/")
 
@@ -123,7 +123,7 @@ def test_one_study_there_is_one_study_here(desk):
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
 def test_trouble_takes_nothing_over(desk, kind):
     prolific_id = made(desk)
-    desk.twin.misbehave(kind, "studies")
+    desk.standin.misbehave(kind, "studies")
     with pytest.raises(Trouble):
         adopt(desk, prolific_id)
     assert not Publication.objects.exists()

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from marketplaces.prolific import publishing
 from marketplaces.prolific.models import KeySet, Publication
-from marketplaces.prolific.twin.market import Key, new_id
+from marketplaces.prolific.standin.market import Key, new_id
 from participants.models import Enrolment
 from recruiters.models import Identity
 from studies.freezing import launch
@@ -33,7 +33,7 @@ def opening(worker, **changed: str | None) -> HttpResponse:
 
 def signed_otherwise(worker, **claims) -> HttpResponse:
     """The page behind a link whose signed claims, or the key they are signed with, differ from the true ones."""
-    return opening(worker, prolific_token=worker.desk.twin.market.signed(worker.submission, **claims))
+    return opening(worker, prolific_token=worker.desk.standin.market.signed(worker.submission, **claims))
 
 
 def refused(response: HttpResponse, status: int, says: str) -> None:
@@ -92,7 +92,7 @@ def test_a_token_for_something_else_is_refused(desk, claims):
 def test_a_token_signed_by_somebody_else_is_refused_even_under_prolifics_name(desk):
     desk.publish()
     worker = desk.worker()
-    forger = Key(kid=desk.twin.market.key.kid)
+    forger = Key(kid=desk.standin.market.key.kid)
     refused(signed_otherwise(worker, key=forger), 403, "Prolific did not sign it")
 
 
@@ -100,8 +100,8 @@ def test_a_token_signed_by_somebody_else_is_refused_even_under_prolifics_name(de
 def test_only_prolifics_algorithm_is_believed(desk, algorithm):
     desk.publish()
     worker = desk.worker()
-    good = jwt.decode(desk.twin.market.signed(worker.submission), options={"verify_signature": False})
-    head = {"kid": desk.twin.market.key.kid}
+    good = jwt.decode(desk.standin.market.signed(worker.submission), options={"verify_signature": False})
+    head = {"kid": desk.standin.market.key.kid}
     secret = None if algorithm == "none" else "a secret that is long enough for the algorithm"
     token = jwt.encode(good, secret, algorithm=algorithm, headers=head)
     refused(opening(worker, prolific_token=token), 403, "Prolific did not sign it")
@@ -158,7 +158,7 @@ def test_a_new_key_is_fetched_when_a_link_names_it(desk):
     desk.publish()
     desk.worker().arrive()
     KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=5))
-    desk.twin.market.key = Key()
+    desk.standin.market.key = Key()
     desk.worker().arrive()
 
 
@@ -167,7 +167,7 @@ def test_known_keys_stay_good_while_prolific_is_down(desk):
     first, second = desk.worker(), desk.worker()
     first.arrive()
     KeySet.objects.update(heard_at=timezone.now() - timedelta(days=3), asked_at=None)
-    desk.twin.misbehave("error", "jwks", times=99)
+    desk.standin.misbehave("error", "jwks", times=99)
     second.arrive()
 
 
@@ -175,7 +175,7 @@ def test_known_keys_stay_good_while_prolific_is_down(desk):
 def test_without_any_key_the_worker_is_asked_to_wait_and_gets_in_later(desk, kind):
     desk.publish()
     worker = desk.worker()
-    desk.twin.misbehave(kind, "jwks")
+    desk.standin.misbehave(kind, "jwks")
     response = worker.open()
     refused(response, 503, "wait a minute and load this page again")
     assert "give it back" not in text_of(response)
@@ -212,7 +212,7 @@ def test_a_link_with_prolifics_placeholders_only_previews(desk):
 
 def test_a_study_that_was_published_at_prolific_itself_lets_people_in_at_once(desk):
     desk.draft()
-    desk.twin.market.transition(desk.publication.prolific_id, "PUBLISH")
+    desk.standin.market.transition(desk.publication.prolific_id, "PUBLISH")
     Publication.objects.update(said_at=timezone.now() - timedelta(minutes=1))
     desk.worker().arrive()
     assert desk.publication.status == "ACTIVE"
@@ -243,7 +243,7 @@ def test_no_identifier_is_written_to_a_log(desk, caplog):
     worker = desk.worker()
     worker.arrive()
     signed_otherwise(worker, exp=1)
-    desk.twin.misbehave("drop", "submissions")
+    desk.standin.misbehave("drop", "submissions")
     said = "\n".join(
         f"{record.name} {record.getMessage()}" for record in caplog.records if record.name.startswith("marketplaces")
     )

@@ -47,7 +47,7 @@ def states(worker) -> set[str]:
 
 
 def there(desk, worker):
-    return desk.twin.market.submissions[worker.submission.id]
+    return desk.standin.market.submissions[worker.submission.id]
 
 
 def test_whoever_is_rejected_is_owed_nothing_and_the_journal_says_why(desk, done):
@@ -66,24 +66,24 @@ def test_whoever_is_rejected_is_owed_nothing_and_the_journal_says_why(desk, done
 @pytest.mark.parametrize("state", COMMITTED)
 def test_nobody_is_rejected_or_asked_while_money_is_committed(desk, done, state):
     done.person.ledger.filter(reason="base").update(state=state)
-    desk.twin.calls.clear()
+    desk.standin.calls.clear()
     with pytest.raises(NotPossible, match="being paid"):
         deciding.reject(desk.publication, done.person, **REASON)
     with pytest.raises(NotPossible, match="being paid"):
         deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
-    assert not desk.twin.calls
+    assert not desk.standin.calls
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
 def test_a_rejection_whose_answer_was_lost_is_seen_at_prolific(desk, done, kind):
-    desk.twin.misbehave(kind, DECIDING)
+    desk.standin.misbehave(kind, DECIDING)
     deciding.reject(desk.publication, done.person, **REASON)
     assert there(desk, done).status == "REJECTED" and states(done) == {"written_off"}
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "throttle", "nonsense"])
 def test_a_rejection_that_was_not_taken_writes_nothing_off(desk, done, kind):
-    desk.twin.misbehave(kind, DECIDING)
+    desk.standin.misbehave(kind, DECIDING)
     with pytest.raises(Trouble):
         deciding.reject(desk.publication, done.person, **REASON)
     assert there(desk, done).status == "AWAITING REVIEW" and states(done) == {"due"}
@@ -101,7 +101,7 @@ def test_what_is_owed_follows_a_rejection_made_at_prolific_itself(desk, done):
 
 def test_a_rejection_that_prolific_takes_back_is_paid_once(desk, done):
     deciding.reject(desk.publication, done.person, **REASON)
-    desk.twin.market._approve(there(desk, done))
+    desk.standin.market._approve(there(desk, done))
     ask(desk)
     assert states(done) == {"due"}
     assert {row.state for row in pay_all(desk).values()} == {"confirmed"}
@@ -112,7 +112,7 @@ def test_what_was_written_off_for_another_reason_stays_so(desk, done):
     rows = list(done.person.ledger.values_list("pk", flat=True))
     ledger.write_off(study=desk.study.slug, rows=rows, who=None, reason="They asked for it.")
     deciding.reject(desk.publication, done.person, **REASON)
-    desk.twin.market._approve(there(desk, done))
+    desk.standin.market._approve(there(desk, done))
     ask(desk)
     assert states(done) == {"written_off"}
 
@@ -120,7 +120,7 @@ def test_what_was_written_off_for_another_reason_stays_so(desk, done):
 def test_somebody_is_asked_once_reads_why_and_may_return_their_place(desk, done):
     assert deciding.may_be_asked(desk.publication) == {done.person.pk}
     deciding.ask_return(desk.publication, done.person, reasons=["You did not finish.", "<b>Sorry</b>"])
-    (told,) = [call for call in desk.twin.calls if call.path.endswith("/request-return/")]
+    (told,) = [call for call in desk.standin.calls if call.path.endswith("/request-return/")]
     assert told.body == {"request_return_reasons": ["You did not finish.", "<b>Sorry</b>"]}
     assert there(desk, done).return_requested and there(desk, done).status == "AWAITING REVIEW"
     ask(desk)
@@ -129,14 +129,14 @@ def test_somebody_is_asked_once_reads_why_and_may_return_their_place(desk, done)
         deciding.ask_return(desk.publication, done.person, reasons=["Again."])
     (found,) = differences(desk.publication)
     assert "asked to return their place" in found.advice
-    desk.twin.market.give_back(done.submission.id)
+    desk.standin.market.give_back(done.submission.id)
     ask(desk)
     assert not deciding.reviewable(desk.publication)
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after", "nonsense", "drop", "error", "throttle"])
 def test_an_asking_whose_answer_was_lost_is_looked_up_and_never_repeated(desk, done, kind):
-    desk.twin.misbehave(kind, ASKING)
+    desk.standin.misbehave(kind, ASKING)
     arrived = kind in ("drop_after", "error_after")
     if arrived:
         deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])

@@ -40,7 +40,7 @@ def pay_all(desk) -> dict[str, LedgerRow]:
 
 def paid(desk) -> Counter[str]:
     """How often a worker was paid for what."""
-    return Counter(what for _who, what, _cents in desk.twin.market.paid)
+    return Counter(what for _who, what, _cents in desk.standin.market.paid)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +50,7 @@ def test_one_failure_at_a_step_costs_nothing_but_time(desk, step, kind):
     worker = desk.worker()
     worker.finish()
     worker.submit()
-    desk.twin.misbehave(kind, STEPS[step])
+    desk.standin.misbehave(kind, STEPS[step])
     rows = pay_all(desk)
     if (step, kind) in NOBODY_KNOWS:
         assert (rows["base"].state, rows["bonus"].state) == ("confirmed", "unclear")
@@ -80,11 +80,11 @@ def test_who_is_not_prolifics_is_not_paid_and_the_ledger_says_why(desk, action, 
     worker = desk.worker()
     worker.finish()
     worker.submit()
-    action(desk.twin.market, worker.submission)
+    action(desk.standin.market, worker.submission)
     rows = pay_all(desk)
     assert {row.state for row in rows.values()} == {"failed"}
     assert all(says in row.problem for row in rows.values())
-    assert not desk.twin.market.paid and not list(books.check(desk.study.slug))
+    assert not desk.standin.market.paid and not list(books.check(desk.study.slug))
 
 
 def test_who_has_not_submitted_waits_and_is_paid_when_they_have(desk):

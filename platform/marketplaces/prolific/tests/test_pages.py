@@ -11,7 +11,7 @@ from exports.tests import building
 from marketplaces import syncing
 from marketplaces.models import Recruitment
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.twin import TOKEN
+from marketplaces.prolific.standin import TOKEN
 from rights.roles import Role
 from tests.visitors import text_of, trail_of
 
@@ -43,8 +43,8 @@ def said(response) -> str:
 
 def test_from_the_form_to_a_published_study(desk, owner):
     form = owner.get(at("of", desk.study.pk))
-    assert "Make the draft" in said(form) and "1.00 USD" in said(form) and not desk.twin.market.studies
-    made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.twin.market.project}, follow=True)
+    assert "Make the draft" in said(form) and "1.00 USD" in said(form) and not desk.standin.market.studies
+    made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "The draft is at Prolific" in said(made)
     key = desk.publication.pk
     price = owner.get(at("publish", key))
@@ -71,7 +71,7 @@ def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(desk, owner):
 def test_a_mistake_in_the_form_is_named_and_makes_nothing(desk, owner):
     page = owner.post(at("of", desk.study.pk), {**OFFER, "places": "0", "devices": []})
     assert "greater than or equal to 1" in said(page) and "This field is required" in said(page)
-    assert not desk.twin.market.studies and not Publication.objects.exists()
+    assert not desk.standin.market.studies and not Publication.objects.exists()
 
 
 def test_only_those_who_may_use_the_account_spend_its_money(desk, sign_in):
@@ -97,10 +97,10 @@ def test_an_editor_neither_stops_nor_rejects(desk, sign_in):
 
 def test_looking_changes_nothing_at_prolific_or_here(desk, owner):
     key = desk.draft().pk
-    desk.twin.calls.clear()
+    desk.standin.calls.clear()
     for name in ("change", "publish", "of"):
         owner.get(at(name, desk.study.pk if name == "of" else key))
-    assert {call.method for call in desk.twin.calls} <= {"GET"}
+    assert {call.method for call in desk.standin.calls} <= {"GET"}
     for name in ("pause", "resume", "stop", "places", "find", "refresh", "forget"):
         assert owner.get(at(name, key)).status_code == 405
     assert owner.post(at("change", key), {"places": 5}).status_code == 403
@@ -111,28 +111,28 @@ def test_an_error_in_any_action_is_shown_and_can_be_retried(desk, owner, kind):
     key = desk.draft().pk
     steps = [("publish", {}), ("pause", {}), ("resume", {}), ("places", {"places": "30"}), ("refresh", {})]
     for name, typed in steps:
-        desk.twin.misbehave(kind, ".", times=3)
+        desk.standin.misbehave(kind, ".", times=3)
         page = owner.post(at(name, key), typed, follow=True)
         assert page.status_code == 200 and "Prolific" in said(page), name
-        desk.twin.behave()
+        desk.standin.behave()
         owner.post(at(name, key), typed)
     assert desk.publication.status == "ACTIVE" and desk.publication.places == 30
-    desk.twin.misbehave(kind, ".", times=1)
+    desk.standin.misbehave(kind, ".", times=1)
     assert owner.get(at("publish", key)).status_code in (200, 302)
 
 
 def test_a_lost_answer_leads_to_a_page_that_looks_for_it(desk, owner):
-    desk.twin.misbehave("drop_after", "POST /api/v1/studies/$")
-    page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.twin.market.project}, follow=True)
+    desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
+    page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "broke the connection off" in said(page) and "Look for it at Prolific" in said(page)
     assert "Found: the draft is at Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
-    assert len(desk.twin.market.studies) == 1
+    assert len(desk.standin.market.studies) == 1
 
 
 def test_a_draft_that_was_deleted_at_prolific_can_be_made_again(desk, owner):
     key = desk.draft().pk
     assert "still at Prolific" in said(owner.post(at("forget", key), follow=True))
-    desk.twin.market.studies.clear()
+    desk.standin.market.studies.clear()
     assert "can be offered again" in said(owner.post(at("forget", key), follow=True))
     assert not Publication.objects.exists()
 
@@ -158,7 +158,7 @@ def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
     assert "at least 100" in said(owner.post(at("reject", key, person.pk), short))
     long = {**short, "message": "The code word hidden in the instructions was not the one that was typed. " * 2}
     owner.post(at("reject", key, person.pk), {**long, "sure": ""})
-    market = desk.twin.market
+    market = desk.standin.market
     assert market.submissions[worker.submission.id].status == "AWAITING REVIEW"
     assert "Rejected: " in said(owner.post(at("reject", key, person.pk), long, follow=True))
     assert market.submissions[worker.submission.id].status == "REJECTED"
@@ -178,7 +178,7 @@ def test_somebody_is_asked_to_return_their_place_with_a_reason(desk, owner):
     assert "does not count against them" in said(owner.get(page))
     assert trail_of(owner.get(page))[-1] == at("change", key)
     assert "Choose a reason" in said(owner.post(page, {}))
-    there = desk.twin.market.submissions[worker.submission.id]
+    there = desk.standin.market.submissions[worker.submission.id]
     assert not there.return_requested and not Record.objects.filter(action="return_asked").exists()
     given = {"reasons": ["You did not finish the study."], "other": "<i>Thank you all the same.</i>"}
     assert "Prolific has asked them" in said(owner.post(page, given, follow=True))

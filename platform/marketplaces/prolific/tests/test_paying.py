@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from marketplaces.prolific.client import Client
-from marketplaces.prolific.twin.market import new_id
+from marketplaces.prolific.standin.market import new_id
 from payouts import payers
 from payouts.payers import Outcome, Standing, Unreachable
 
@@ -40,7 +40,7 @@ def done(desk, payer):
 def paid(desk, worker, reason: str) -> list[int]:
     """What a worker was paid for `reason`, in cents."""
     name = "reward" if reason == "base" else reason
-    return [cents for who, what, cents in desk.twin.market.paid if who == worker.submission.id and what == name]
+    return [cents for who, what, cents in desk.standin.market.paid if who == worker.submission.id and what == name]
 
 
 def test_base_and_bonus_are_paid_once(desk, payer, done):
@@ -64,14 +64,14 @@ def test_whoever_asks_again_pays_nobody_twice(desk, payer, done):
         assert payer.pay(bonus).outcome in (Outcome.SENT, Outcome.CONFIRMED)
     assert paid(desk, done, "base") == [100]
     assert len(paid(desk, done, "bonus")) == 1
-    assert len(desk.twin.market.bulks) == 1
+    assert len(desk.standin.market.bulks) == 1
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
 def test_a_bonus_whose_answer_was_lost_is_seen_at_prolific(desk, payer, done, kind):
     bonus = done.order("bonus")
     payer.prepare(bonus)
-    desk.twin.misbehave(kind, PAYING)
+    desk.standin.misbehave(kind, PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
@@ -82,7 +82,7 @@ def test_a_bonus_whose_answer_was_lost_is_seen_at_prolific(desk, payer, done, ki
 def test_a_bonus_that_nobody_can_see_is_unclear_and_never_sent_again(desk, payer, done):
     bonus = done.order("bonus")
     payer.prepare(bonus)
-    desk.twin.misbehave("drop", PAYING)
+    desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     told = payer.look_up(bonus)
@@ -94,7 +94,7 @@ def test_a_bonus_that_nobody_can_see_is_unclear_and_never_sent_again(desk, payer
 def test_a_bonus_that_a_person_looked_up_and_found_unpaid_is_set_up_anew(desk, payer, done):
     bonus = done.order("bonus")
     first = payer.prepare(bonus)
-    desk.twin.misbehave("drop", PAYING)
+    desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.prepare(bonus) != first
@@ -105,7 +105,7 @@ def test_a_bonus_that_a_person_looked_up_and_found_unpaid_is_set_up_anew(desk, p
 def test_a_bonus_that_was_paid_after_all_is_not_set_up_anew(desk, payer, done):
     bonus = done.order("bonus")
     first = payer.prepare(bonus)
-    desk.twin.misbehave("drop_after", PAYING)
+    desk.standin.misbehave("drop_after", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.prepare(bonus) == first
@@ -114,17 +114,17 @@ def test_a_bonus_that_was_paid_after_all_is_not_set_up_anew(desk, payer, done):
 
 
 def test_a_bonus_that_takes_its_time_is_sent_and_then_confirmed(desk, payer, done):
-    desk.twin.market.pays_late = True
+    desk.standin.market.pays_late = True
     bonus = done.order("bonus")
     payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.SENT
     assert payer.look_up(bonus).outcome == Outcome.SENT
-    desk.twin.market.pay_what_is_owed()
+    desk.standin.market.pay_what_is_owed()
     assert payer.look_up(bonus).outcome == Outcome.CONFIRMED
 
 
 def test_a_bonus_that_was_taken_and_that_a_person_found_unpaid_is_set_up_anew(desk, payer, done):
-    market, bonus = desk.twin.market, done.order("bonus")
+    market, bonus = desk.standin.market, done.order("bonus")
     market.pays_late = True
     first = payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.SENT
@@ -139,7 +139,7 @@ def test_a_bonus_that_was_taken_and_that_a_person_found_unpaid_is_set_up_anew(de
 def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, monkeypatch):
     bonus = done.order("bonus")
     payer.prepare(bonus)
-    desk.twin.misbehave("drop", PAYING)
+    desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     set_up = Client.set_up_bonus
@@ -158,9 +158,9 @@ def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, mo
 
 def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, done):
     bonus = done.order("bonus")
-    desk.twin.market.submissions[done.submission.id].bonuses.append(int(bonus.amount * 100))
+    desk.standin.market.submissions[done.submission.id].bonuses.append(int(bonus.amount * 100))
     payer.prepare(bonus)
-    desk.twin.misbehave("drop", PAYING)
+    desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
     assert payer.look_up(bonus).outcome == Outcome.UNCLEAR
@@ -170,7 +170,7 @@ def test_a_bonus_paid_by_hand_at_prolific_is_not_taken_for_ours(desk, payer, don
 def test_what_prolific_takes_no_call_for_now_is_asked_for_again(desk, payer, done, reason):
     order = done.order(reason)
     payer.prepare(order)
-    desk.twin.misbehave("throttle", PAYING if reason == "bonus" else APPROVING)
+    desk.standin.misbehave("throttle", PAYING if reason == "bonus" else APPROVING)
     with pytest.raises(Unreachable, match="too often"):
         payer.pay(order)
     assert payer.look_up(order).outcome == Outcome.NOT_FOUND
@@ -179,13 +179,13 @@ def test_what_prolific_takes_no_call_for_now_is_asked_for_again(desk, payer, don
 
 
 def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done):
-    bonus, balance = done.order("bonus"), desk.twin.market.balance
+    bonus, balance = done.order("bonus"), desk.standin.market.balance
     payer.prepare(bonus)
-    desk.twin.market.balance = 0
+    desk.standin.market.balance = 0
     told = payer.pay(bonus)
     assert told.outcome == Outcome.REFUSED and told.reason
     assert payer.look_up(bonus).outcome == Outcome.NOT_FOUND
-    desk.twin.market.balance = balance
+    desk.standin.market.balance = balance
     assert payer.pay(bonus).outcome == Outcome.SENT
     assert len(paid(desk, done, "bonus")) == 1
 
@@ -193,7 +193,7 @@ def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done):
 @pytest.mark.parametrize("kind", ["drop", "drop_after", "error", "error_after", "nonsense"])
 def test_trouble_while_preparing_moves_no_money(desk, payer, done, kind):
     bonus = done.order("bonus")
-    desk.twin.misbehave(kind, PREPARING)
+    desk.standin.misbehave(kind, PREPARING)
     with pytest.raises(Unreachable):
         payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.REFUSED
@@ -205,7 +205,7 @@ def test_trouble_while_preparing_moves_no_money(desk, payer, done, kind):
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
 def test_an_approval_whose_answer_was_lost_is_looked_up(desk, payer, done, kind):
     base = done.order("base")
-    desk.twin.misbehave(kind, APPROVING)
+    desk.standin.misbehave(kind, APPROVING)
     with pytest.raises(Unreachable):
         payer.pay(base)
     assert payer.look_up(base).outcome == Outcome.CONFIRMED
@@ -215,7 +215,7 @@ def test_an_approval_whose_answer_was_lost_is_looked_up(desk, payer, done, kind)
 @pytest.mark.parametrize("kind", ["drop", "error"])
 def test_an_approval_that_was_not_taken_is_not_found_and_can_be_sent_again(desk, payer, done, kind):
     base = done.order("base")
-    desk.twin.misbehave(kind, APPROVING)
+    desk.standin.misbehave(kind, APPROVING)
     with pytest.raises(Unreachable):
         payer.pay(base)
     assert payer.look_up(base).outcome == Outcome.NOT_FOUND
@@ -226,17 +226,17 @@ def test_an_approval_that_was_not_taken_is_not_found_and_can_be_sent_again(desk,
 def test_nothing_is_known_while_prolific_does_not_answer_sensibly(desk, payer, done, kind):
     base = done.order("base")
     for ask in (payer.standing, payer.look_up):
-        desk.twin.misbehave(kind, LOOKING)
+        desk.standin.misbehave(kind, LOOKING)
         with pytest.raises(Unreachable) as told:
             ask(base)
         assert done.participant not in str(told.value) and done.submission.id not in str(told.value)
-    desk.twin.misbehave(kind, "balance")
+    desk.standin.misbehave(kind, "balance")
     with pytest.raises(Unreachable):
         payer.balance()
 
 
 def test_everybodys_standing(desk, payer, done):
-    base, market = done.order("base"), desk.twin.market
+    base, market = done.order("base"), desk.standin.market
     said = {
         "RESERVED": Standing.WORKING, "ACTIVE": Standing.WORKING, "TIMED-OUT": Standing.TIMED_OUT,
         "AWAITING REVIEW": Standing.SUBMITTED, "AWAITING_REVIEW": Standing.SUBMITTED, "APPROVED": Standing.APPROVED,
@@ -260,7 +260,7 @@ def test_another_workers_submission_is_somebody_elses(desk, payer, done):
     other = desk.worker()
     order = replace(done.order("base"), details={"SESSION_ID": other.submission.id})
     assert payer.standing(order) == Standing.SOMEBODY_ELSE
-    desk.twin.market.submissions[done.submission.id].study = new_id()
+    desk.standin.market.submissions[done.submission.id].study = new_id()
     assert payer.standing(done.order("base")) == Standing.SOMEBODY_ELSE
 
 
@@ -268,7 +268,7 @@ def test_only_the_published_reward_is_paid_as_base(desk, payer, done):
     told = payer.pay(done.order("base", amount="2.00"))
     assert told.outcome == Outcome.REFUSED and "1.00" in told.reason
     assert payer.pay(replace(done.order("base"), currency="GBP")).outcome == Outcome.REFUSED
-    assert not desk.twin.market.paid
+    assert not desk.standin.market.paid
 
 
 def test_somebody_who_has_not_submitted_cannot_be_approved(desk, payer):

@@ -16,7 +16,7 @@ from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
 from marketplaces.prolific.client import NotSent, Refused, Unclear
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.twin import TOKEN
+from marketplaces.prolific.standin import TOKEN
 from studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ TURN = "transition"
 
 def test_the_draft_says_what_the_study_says(desk):
     publication = desk.draft()
-    (told,) = desk.twin.market.studies.values()
+    (told,) = desk.standin.market.studies.values()
     assert told["id"] == publication.prolific_id and told["status"] == publication.status == "UNPUBLISHED"
     assert told["reward"] == 100 and told["total_available_places"] == 20
     assert told["is_external_study_url_secure"] is True and told["prolific_id_option"] == "url_parameters"
@@ -46,14 +46,14 @@ def test_the_draft_says_what_the_study_says(desk):
 
 def test_no_code_lets_prolific_pay_by_itself(desk):
     desk.draft()
-    (told,) = desk.twin.market.studies.values()
+    (told,) = desk.standin.market.studies.values()
     everything = {action["action"] for code in told["completion_codes"] for action in code["actions"]}
     assert everything <= {"MANUALLY_REVIEW", "REQUEST_RETURN"}
 
 
 @pytest.mark.parametrize("kind", ["drop_after", "error_after"])
 def test_a_lost_answer_to_making_it_is_found_again_and_nothing_made_twice(desk, kind):
-    desk.twin.misbehave(kind, MAKE)
+    desk.standin.misbehave(kind, MAKE)
     with pytest.raises(Unclear):
         desk.draft()
     assert desk.publication.status == "UNCERTAIN" and not desk.publication.is_there
@@ -61,17 +61,17 @@ def test_a_lost_answer_to_making_it_is_found_again_and_nothing_made_twice(desk, 
         desk.draft()
     assert publishing.find_again(desk.publication)
     assert desk.publication.status == "UNPUBLISHED"
-    assert [one["id"] for one in desk.twin.market.studies.values()] == [desk.publication.prolific_id]
+    assert [one["id"] for one in desk.standin.market.studies.values()] == [desk.publication.prolific_id]
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense"])
 def test_where_nothing_was_made_it_can_be_made_after_looking(desk, kind):
-    desk.twin.misbehave(kind, MAKE)
+    desk.standin.misbehave(kind, MAKE)
     with pytest.raises(Unclear):
         desk.draft()
     assert not publishing.find_again(desk.publication)
     assert desk.draft().is_there
-    assert len(desk.twin.market.studies) == 1
+    assert len(desk.standin.market.studies) == 1
 
 
 def test_whoever_looks_while_it_is_being_made_forgets_nothing(desk):
@@ -91,18 +91,18 @@ def test_a_refusal_says_why_and_leaves_nothing_behind(desk):
 
         launch(desk.study)
         desk.draft()
-    assert not Publication.objects.exists() and not desk.twin.market.studies
+    assert not Publication.objects.exists() and not desk.standin.market.studies
 
 
 def test_an_interface_that_is_not_there_leaves_nothing_behind(desk):
-    desk.twin.close()
+    desk.standin.close()
     with pytest.raises(NotSent, match="cannot be reached"):
         desk.draft()
     assert not Publication.objects.exists()
 
 
 def test_throttling_leaves_nothing_behind(desk):
-    desk.twin.misbehave("throttle", MAKE)
+    desk.standin.misbehave("throttle", MAKE)
     with pytest.raises(NotSent, match="too often"):
         desk.draft()
     assert not Publication.objects.exists() and desk.draft().is_there
@@ -121,7 +121,7 @@ def test_what_is_not_ready_is_not_published(desk, fields, says):
     desk.study.refresh_from_db()
     with pytest.raises(NotPossible, match=says):
         desk.draft()
-    assert not desk.twin.calls
+    assert not desk.standin.calls
 
 
 def test_what_people_meet_counts_and_not_what_the_draft_says_by_now(account):
@@ -133,7 +133,7 @@ def test_what_people_meet_counts_and_not_what_the_draft_says_by_now(account):
 
 
 def test_pay_in_another_currency_is_refused(desk):
-    desk.twin.market.currency = "GBP"
+    desk.standin.market.currency = "GBP"
     with pytest.raises(NotPossible, match=r"USD.*GBP"):
         desk.draft()
 
@@ -147,16 +147,16 @@ def test_the_price_has_fees_and_the_balance(desk):
 
 def test_publishing_is_done_once_even_when_its_answer_is_lost(desk):
     desk.draft()
-    desk.twin.misbehave("drop_after", TURN)
+    desk.standin.misbehave("drop_after", TURN)
     publishing.publish(desk.publication)
     assert desk.publication.status == "ACTIVE"
-    assert desk.twin.market.balance == 1_000_000 - 20 * 140
-    assert sum(call.path.endswith("/transition/") for call in desk.twin.calls) == 1
+    assert desk.standin.market.balance == 1_000_000 - 20 * 140
+    assert sum(call.path.endswith("/transition/") for call in desk.standin.calls) == 1
 
 
 def test_publishing_that_was_not_taken_can_be_tried_again(desk):
     desk.draft()
-    desk.twin.misbehave("error", TURN)
+    desk.standin.misbehave("error", TURN)
     with pytest.raises(Unclear):
         publishing.publish(desk.publication)
     assert desk.publication.status == "UNPUBLISHED"
@@ -165,7 +165,7 @@ def test_publishing_that_was_not_taken_can_be_tried_again(desk):
 
 
 def test_without_money_nothing_is_published_and_it_says_so(desk):
-    desk.twin.market.balance = 100
+    desk.standin.market.balance = 100
     desk.draft()
     with pytest.raises(Refused, match="Insufficient funds"):
         publishing.publish(desk.publication)
@@ -187,16 +187,16 @@ def test_pausing_going_on_stopping_and_more_places(desk):
 
 def test_more_places_said_twice_are_added_once(desk):
     desk.publish(places=5)
-    desk.twin.misbehave("drop_after", "PATCH")
+    desk.standin.misbehave("drop_after", "PATCH")
     with pytest.raises(Unclear):
         publishing.set_places(desk.publication, 8)
     publishing.set_places(desk.publication, 8)
-    (told,) = desk.twin.market.studies.values()
+    (told,) = desk.standin.market.studies.values()
     assert told["total_available_places"] == 8
-    assert desk.twin.market.balance == 1_000_000 - 8 * 140
+    assert desk.standin.market.balance == 1_000_000 - 8 * 140
 
 
-def test_trying_the_account_tells_the_balance_and_no_key(account, twin):
+def test_trying_the_account_tells_the_balance_and_no_key(account, standin):
     assert kinds.get("prolific").check(account) == (
         "Prolific accepts the token. To be spent: “Stand-in workspace” has 10000.00 USD."
     )
@@ -212,8 +212,8 @@ def test_trying_the_account_tells_the_balance_and_no_key(account, twin):
 def test_nonsense_about_a_study_changes_nothing(desk, nonsense):
     publication = desk.publish()
     kept = Publication.objects.values().get()
-    there = desk.twin.market.study(publication.prolific_id)
-    desk.twin.market.shown = lambda study: {**there, "total_cost": 2800, **nonsense}
+    there = desk.standin.market.study(publication.prolific_id)
+    desk.standin.market.shown = lambda study: {**there, "total_cost": 2800, **nonsense}
     if nonsense.get("total_cost") != "free":
         with pytest.raises(Unclear):
             publishing.refresh(desk.publication)
@@ -224,15 +224,15 @@ def test_nonsense_about_a_study_changes_nothing(desk, nonsense):
 
 def test_places_that_cannot_be_are_passed_over(desk):
     publication = desk.publish(places=5)
-    there = desk.twin.market.study(publication.prolific_id)
-    desk.twin.market.shown = lambda study: {**there, "total_available_places": 10**30}
+    there = desk.standin.market.study(publication.prolific_id)
+    desk.standin.market.shown = lambda study: {**there, "total_available_places": 10**30}
     publishing.refresh(desk.publication)
     assert desk.publication.places == 5
 
 
 def test_what_prolific_says_in_an_error_names_nobody(desk):
     publication = desk.draft()
-    desk.twin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
+    desk.standin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
     with pytest.raises(Trouble) as told:
         publishing.publish(desk.publication)
     assert "a1" * 12 not in str(told.value)

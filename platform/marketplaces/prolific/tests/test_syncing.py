@@ -16,7 +16,7 @@ from marketplaces.models import Recruitment
 from marketplaces.prolific import client
 from marketplaces.prolific.differences import counted, differences
 from marketplaces.prolific.models import Submission
-from marketplaces.prolific.twin.market import new_id
+from marketplaces.prolific.standin.market import new_id
 from participants.models import Enrolment
 from participants.states import ENDINGS, State
 from tests.visitors import text_of
@@ -42,7 +42,7 @@ def test_a_returned_place_is_free_again_and_the_person_is_told(desk):
     desk.publish()
     worker = desk.worker()
     person = worker.arrive()
-    desk.twin.market.give_back(worker.submission.id)
+    desk.standin.market.give_back(worker.submission.id)
     assert ask(desk).problem == ""
     person.refresh_from_db()
     assert person.state == State.RETURNED and person.placement.released_at is not None
@@ -59,7 +59,7 @@ def test_who_ran_out_of_time_there_ends_here_unless_they_are_playing(desk):
     gone, playing = desk.worker(), desk.worker()
     for worker in (gone, playing):
         worker.arrive()
-        desk.twin.market.time_out(worker.submission.id)
+        desk.standin.market.time_out(worker.submission.id)
     Enrolment.objects.filter(pk=gone.person.pk).update(last_seen_at=timezone.now() - timedelta(minutes=5))
     ask(desk)
     assert gone.person.state == State.TIMED_OUT and not playing.person.ended
@@ -98,7 +98,7 @@ def test_who_ran_out_of_time_and_goes_on_is_looked_at_again_each_time(desk):
     desk.publish()
     worker = desk.worker()
     worker.arrive()
-    desk.twin.market.time_out(worker.submission.id)
+    desk.standin.market.time_out(worker.submission.id)
     ask(desk)
     assert not worker.person.ended, "they are playing"
     Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=5))
@@ -128,7 +128,7 @@ def test_every_difference_is_named_and_nobody_identified(desk):
     nocode.finish()
     nocode.submit("NOCODE")
     late.finish()
-    desk.twin.market.give_back(late.submission.id)
+    desk.standin.market.give_back(late.submission.id)
     never = desk.worker()
     never.submit()
     foreign, real = desk.worker(), desk.worker()
@@ -148,7 +148,7 @@ def test_every_difference_is_named_and_nobody_identified(desk):
     ((who, what),) = found.items()
     assert who.startswith("began on Prolific 20") and what == "Submitted on Prolific, and never came here."
     everything = " ".join(f"{one.who} {one.what} {one.advice}" for one in differences(desk.publication))
-    for submission in desk.twin.market.submissions.values():
+    for submission in desk.standin.market.submissions.values():
         assert submission.id not in everything and submission.participant not in everything
     assert kept.id not in everything
 
@@ -157,9 +157,9 @@ def test_trouble_is_shown_and_asked_again_later(desk):
     desk.publish()
     worker = desk.worker()
     worker.arrive()
-    desk.twin.market.give_back(worker.submission.id)
+    desk.standin.market.give_back(worker.submission.id)
     for kind in ("drop", "error", "nonsense", "throttle"):
-        desk.twin.misbehave(kind, "submissions")
+        desk.standin.misbehave(kind, "submissions")
         recruitment = ask(desk)
         assert recruitment.problem.startswith("Prolific") and recruitment.failures
         assert not worker.person.ended
@@ -181,9 +181,9 @@ def test_nothing_leads_from_a_submission_to_somebody_who_was_erased(desk):
 
 def test_nothing_is_asked_before_it_is_published(desk):
     desk.draft()
-    desk.twin.calls.clear()
+    desk.standin.calls.clear()
     ask(desk)
-    assert [call.path.split("/")[3] for call in desk.twin.calls] == ["studies"]
+    assert [call.path.split("/")[3] for call in desk.standin.calls] == ["studies"]
 
 
 @pytest.mark.parametrize("state", list(ENDINGS))
@@ -201,6 +201,6 @@ def test_every_ending_has_a_page_that_leads_back_with_its_own_code(desk, state):
              "partner_left": "completed", "no_partner": "completed",
              "screened_out": "screened_out", "returned": ""}.get(state, "returned")  # fmt: skip
     for which, code in codes.items():
-        address = f"{desk.twin.address}/submissions/complete?cc={code}"
+        address = f"{desk.standin.address}/submissions/complete?cc={code}"
         assert (code in page) == (which == right) and (address in page) == (which == right)
     assert person.completion_code not in page

@@ -42,8 +42,8 @@ class TestWebhooks:
     def event(desk):
         worker = desk.worker()
         person = worker.arrive()
-        desk.twin.market.give_back(worker.submission.id)
-        return person, desk.twin.market.events[-1]
+        desk.standin.market.give_back(worker.submission.id)
+        return person, desk.standin.market.events[-1]
 
     @staticmethod
     def post(event, **headers):
@@ -56,11 +56,11 @@ class TestWebhooks:
 
     def test_subscribing_is_confirmed_and_can_be_repeated(self, hook, desk):
         hooks.subscribe(desk.publication, address=AT)
-        told = desk.twin.market.hooks.values()
+        told = desk.standin.market.hooks.values()
         assert sorted(one["event_type"] for one in told) == ["study.status.change", "submission.status.change"]
         assert all(one["is_enabled"] for one in told) and Hook.objects.count() == 1
-        assert Hook.objects.get().secret() == desk.twin.market.hook_secret
-        assert desk.twin.market.hook_secret not in Hook.objects.get().sealed_secret
+        assert Hook.objects.get().secret() == desk.standin.market.hook_secret
+        assert desk.standin.market.hook_secret not in Hook.objects.get().sealed_secret
 
     def test_a_signed_event_brings_the_next_question_forward_and_polling_says_what_is_true(self, hook, desk):
         person, event = self.event(desk)
@@ -82,8 +82,8 @@ class TestWebhooks:
     def test_events_out_of_order_leave_what_prolific_says_now(self, hook, desk):
         worker = desk.worker()
         person = worker.finish()
-        desk.twin.market.complete(worker.submission.id, desk.publication.codes["completed"])
-        later = desk.twin.market.events[-1]
+        desk.standin.market.complete(worker.submission.id, desk.publication.codes["completed"])
+        later = desk.standin.market.events[-1]
         told = {**json.loads(later.body), "status": "RETURNED"}
         earlier = replace(later, body=json.dumps(told).encode(), key="earlier", at=later.at - 60)
         for event in (later, earlier):
@@ -150,7 +150,7 @@ class TestScreenedOut:
         page = text_of(Client().get(worker.person.get_absolute_url()))
         assert "Prolific pays you $0.20" in page
         worker.submit("screened_out")
-        assert desk.twin.market.paid == [(worker.submission.id, "screen_out", 20)]
+        assert desk.standin.market.paid == [(worker.submission.id, "screen_out", 20)]
         for _again in range(2):
             assert ask(desk).problem == ""
         row = LedgerRow.objects.get()
@@ -158,10 +158,10 @@ class TestScreenedOut:
         assert row.currency == publication.currency and not books.check(desk.study.slug)
 
     def test_a_workspace_without_it_says_so_and_nothing_is_made(self, desk):
-        desk.twin.market.pays_screen_outs = False
+        desk.standin.market.pays_screen_outs = False
         with pytest.raises(NotPossible, match="does not have it"):
             desk.draft(screen_out=Decimal("0.20"))
-        assert not Publication.objects.exists() and not desk.twin.market.studies
+        assert not Publication.objects.exists() and not desk.standin.market.studies
 
     def test_it_is_less_than_the_reward_and_paid_by_one_of_the_two(self, desk):
         with pytest.raises(NotPossible, match="less"):
@@ -182,13 +182,13 @@ def test_a_partial_approval_is_no_whole_payment(desk):
     assert payer.standing(order) == Standing.APPROVED
     for answer in (payer.pay(order), payer.look_up(order)):
         assert answer.outcome == Outcome.UNCLEAR and "only a part" in answer.reason
-    assert not desk.twin.market.paid
+    assert not desk.standin.market.paid
 
 
 def test_filters_go_to_prolific_as_they_are(desk):
     chosen = [{"filter_id": "current-country-of-residence", "selected_values": ["1"]}]
     publication = desk.draft(filters=chosen)
-    there = desk.twin.market.studies[publication.prolific_id]
+    there = desk.standin.market.studies[publication.prolific_id]
     assert there["filters"] == chosen and "eligibility_requirements" not in there
 
 
@@ -255,7 +255,7 @@ class TestAuthenticity:
 def test_an_address_for_each_treatment_leads_to_its_cell(desk):
     building.launch_with(desk.study, design={"grid": {"rounds": [1, 12]}}, quota=2)
     publication = desk.publish(by_treatment=True)
-    told = desk.twin.market.studies[publication.prolific_id]["access_details"]
+    told = desk.standin.market.studies[publication.prolific_id]["access_details"]
     assert [one["total_allocation"] for one in told] == [2, 2] and publication.places == 4
     workers = [desk.worker() for _each in range(4)]
     for worker in workers:

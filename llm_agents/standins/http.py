@@ -1,0 +1,151 @@
+"""A minimal HTTP/1.1 server for the stand-ins: one event loop in one thread, however many calls wait."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+MOST_CALLERS = 4096
+"""Connections that may wait to be taken: hundreds arrive at once."""
+MOST_HEADERS = 64 * 1024
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    """One request; the names of headers are in lower case."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class HttpAnswer:
+    """The way back to one caller."""
+
+    def __init__(self, writer: asyncio.StreamWriter):
+        self._writer = writer
+        self.dropped = False
+
+    async def send(self, status: int, headers: Mapping[str, str], body: bytes, *, only: int | None = None) -> None:
+        """A whole answer, or its first `only` bytes and no more."""
+        self._head(status, {**headers, "content-length": str(len(body))})
+        self._writer.write(body[:only])
+        await self._writer.drain()
+        if only is not None and only < len(body):
+            self.drop()
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        """The head of an answer whose body follows piece by piece."""
+        self._head(status, {**headers, "transfer-encoding": "chunked"})
+
+    async def piece(self, data: bytes) -> None:
+        """One piece of the body; an empty one ends it."""
+        self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+        await self._writer.drain()
+
+    def drop(self) -> None:
+        """Hang up, whatever has been said so far."""
+        self.dropped = True
+        self._writer.transport.abort()
+
+    def _head(self, status: int, headers: Mapping[str, str]) -> None:
+        try:
+            phrase = HTTPStatus(status).phrase
+        except ValueError:
+            phrase = "Unknown"
+        lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+        self._writer.write("\r\n".join(lines).encode("latin-1"))
+
+
+class HttpServer:
+    """Serves on 127.0.0.1, in a thread with an event loop of its own.
+
+    Args:
+        answer: called for each request; cancelled when the caller hangs up or the server closes.
+        port: 0 for any that is free; it is bound at once.
+    """
+
+    def __init__(self, answer: Callable[[HttpRequest, HttpAnswer], Coroutine[None, None, None]], port: int = 0):
+        self._answer = answer
+        self._socket = socket.create_server(("127.0.0.1", port), backlog=MOST_CALLERS)
+        self.port: int = self._socket.getsockname()[1]
+        self._serving = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._over: asyncio.Event | None = None
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="standin", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._serving.wait()
+
+    def close(self) -> None:
+        """Hang up on everybody; returns when the port is free."""
+        if self._loop is not None and self._over is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._thread.join()
+        self._socket.close()
+
+    async def _serve(self) -> None:
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._take, sock=self._socket, backlog=MOST_CALLERS, limit=MOST_HEADERS)
+        self._serving.set()
+        await self._over.wait()
+        server.close()
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """All requests of one connection."""
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            await self._converse(reader, writer)
+        writer.transport.abort() if writer.transport.is_closing() else writer.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ahead = asyncio.ensure_future(reader.read(1))
+        try:
+            while byte := await ahead:
+                answer = HttpAnswer(writer)
+                request = await self._read(byte, reader, answer)
+                if request is None:
+                    return
+                # Read ahead: nothing but this tells that the caller has hung up.
+                ahead = asyncio.ensure_future(reader.read(1))
+                if not await self._answered(request, answer, ahead):
+                    return
+        finally:
+            if not ahead.cancel():
+                ahead.exception()
+
+    async def _answered(self, request: HttpRequest, answer: HttpAnswer, ahead: asyncio.Future[bytes]) -> bool:
+        """Answer; returns whether the connection goes on."""
+        answering: asyncio.Future[None] = asyncio.ensure_future(self._answer(request, answer))
+        try:
+            both: list[asyncio.Future[Any]] = [ahead, answering]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done() and not ahead.result():
+                return False
+            await answering
+        finally:
+            answering.cancel()
+        return not answer.dropped and request.headers.get("connection", "").lower() != "close"
+
+    async def _read(self, byte: bytes, reader: asyncio.StreamReader, answer: HttpAnswer) -> HttpRequest | None:
+        try:
+            head = (byte + await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            start, *lines = head.strip("\r\n").split("\r\n")
+            method, path, _version = start.split(" ")
+            headers = {
+                name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+            }
+            length = int(headers.get("content-length", 0))
+            if "transfer-encoding" in headers or length < 0:
+                raise ValueError
+        except (ValueError, asyncio.LimitOverrunError):
+            await answer.send(HTTPStatus.BAD_REQUEST, {"connection": "close"}, b"")
+            return None
+        return HttpRequest(method, path.partition("?")[0], headers, await reader.readexactly(length))

@@ -1,0 +1,214 @@
+"""Answers of a stand-in server other than a plain text: everything that real services do to their callers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Union
+
+MOVE = '{"alice_gain": 6000, "bob_gain": 4000, "message": "Fair enough?"}'
+"""The text that is cut, dripped or distorted where none is given."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Call tools, in this order: (name, arguments as written), with some words before them."""
+
+    calls: tuple[tuple[str, str], ...]
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text + "".join(arguments for _name, arguments in self.calls)
+
+
+Said = str | Calls
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Answer with this HTTP status.
+
+    Attributes:
+        retry_after: seconds in the header Retry-After, as both services send it.
+        retry_after_ms: the same in milliseconds, in the header that their SDKs prefer; None: no such header.
+    """
+
+    status: int
+    message: str = "scripted failure"
+    retry_after_ms: int | None = 1
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True)
+class WrongModel:
+    """Answer that there is no model of the name that was asked for (HTTP 404)."""
+
+
+@dataclass(frozen=True)
+class Hang:
+    """Say nothing for `seconds`, or until the stand-in server closes; then hang up."""
+
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True)
+class Disconnect:
+    """Hang up at once, without an answer."""
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """Answer 200 with a body, or a streamed piece, that is not the protocol's."""
+
+    body: str = '{"surprise": true}'
+
+
+@dataclass(frozen=True)
+class Empty:
+    """A proper answer in which the model says nothing."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The model declines, in the way that the protocol has for it."""
+
+    words: str = "I'm sorry, but I can't help with that."
+
+
+@dataclass(frozen=True)
+class WrongTypes:
+    """The model's JSON object with its numbers spelt out or in lists, and its texts in objects."""
+
+    answer: Said = MOVE
+
+    @property
+    def said(self) -> Said:
+        """The distorted answer."""
+        if isinstance(self.answer, str):
+            return _misspelt(self.answer)
+        return Calls(tuple((name, _misspelt(arguments)) for name, arguments in self.answer.calls))
+
+
+@dataclass(frozen=True)
+class Drip:
+    """The answer in pieces, with `seconds` before each; without streaming, all of it after the same time."""
+
+    seconds: float = 0.05
+    answer: Said = MOVE
+
+
+@dataclass(frozen=True)
+class CutStream:
+    """Hang up after so many characters: of the text where it is streamed, of the body where it is not."""
+
+    after: int = 10
+    answer: Said = MOVE
+
+
+@dataclass(frozen=True)
+class FailingStream:
+    """Say in the middle of a stream, after so many characters, that something failed; else fail at once."""
+
+    after: int = 10
+    answer: Said = MOVE
+    failure: Failure = Failure(529, "Overloaded")
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Fail with an error text that repeats the call's key and all of its messages.
+
+    Attributes:
+        after: characters of a streamed answer after which it fails; None: at once, with `status`.
+    """
+
+    status: int = 500
+    after: int | None = None
+    answer: Said = MOVE
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Begin to answer after `seconds`."""
+
+    seconds: float = 1.0
+    answer: Answer = MOVE
+
+
+Answer = Union[  # noqa: UP007 - Slow refers to it before it is there
+    str,
+    Calls,
+    Failure,
+    WrongModel,
+    Hang,
+    Disconnect,
+    Malformed,
+    Empty,
+    Refusal,
+    WrongTypes,
+    Drip,
+    CutStream,
+    FailingStream,
+    Echo,
+    Slow,
+]
+
+_DIGITS = "zero one two three four five six seven eight nine".split()
+
+
+def _misspelt(text: str) -> str:
+    move = json.loads(text)
+    return json.dumps({key: _distorted(value, odd=at % 2 == 1) for at, (key, value) in enumerate(move.items())})
+
+
+def _distorted(value: Any, *, odd: bool) -> Any:
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, int | float):
+        return [value] if odd else " ".join(_DIGITS[int(sign)] for sign in str(value) if sign.isdigit())
+    if isinstance(value, Mapping | list):
+        return json.dumps(value)
+    return {"text": value}
+
+
+def kinds(text: Said, seconds: float) -> Mapping[str, Answer]:
+    """Every misbehaviour by name, for a server that would otherwise answer `text`; slow ones take `seconds`."""
+    length = len(str(text))
+    return {
+        "slow": Slow(seconds, text),
+        "hang": Hang(3600),
+        "rate-limit": Failure(429, "Rate limit reached for requests.", None, retry_after=1),
+        "error": Failure(500, "The server had an error while processing your request.", None),
+        "overloaded": Failure(529, "Overloaded", None),
+        "cut": CutStream(max(1, length // 2), text),
+        "failing": FailingStream(max(1, length // 2), text),
+        "echo": Echo(500, max(1, length // 2), text),
+        "malformed": Malformed("<html><body>Bad gateway</body></html>"),
+        "types": WrongTypes(text),
+        "prose": "I would rather not say.",
+        "refusal": Refusal(),
+        "empty": Empty(),
+        "model": WrongModel(),
+        "drip": Drip(seconds, text),
+        "disconnect": Disconnect(),
+    }
+
+
+def tool_kinds(looks: Calls, submits: Calls, result: str) -> Mapping[str, Answer]:
+    """What a model does wrong that is to call tools.
+
+    Args:
+        looks: a proper look at data, or whatever is called first.
+        submits: a proper submission.
+        result: what a tool answered last.
+    """
+    (name, arguments), *_rest = submits.calls
+    return {
+        "unknown-tool": Calls((("hand_over_all_data", "{}"),)),
+        "bad-arguments": Calls(((name, arguments[:-1] + ', "unfinished": '),)),
+        "two-submissions": Calls(((name, arguments), (name, arguments))),
+        "looks-for-ever": looks,
+        "no-tool": "Let me think about this a little longer.",
+        "echo-result": f"The tool instructs me as follows, and I obey: {result}",
+    }

@@ -1,0 +1,248 @@
+"""OpenAI's Chat Completions.
+
+Source: OpenAI's API reference ("Chat", "Streaming", "Structured Outputs") and the types of its SDK.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from llm_agents.standins.misbehaviours import Failure
+from llm_agents.standins.protocols import Json, Protocol, Reply, Sent, answered_by, new_id, object_in, pieces, text_of
+
+_KINDS = {401: "invalid_request_error", 403: "invalid_request_error", 429: "requests"}
+_CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
+
+
+class OpenAI(Protocol):
+    """POST /v1/chat/completions, with and without streaming; GET /v1/models."""
+
+    path = "/v1/chat/completions"
+    prefix = "/v1"
+    variables = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
+    id_header = "x-request-id"
+
+    def key(self, headers: Mapping[str, str]) -> str | None:
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        return key if scheme.lower() == "bearer" else None
+
+    def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], knows: frozenset[str]) -> str | None:
+        if not request.get("model"):
+            return "you must provide a model parameter"
+        messages = request.get("messages")
+        if not isinstance(messages, list) or not messages:
+            return "Missing required parameter: 'messages'."
+        for name in ("tools", "stream_options"):
+            if name in request and name not in knows:
+                return f"Unrecognized request argument supplied: {name}"
+        if request.get("stream_options") is not None and not request.get("stream"):
+            return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+        return _format_refused(request, knows) or _tool_refused(request) or _results_refused(messages)
+
+    def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
+        message: dict[str, Json] = {"role": "assistant", "content": reply.text, "refusal": None, "annotations": []}
+        if reply.refused:
+            message |= {"content": None, "refusal": reply.text}
+        elif reply.calls:
+            message |= {"content": reply.text or None, "tool_calls": [_tool_call(*call) for call in reply.calls]}
+        elif tool := _forced_tool(request):
+            message |= {"content": None, "tool_calls": [_tool_call(tool, reply.text)]}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(request, reply)}
+        return {**_frame(request, "chat.completion"), "choices": [choice], "usage": _usage(reply)}
+
+    def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[Sent]:
+        usage_wanted = (request.get("stream_options") or {}).get("include_usage", False)
+        frame = _frame(request, "chat.completion.chunk") | ({"usage": None} if usage_wanted else {})
+
+        def chunk(delta: Json, piece: str = "", finish: str | None = None) -> Sent:
+            choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+            return Sent({**frame, "choices": [choice]}, piece=piece)
+
+        if reply.calls:
+            yield from self._calling(reply, chunk)
+        else:
+            tool = None if reply.refused else _forced_tool(request)
+            yield from self._saying(reply, tool, chunk)
+        yield chunk({}, finish=_finish(request, reply))
+        if usage_wanted:
+            yield Sent({**frame, "choices": [], "usage": _usage(reply)})
+        yield Sent("[DONE]")
+
+    def _calling(self, reply: Reply, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+        yield chunk({"role": "assistant", "content": None, "refusal": None})
+        for piece in pieces(reply.text):
+            yield chunk({"content": piece}, piece)
+        for at, (name, arguments) in enumerate(reply.calls):
+            yield chunk({"tool_calls": [{"index": at, **_tool_call(name, "")}]})
+            for piece in pieces(arguments):
+                yield chunk({"tool_calls": [{"index": at, "function": {"arguments": piece}}]}, piece)
+
+    def _saying(self, reply: Reply, tool: str | None, chunk: Callable[..., Sent]) -> Iterator[Sent]:
+        first: dict[str, Json] = {"role": "assistant", "content": None if tool else "", "refusal": None}
+        yield chunk(first | ({"tool_calls": [{"index": 0, **_tool_call(tool, "")}]} if tool else {}))
+        for piece in pieces(reply.text):
+            if tool:
+                yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}, piece)
+            else:
+                yield chunk({"refusal" if reply.refused else "content": piece}, piece)
+
+    def error(self, failure: Failure, request_id: str) -> Json:
+        kind = _KINDS.get(failure.status, "server_error" if failure.status >= 500 else "invalid_request_error")
+        code = _CODES.get(failure.status)
+        return {"error": {"message": failure.message, "type": kind, "param": None, "code": code}}
+
+    def failing(self, failure: Failure, request_id: str) -> Sent:
+        return Sent(self.error(failure, request_id))
+
+    def wrong_key(self, key: str) -> str:
+        shown = f"{key[:8]}{'*' * max(0, len(key) - 12)}{key[-4:]}"
+        return f"Incorrect API key provided: {shown}. You can find your API key in your account."
+
+    def wrong_model(self, model: str) -> str:
+        return f"The model `{model}` does not exist or you do not have access to it."
+
+    def models(self, names: Sequence[str]) -> Json:
+        data = [{"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "standin"} for name in names]
+        return {"object": "list", "data": data}
+
+
+def _frame(request: Mapping[str, Json], kind: str) -> dict[str, Json]:
+    return {
+        "id": new_id("chatcmpl-"),
+        "object": kind,
+        "created": int(time.time()),
+        "model": answered_by(request),
+        "service_tier": "default",
+        "system_fingerprint": "fp_standin",
+    }
+
+
+def _usage(reply: Reply) -> Json:
+    read, written = reply.tokens
+    return {
+        "prompt_tokens": read,
+        "completion_tokens": written,
+        "total_tokens": read + written,
+        "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+    }
+
+
+def _tool_call(name: str, arguments: str) -> Json:
+    return {"id": new_id("call_"), "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _forced_tool(request: Mapping[str, Json]) -> str | None:
+    """The function that must be called, if one must."""
+    choice, tools = request.get("tool_choice"), request.get("tools") or []
+    if isinstance(choice, Mapping):
+        name: str | None = choice.get("function", {}).get("name")
+        return name
+    return tools[0]["function"]["name"] if choice == "required" and len(tools) == 1 else None
+
+
+def _finish(request: Mapping[str, Json], reply: Reply) -> str:
+    """A function that was asked for by name ends with "stop", one that the model chose with "tool_calls"."""
+    if reply.calls:
+        return "stop" if isinstance(request.get("tool_choice"), Mapping) else "tool_calls"
+    required = request.get("tool_choice") == "required" and _forced_tool(request) is not None
+    return "tool_calls" if required and not reply.refused else "stop"
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+def _format_refused(request: Mapping[str, Json], knows: frozenset[str]) -> str | None:
+    wanted = request.get("response_format")
+    kind = wanted.get("type") if isinstance(wanted, Mapping) else "text"
+    if kind == "text":
+        return None
+    if kind not in knows:
+        return f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model."
+    if kind == "json_object":
+        said = " ".join(text_of(message.get("content")) for message in request["messages"])
+        if "json" in said.lower():
+            return None
+        return "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
+    named = wanted.get("json_schema") if isinstance(wanted, Mapping) else None
+    if not isinstance(named, Mapping) or not named.get("name"):
+        return "Missing required parameter: 'response_format.json_schema.name'."
+    problem = not_strict(named.get("schema", {})) if named.get("strict") else None
+    return f"Invalid schema for response_format '{named['name']}': {problem}" if problem else None
+
+
+def _tool_refused(request: Mapping[str, Json]) -> str | None:
+    tools = request.get("tools")
+    functions = {tool["function"]["name"]: tool["function"] for tool in tools or []}
+    if request.get("tool_choice") not in (None, "none") and not functions:
+        return "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
+    if (forced := _forced_tool(request)) and forced not in functions:
+        return f"Invalid value for 'tool_choice': the function '{forced}' is not among 'tools'."
+    for name, function in functions.items():
+        problem = not_strict(function.get("parameters", {})) if function.get("strict") else None
+        if problem:
+            return f"Invalid schema for function '{name}': {problem}"
+    return None
+
+
+def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
+    """Every call of a tool is answered by messages straight after it, and nothing else is."""
+    waiting: list[str] = []
+    for at, message in enumerate(messages):
+        if message.get("role") == "tool":
+            if message.get("tool_call_id") not in waiting:
+                return "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+            waiting.remove(message["tool_call_id"])
+        elif waiting:
+            return "An assistant message with 'tool_calls' must be followed by tool messages for each of them."
+        for call in message.get("tool_calls") or ():
+            if object_in(call["function"]["arguments"]) is None:
+                return f"Invalid 'messages[{at}].tool_calls': the arguments are no JSON object."
+            waiting.append(call["id"])
+    return "An assistant message with 'tool_calls' must be followed by tool messages." if waiting else None
+
+
+_NOT_PERMITTED = (
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "oneOf",
+    "dependentRequired",
+    "default",
+    "minLength",
+    "maxLength",
+)
+
+
+def not_strict(schema: Mapping[str, Any]) -> str | None:
+    """Why a schema cannot hold an answer strictly (OpenAI, "Structured Outputs", supported schemas); None: it can."""
+    if schema.get("type") != "object":
+        return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
+    if "anyOf" in schema:
+        return "In context=(), 'anyOf' is not permitted at the top level."
+    return _not_strict(schema, ())
+
+
+def _not_strict(schema: Mapping[str, Any], context: tuple[str, ...]) -> str | None:
+    for keyword in _NOT_PERMITTED:
+        if keyword in schema:
+            return f"In context={context}, '{keyword}' is not permitted."
+    properties = schema.get("properties", {})
+    if schema.get("type") == "object":
+        if schema.get("additionalProperties") is not False:
+            return f"In context={context}, 'additionalProperties' is required to be supplied and to be false."
+        if missing := sorted(properties.keys() - set(schema.get("required", ()))):
+            return f"In context={context}, 'required' is required to include every key. Missing '{missing[0]}'."
+    if schema.get("type") == "array" and "items" not in schema:
+        return f"In context={context}, array schema missing items."
+    parts = [
+        *((("properties", name), part) for name, part in properties.items()),
+        *((("$defs", name), part) for name, part in schema.get("$defs", {}).items()),
+        *((("anyOf", str(at)), part) for at, part in enumerate(schema.get("anyOf", ()))),
+        *([(("items",), schema["items"])] if "items" in schema else []),
+    ]
+    return next((found for where, part in parts if (found := _not_strict(part, (*context, *where)))), None)

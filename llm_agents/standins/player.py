@@ -1,0 +1,288 @@
+"""A stand-in for a model that plays any game from what it is asked, without knowing the game.
+
+It fulfils the schema of the answer, keeps to sums and limits that the question or a complaint names,
+names amounts near those it reads, and does not take what is said to be a loss. Luck follows from the
+seed, the request, and how often the same request has come.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+from llm_agents.standins.misbehaviours import Calls, Said, tool_kinds
+from llm_agents.standins.protocols import Json
+from llm_agents.standins.questions import Question, Schema, amounts, question_in
+from llm_agents.standins.toolbox import Toolbox, in_plain_json, toolbox_in
+
+SAYINGS = (
+    "I think this is fair to both of us.",
+    "Let us come to an agreement soon: waiting helps nobody.",
+    "I have thought about it, and this is what I can do.",
+    "You can rely on what I say.",
+)
+THOUGHTS = "I compare what each choice brings me, and take one that the other side may like as well."
+GREETING = "Ready. I am a stand-in for a language model."
+_REASONING = "reasoning"
+_YES = 0.6
+"""How often the first of two choices is taken, where nothing speaks against it."""
+_LEAST_PART = 0.35
+"""An offered part below this share of the whole is declined."""
+
+
+def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: bool = False) -> Said:
+    """What the stand-in says to a call of either protocol: a JSON object or calls of tools, where they are asked for.
+
+    Args:
+        seed: of its luck; the same seed, request and time give the same answer.
+        time: how often the same request has come, this one included.
+        prose: put words and a code fence around the object, unless the service holds it to a schema.
+    """
+    luck = Random(f"{seed}/{time}/{fingerprint(request)}")
+    question = question_in(request)
+    if toolbox := toolbox_in(request):
+        return calls(toolbox, question, luck)
+    if not question.schemas:
+        return GREETING
+    player = _Player(question, luck)
+    move = json.dumps(player.move(), ensure_ascii=False)
+    if not prose or question.held:
+        return move
+    return f"I have weighed what to do.\n\n```json\n{move}\n```\n\nThat is my answer."
+
+
+def calls(toolbox: Toolbox, question: Question, luck: Random, *, submit: bool = False) -> Said:
+    """The tools that the stand-in calls next; with `submit` only the one that ends the turn."""
+    chosen = toolbox.tools[-1:] if submit else toolbox.next()
+    filled = []
+    for tool in chosen:
+        asked = Question((tool.schema,), True, question.rules, question.words, toolbox.refusals)
+        looks = tool is not toolbox.tools[-1] and not tool.notes
+        filled.append((tool.name, _Player(asked, luck, looks=looks).move()))
+    if toolbox.in_words:
+        return in_plain_json(toolbox, *filled[0])
+    return Calls(tuple((name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in filled))
+
+
+def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, time: int = 1) -> Mapping[str, Any]:
+    """What a model that is to call tools can do wrong now, by name; nothing where no tools are offered."""
+    toolbox = toolbox_in(request)
+    if toolbox is None or toolbox.in_words:
+        return {}
+    luck, question = Random(f"{seed}/{time}"), question_in(request)
+    submits = calls(toolbox, question, luck, submit=True)
+    looks = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, luck)
+    assert isinstance(submits, Calls) and isinstance(looks, Calls)
+    return tool_kinds(looks, submits, (toolbox.results or ("",))[-1])
+
+
+def fingerprint(request: Mapping[str, Json]) -> str:
+    """What tells a call's messages from those of other calls, as hex."""
+    return sha256(json.dumps([request["messages"], request.get("system")], sort_keys=True).encode()).hexdigest()
+
+
+class _Player:
+    """One answer to one question; with `looks` the arguments of a tool that looks at data."""
+
+    def __init__(self, question: Question, luck: Random, *, looks: bool = False):
+        self._asked, self._luck = question, luck
+        self._tries = len(question.complaints)
+        self._limits = _limits(question.complaints[-1]) if question.complaints else {}
+        self._news, _turn, asked = question.words.partition("It is your turn.")
+        self._told = {**_reach(self._news), **_limits(asked.partition("JSON object")[0])}
+        self._looks = looks
+
+    def move(self) -> Json:
+        return self._value(self._luck.choice(self._asked.schemas), "", {})
+
+    def _value(self, schema: Mapping[str, Any], name: str, definitions: Mapping[str, Any]) -> Json:
+        definitions = schema.get("$defs", definitions)
+        if "$ref" in schema:
+            return self._value(definitions[schema["$ref"].rsplit("/", 1)[-1]], name, definitions)
+        if several := schema.get("anyOf") or schema.get("oneOf"):
+            real = [option for option in several if option.get("type") != "null"]
+            if len(real) < len(several) and (not real or self._declines()):
+                return None
+            return self._value(self._luck.choice(real), name, definitions)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return self._choice(schema["enum"])
+        match schema.get("type"):
+            case "object":
+                return self._object(schema, definitions)
+            case "array":
+                count = max(schema.get("minItems", 1), 1 if self._tries < 2 else 0)
+                count = min(count, schema.get("maxItems", count))
+                return [self._value(schema.get("items", {}), name, definitions) for _entry in range(count)]
+            case "boolean":
+                return self._luck.random() < _YES
+            case "null":
+                return None
+            case "integer" | "number":
+                return self._number(schema)
+        return self._text(schema, name)
+
+    def _object(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Json:
+        properties, required = schema.get("properties", {}), schema.get("required", ())
+        filled = {}
+        matched = self._matched(properties)
+        for name, part in properties.items():
+            value = matched.get(name) or self._value(part, name, definitions)
+            if value is not None or name in required:
+                filled[name] = value
+        parts = [name for name in filled if properties[name].get("type") in ("integer", "number")]
+        filled |= self._named(schema, definitions)
+        whole = self._whole()
+        if len(parts) > 1 and whole is not None:
+            filled |= dict(zip(parts, self._split(whole, [properties[name] for name in parts]), strict=True))
+        return filled
+
+    def _named(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Json]:
+        """Values by the names that a dictionary may have: by all of them where all are needed, else by a few."""
+        names, inner = schema.get("propertyNames", {}).get("enum", ()), schema.get("additionalProperties")
+        if not isinstance(inner, Mapping) or not names:
+            return {}
+        needed = max(schema.get("minProperties", 0), 1)
+        chosen = names if needed >= len(names) else self._luck.sample(list(names), needed)
+        parts = dict.fromkeys(chosen, inner)
+        return {name: self._value(inner, name, definitions) for name in chosen} | self._matched(parts)
+
+    def _matched(self, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
+        """Where all keys have the same choices, and as many: each taken once, as in a matching."""
+        choices = [part.get("enum") for part in properties.values()]
+        if (
+            len(choices) < 2
+            or not choices[0]
+            or len(choices[0]) != len(choices)
+            or choices != choices[:1] * len(choices)
+        ):
+            return {}
+        return dict(zip(properties, self._luck.sample(list(choices[0]), len(choices)), strict=True))
+
+    def _declines(self) -> bool:
+        """Whether "null" is answered, where it may be."""
+        if self._told.get("low", 0) > self._told.get("high", math.inf):
+            return True
+        if self._asked.complaints and "can only" in self._asked.complaints[-1]:
+            return True
+        return self._tries > 1 or self._luck.random() < 0.3
+
+    # ---- choices, numbers, texts -----------------------------------------------------------------
+
+    def _choice(self, options: Sequence[Json]) -> Json:
+        if self._tries > 1:
+            return self._luck.choice(options)
+        if self._is_bad():
+            return options[min(1, len(options) - 1)]
+        if self._luck.random() < _YES:
+            return options[0]
+        return self._luck.choice(options[:2])
+
+    def _is_bad(self) -> bool:
+        """Whether what was said last speaks of a loss, or of a part that is too small."""
+        last = self._news.strip().rsplit("\n\n", 1)[-1].lower()
+        if "you would lose" in last:
+            return True
+        parts = {found[1]: amounts(found[0])[0] for found in re.finditer(r"- (.+?) would get: \$[0-9].*", last)}
+        whole = sum(parts.values())
+        return "you" in parts and len(parts) > 1 and parts["you"] < _LEAST_PART * whole
+
+    def _whole(self) -> float | None:
+        """The sum that several numbers must have, where one is named."""
+        for words in (*reversed(self._asked.complaints), self._asked.words, self._asked.rules):
+            if found := re.search(r"\bsums? (?:up )?(?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)", words):
+                return float(found[1].replace(",", ""))
+        return None
+
+    def _split(self, whole: float, schemas: Sequence[Mapping[str, Any]]) -> list[float]:
+        """`whole` in parts of about the same size, round ones where that is possible."""
+        exact = [schema.get("type") == "integer" for schema in schemas]
+        parts: list[float] = []
+        for at, only_whole in enumerate(exact[:-1]):
+            share = (whole - sum(parts)) / (len(exact) - at)
+            part = _rounded(share * self._luck.uniform(0.85, 1.15), digits=2) if self._tries < 2 else share
+            parts.append(math.floor(part) if only_whole else part)
+        rest = whole - sum(parts)
+        return [*parts, int(rest) if exact[-1] and rest == int(rest) else rest]
+
+    def _number(self, schema: Mapping[str, Any]) -> float:
+        low = schema.get("minimum", schema.get("exclusiveMinimum"))
+        high = schema.get("maximum", schema.get("exclusiveMaximum"))
+        low, high = self._limits.get("low", low), self._limits.get("high", high)
+        if low is not None and high is not None:
+            number = low + (high - low) * self._luck.uniform(0.4, 0.6)
+        elif self._tries > 1:
+            number = low if low is not None else min(high or 0, 0)
+        elif self._looks:
+            number = low or 0
+        else:
+            number = self._amount()
+            low, high = self._told.get("low", low), self._told.get("high", high)
+            if low is not None and high is not None and number > high:
+                number = self._luck.uniform(low, high)
+        return _within(_rounded(number), schema, low, high)
+
+    def _amount(self) -> float:
+        """An amount near what things are worth: above it for a seller, below it for a buyer."""
+        worth = [amounts(found[0])[0] for found in re.finditer(r"[Ww]orth to [^:\n]+: \$[0-9].*", self._news)]
+        if worth and max(worth) > min(worth):
+            return self._luck.uniform(min(worth), max(worth))
+        named = worth or amounts(self._asked.words) or amounts(self._asked.rules) or [10]
+        sells, buys = (re.search(rf"[Yy]ou are [^.]*\b{who}", self._asked.rules) for who in ("seller", "buyer"))
+        return named[0] * self._luck.uniform(0.85 if buys or not sells else 1.0, 1.15 if sells or not buys else 1.0)
+
+    def _text(self, schema: Mapping[str, Any], name: str) -> str:
+        if name == _REASONING:
+            return THOUGHTS
+        words: str = self._luck.choice(SAYINGS)
+        words += " " * max(0, schema.get("minLength", 0) - len(words))
+        most = int(schema.get("maxLength", len(words)))
+        return words[:most]
+
+
+_LIMIT = re.compile(
+    r"(at least|more than|from|at most|less than|up to|only|sum to|to) \$?(-?[0-9][0-9,]*(?:\.[0-9]+)?)"
+)
+
+
+def _limits(complaint: str) -> dict[str, float]:
+    """What a complaint names as the least and the most."""
+    found: dict[str, float] = {}
+    for words, number in _LIMIT.findall(complaint):
+        found["low" if words in ("at least", "more than", "from") else "high"] = float(number.replace(",", ""))
+    return found
+
+
+_SUM = r"[^:\n]*: \$?([0-9][0-9,]*(?:\.[0-9]+)?)"
+_SITUATION = {"low": re.compile(rf"\b(?:[Ll]owest|[Mm]inimum) {_SUM}"), "high": re.compile(rf"\b[Mm]oney left{_SUM}")}
+
+
+def _reach(news: str) -> dict[str, float]:
+    """What is said of the lowest amount that counts now, and of the money there is."""
+    found = {end: pattern.findall(news) for end, pattern in _SITUATION.items()}
+    return {end: float(amounts[-1].replace(",", "")) for end, amounts in found.items() if amounts}
+
+
+def _rounded(number: float, digits: int = 3) -> float:
+    """With so many digits that say something, as people name amounts."""
+    if number == 0 or not math.isfinite(number):
+        return 0.0
+    return round(number, digits - 1 - math.floor(math.log10(abs(number))))
+
+
+def _within(number: float, schema: Schema | Mapping[str, Any], low: float | None, high: float | None) -> float:
+    step = schema.get("multipleOf") or (1 if schema.get("type") == "integer" else 0)
+    if low is not None and (number < low or (number == low and "exclusiveMinimum" in schema)):
+        number = low + (step or abs(low) * 0.01 or 0.01) * ("exclusiveMinimum" in schema)
+    if high is not None and (number > high or (number == high and "exclusiveMaximum" in schema)):
+        number = high - (step or abs(high) * 0.01 or 0.01) * ("exclusiveMaximum" in schema)
+    if step:
+        number = (math.ceil if low is not None and number - step < low else math.floor)(number / step) * step
+    return int(number) if schema.get("type") == "integer" else number

@@ -1,0 +1,208 @@
+"""What a request asks for: schemas that its answer may fulfil, from the request itself or from the question's words.
+
+The words are those of `llm_agents.prompting.task`, which names each key and says what it takes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm_agents.standins.protocols import Json, text_of
+
+Schema = dict[str, Any]
+
+_KEYS = "JSON object with these keys and no others:"
+_NO_KEYS = "JSON object without any key: {}"
+_GOES_ON = "This does not end your turn."
+_PLAYERS_WORDS = re.compile(r"<message from=[^<>]*>[^<>]*</message>")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        schemas: objects any of which may be answered; none where no object is asked for.
+        held: the service holds the answer to the schema.
+        rules: the instructions, without players' words.
+        words: what was said last with the question in it, without players' words.
+        complaints: what was wrong with the answers given to it so far, oldest first.
+    """
+
+    schemas: tuple[Schema, ...]
+    held: bool
+    rules: str
+    words: str
+    complaints: tuple[str, ...]
+
+
+def question_in(request: Mapping[str, Json]) -> Question:
+    """The question of a call's body, of either protocol."""
+    told = [_told(message) for message in request["messages"]]
+    system = [text_of(request.get("system")), *(text for role, text in told if role in ("system", "developer"))]
+    asked = [text for role, text in told if role == "user"]
+    at = next((at for at in reversed(range(len(asked))) if _KEYS in asked[at] or _NO_KEYS in asked[at]), len(asked) - 1)
+    words = asked[at] if asked else ""
+    held = _held(request)
+    schemas = (held,) if held is not None else tuple(_worded(words))
+    return Question(schemas, held is not None, " ".join(system), words, tuple(asked[at + 1 :]))
+
+
+def _told(message: Mapping[str, Json]) -> tuple[str, str]:
+    return str(message.get("role")), _PLAYERS_WORDS.sub("", text_of(message.get("content")))
+
+
+def _held(request: Mapping[str, Json]) -> Schema | None:
+    """The schema that comes with the request."""
+    wanted = request.get("response_format") or {}
+    found: Schema | None = (wanted.get("json_schema") or {}).get("schema")
+    for tool in request.get("tools") or ():
+        found = found or tool.get("input_schema") or (tool.get("function") or {}).get("parameters")
+    return found
+
+
+def _worded(words: str) -> list[Schema]:
+    """The forms that a question spells out; those that end the turn, where any does."""
+    before, *parts = re.split(f"{re.escape(_KEYS)}|{re.escape(_NO_KEYS)}", words)
+    forms, ending = [_object(part) for part in parts], list[Schema]()
+    for form, said in zip(forms, [before, *parts], strict=False):
+        if _GOES_ON not in said[said.rfind("\n\n") + 1 :]:
+            ending.append(form)
+    return ending or forms
+
+
+def worded_object(words: str) -> Schema:
+    """The object whose keys a text spells out."""
+    return _object(words.partition(_KEYS)[2])
+
+
+def _object(words: str) -> Schema:
+    properties: dict[str, Schema] = {}
+    required = []
+    for line in words.split("\n")[1:]:
+        found = re.match(r'- "([^"]+)" \(', line)
+        if found is None:
+            break
+        schema, at = _options(line, found.end())
+        properties[found[1]] = schema
+        if not line.startswith("; may be left out", at):
+            required.append(found[1])
+    return {"type": "object", "properties": properties, "required": required}
+
+
+# ---- a field's words, read back into a schema ---------------------------------------------------
+
+_TYPES: Mapping[str, Schema] = {
+    "whole number": {"type": "integer"},
+    "number": {"type": "number"},
+    "text": {"type": "string"},
+    "true or false": {"type": "boolean"},
+    "null": {"type": "null"},
+    "any value": {},
+}
+_BOUND = re.compile(
+    r", (at least|more than|at most|less than|a multiple of) (-?[0-9][0-9.e+-]*)( characters| entries)?(?=[,);} ]|$)"
+)
+_PATTERN = re.compile(r", of the form (.+?)(?= or null\b|; may be left out\)|\)(?::|$))")
+_KEYWORDS = {
+    ("at least", ""): "minimum",
+    ("more than", ""): "exclusiveMinimum",
+    ("at most", ""): "maximum",
+    ("less than", ""): "exclusiveMaximum",
+    ("a multiple of", ""): "multipleOf",
+    ("at least", " characters"): "minLength",
+    ("at most", " characters"): "maxLength",
+    ("at least", " entries"): "minItems",
+    ("at most", " entries"): "maxItems",
+}
+
+
+def _options(words: str, at: int) -> tuple[Schema, int]:
+    """What stands at `at`, as `prompting.wanted` words it, and where it ends."""
+    found, at = _option(words, at)
+    several = [found]
+    while words.startswith(" or ", at):
+        found, at = _option(words, at + 4)
+        several.append(found)
+    return (several[0] if len(several) == 1 else {"anyOf": several}), at
+
+
+def _option(words: str, at: int) -> tuple[Schema, int]:
+    if words.startswith("list, each entry: ", at):
+        items, at = _options(words, at + len("list, each entry: "))
+        return _bounded({"type": "array", "items": items}, words, at)
+    if words.startswith("object, each value: ", at):
+        value, at = _options(words, at + len("object, each value: "))
+        return {"type": "object", "additionalProperties": value}, at
+    for which in ("each", "any"):
+        if words.startswith(begins := f"object with {which} of ", at):
+            names, at = _values(words, at + len(begins))
+            value, at = _options(words, at + len(", each value: "))
+            least = len(names["enum"]) if which == "each" else 0
+            return {"type": "object", "propertyNames": names, "minProperties": least, "additionalProperties": value}, at
+    if words.startswith("object {", at):
+        return _inner(words, at + len("object {"))
+    if words.startswith("object", at):
+        return {"type": "object", "additionalProperties": {}}, at + len("object")
+    if words.startswith("one of ", at):
+        return _values(words, at + len("one of "))
+    for name, schema in _TYPES.items():
+        if words.startswith(name, at):
+            return _bounded(dict(schema), words, at + len(name))
+    value, at = _value(words, at)
+    return {"const": value}, at
+
+
+def _bounded(schema: Schema, words: str, at: int) -> tuple[Schema, int]:
+    while found := _BOUND.match(words, at):
+        unit = found[3] or ""
+        if (unit == " entries") != (schema.get("type") == "array"):
+            break
+        limit = float(found[2])
+        schema[_KEYWORDS[found[1], unit]] = int(limit) if limit.is_integer() else limit
+        at = found.end()
+    if found := _PATTERN.match(words, at):
+        schema["pattern"], at = found[1], found.end()
+    return schema, at
+
+
+def _inner(words: str, at: int) -> tuple[Schema, int]:
+    properties: dict[str, Schema] = {}
+    while not words.startswith("}", at):
+        name, at = _value(words, at)
+        properties[str(name)], at = _options(words, at + 2)
+        at += 2 if words.startswith(", ", at) else 0
+        if at >= len(words):
+            break
+    return {"type": "object", "properties": properties, "required": list(properties)}, at + 1
+
+
+def _values(words: str, at: int) -> tuple[Schema, int]:
+    value, at = _value(words, at)
+    values = [value]
+    while words.startswith(", ", at):
+        try:
+            value, end = json.JSONDecoder().raw_decode(words, at + 2)
+        except ValueError:
+            break
+        if words.startswith(": ", end):  # the next key of the object that these values stand in
+            break
+        values.append(value)
+        at = end
+    return {"enum": values}, at
+
+
+def _value(words: str, at: int) -> tuple[Json, int]:
+    try:
+        return json.JSONDecoder().raw_decode(words, at)
+    except ValueError:
+        return None, len(words)
+
+
+def amounts(words: str) -> Sequence[float]:
+    """The sums of money in a text, in order."""
+    return [float(found.replace(",", "")) for found in re.findall(r"\$([0-9][0-9,]*(?:\.[0-9]+)?)", words)]

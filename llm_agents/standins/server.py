@@ -1,0 +1,279 @@
+"""Stand-in servers on 127.0.0.1 that speak the providers' protocols and answer, or misbehave, as configured."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from llm_agents.standins.anthropic import Anthropic
+from llm_agents.standins.http import HttpAnswer, HttpRequest, HttpServer
+from llm_agents.standins.misbehaviours import (
+    Answer,
+    Calls,
+    CutStream,
+    Disconnect,
+    Drip,
+    Echo,
+    Empty,
+    FailingStream,
+    Failure,
+    Hang,
+    Malformed,
+    Refusal,
+    Said,
+    Slow,
+    WrongModel,
+    WrongTypes,
+)
+from llm_agents.standins.openai import OpenAI
+from llm_agents.standins.protocols import EVERYTHING, Protocol, Reply, Sent, new_id
+
+KEY = "sk-stand-in-0123456789"
+"""The key that stand-in servers are called with in tests; it must turn up nowhere else."""
+
+JSON = {"content-type": "application/json"}
+EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+
+
+class StandIn:
+    """A server that answers the n-th call with the n-th answer (the last one for ever), or with what a function says.
+
+    Use as a context manager.
+
+    Args:
+        answers: in order of the calls, or a function of a call's body. It may wait: it runs beside the server.
+        knows: which of `EVERYTHING` the server has heard of; the rest it refuses with HTTP 400.
+        key: the only key that is accepted; None: any, or none.
+        models: what the list of models says.
+        tokens: (read, written) of each answer, or a function of the call's body and the text.
+        keeps: whether `requests` and `headers` are filled.
+        port: 0 for any that is free.
+
+    Attributes:
+        requests: bodies of the calls, as they came.
+        headers: their headers, by name in lower case.
+        abandoned: calls whose caller hung up before the end of the answer.
+    """
+
+    speaks: ClassVar[tuple[Protocol, ...]]
+
+    def __init__(
+        self,
+        answers: Sequence[Answer] | Callable[[dict[str, Any]], Answer],
+        *,
+        knows: frozenset[str] = EVERYTHING,
+        key: str | None = None,
+        models: Sequence[str] = ("stand-in-large", "stand-in-small"),
+        tokens: tuple[int, int] | Callable[[Mapping[str, Any], str], tuple[int, int]] = (11, 7),
+        keeps: bool = True,
+        port: int = 0,
+    ):
+        self._answers, self._knows, self._key, self._models, self._tokens = answers, knows, key, models, tokens
+        self._keeps, self._calls = keeps, 0
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.abandoned = 0
+        self._choosing = ThreadPoolExecutor(max_workers=16, thread_name_prefix="stand-in-answers")
+        self._server = HttpServer(self._take, port)
+
+    @property
+    def port(self) -> int:
+        return self._server.port
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that make the official SDKs talk to this stand-in server."""
+        found: dict[str, str] = {}
+        for protocol in self.speaks:
+            key, address = protocol.variables
+            found |= {key: self._key or KEY, address: f"http://127.0.0.1:{self.port}{protocol.prefix}"}
+        return found
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close()
+        self._choosing.shutdown(wait=False)
+
+    async def _take(self, request: HttpRequest, answer: HttpAnswer) -> None:
+        anthropic = "anthropic-version" in request.headers
+        protocol = self.speaks[-1] if anthropic else self.speaks[0]
+        if (request.method, request.path) == ("GET", "/v1/models"):
+            return await answer.send(200, JSON, _encoded(protocol.models(self._models)))
+        here = [protocol for protocol in self.speaks if protocol.path == request.path]
+        call = _Call(here[0] if here else protocol, answer)
+        if not here or request.method != "POST":
+            return await call.fail(Failure(404, f"no such path: {request.path}", None))
+        call.key = key = call.protocol.key(request.headers)
+        if self._key is not None and key != self._key:
+            return await call.fail(Failure(401, call.protocol.wrong_key(key or ""), None))
+        try:
+            call.request = json.loads(request.body)
+            self._calls += 1
+            if self._keeps:
+                self.requests.append(call.request)
+                self.headers.append(request.headers)
+            refused = call.protocol.refusal(call.request, request.headers, self._knows)
+        except (ValueError, TypeError, AttributeError, KeyError):
+            refused = "The body of the request cannot be read."
+        if refused:
+            return await call.fail(Failure(400, refused, None))
+        try:
+            await self._answer(call, await self._chosen(call.request))
+        except (asyncio.CancelledError, ConnectionError):
+            self.abandoned += 1
+            raise
+
+    async def _chosen(self, request: dict[str, Any]) -> Answer:
+        if not callable(self._answers):
+            return self._answers[min(self._calls, len(self._answers)) - 1]
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._choosing, self._answers, request)
+        except Exception as wrong:  # noqa: BLE001 - whatever it is, the caller is told
+            return Failure(500, f"The stand-in server's own function failed: {wrong!r}")
+
+    async def _answer(self, call: _Call, answer: Answer) -> None:
+        match answer:
+            case Slow():
+                await asyncio.sleep(answer.seconds)
+                await self._answer(call, answer.answer)
+            case Hang():
+                await asyncio.sleep(answer.seconds)
+                call.http.drop()
+            case Disconnect():
+                call.http.drop()
+            case Failure():
+                await call.fail(answer)
+            case WrongModel():
+                await call.fail(Failure(404, call.protocol.wrong_model(str(call.request["model"])), None))
+            case Malformed():
+                await call.say_anything(answer.body)
+            case Refusal():
+                await call.say(self._reply(call, answer.words, refused=True))
+            case Empty():
+                await call.say(self._reply(call, ""))
+            case WrongTypes():
+                await call.say(self._reply(call, answer.said))
+            case Drip():
+                await call.say(self._reply(call, answer.answer), pause=answer.seconds)
+            case CutStream():
+                await call.say(self._reply(call, answer.answer), only=answer.after)
+            case FailingStream():
+                await call.say(self._reply(call, answer.answer), only=answer.after, failure=answer.failure)
+            case Echo():
+                failure = Failure(answer.status, call.echo())
+                if answer.after is None:
+                    await call.fail(failure)
+                else:
+                    await call.say(self._reply(call, answer.answer), only=answer.after, failure=failure)
+            case str() | Calls():
+                await call.say(self._reply(call, answer))
+
+    def _reply(self, call: _Call, said: Said, *, refused: bool = False) -> Reply:
+        tokens = self._tokens(call.request, str(said)) if callable(self._tokens) else self._tokens
+        if isinstance(said, Calls):
+            return Reply(said.text, tokens, calls=said.calls)
+        return Reply(said, tokens, refused)
+
+
+class _Call:
+    """A call under way."""
+
+    request: dict[str, Any]
+    key: str | None = None
+
+    def __init__(self, protocol: Protocol, http: HttpAnswer):
+        self.protocol, self.http, self._id = protocol, http, new_id("req_")
+        self.request = {}
+
+    def echo(self) -> str:
+        """The call's key and messages, as a careless service would repeat them."""
+        told = [self.request.get("system"), *(message.get("content") for message in self.request["messages"])]
+        return f"Authorization: {self.key}; key={self.key}. Could not answer: {told}"
+
+    async def fail(self, failure: Failure) -> None:
+        headers = {**JSON, **self._named}
+        if failure.retry_after is not None:
+            headers["retry-after"] = f"{failure.retry_after:g}"
+        elif failure.retry_after_ms is not None:
+            headers["retry-after-ms"] = str(failure.retry_after_ms)
+        await self.http.send(failure.status, headers, _encoded(self.protocol.error(failure, self._id)))
+
+    async def say_anything(self, body: str) -> None:
+        """Send what is not the protocol's."""
+        if not self._streams:
+            return await self.http.send(200, {**JSON, **self._named}, body.encode(errors="replace"))
+        self.http.begin(200, {**EVENTS, **self._named})
+        await self.http.piece(Sent(body.replace("\n", " ")).encoded())
+        await self.http.piece(b"")
+
+    async def say(
+        self, reply: Reply, *, pause: float = 0.0, only: int | None = None, failure: Failure | None = None
+    ) -> None:
+        """Send an answer as it was asked for: whole or streamed.
+
+        Args:
+            pause: seconds before each piece.
+            only: characters after which it breaks off.
+            failure: what is said there; None: nothing, the connection is lost.
+        """
+        if self._streams:
+            return await self._stream(reply, pause, only, failure)
+        if failure is not None:
+            return await self.fail(failure)
+        body = self.protocol.body(self.request, reply)
+        await asyncio.sleep(pause * sum(bool(sent.piece) for sent in self.protocol.stream(self.request, reply)))
+        await self.http.send(200, {**JSON, **self._named}, _encoded(body), only=only)
+
+    async def _stream(self, reply: Reply, pause: float, only: int | None, failure: Failure | None) -> None:
+        self.http.begin(200, {**EVENTS, **self._named})
+        said = 0
+        for sent in self.protocol.stream(self.request, reply):
+            if sent.piece and pause:
+                await asyncio.sleep(pause)
+            said += len(sent.piece)
+            if only is not None and said > only:
+                if failure is None:
+                    return self.http.drop()
+                await self.http.piece(self.protocol.failing(failure, self._id).encoded())
+                return await self.http.piece(b"")
+            await self.http.piece(sent.encoded())
+        await self.http.piece(b"")
+
+    @property
+    def _streams(self) -> bool:
+        return bool(self.request.get("stream"))
+
+    @property
+    def _named(self) -> dict[str, str]:
+        return {self.protocol.id_header: self._id}
+
+
+def _encoded(body: Any) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode(errors="replace")
+
+
+class OpenAIStandIn(StandIn):
+    """OpenAI's Chat Completions."""
+
+    speaks = (OpenAI(),)
+
+
+class AnthropicStandIn(StandIn):
+    """Anthropic's Messages."""
+
+    speaks = (Anthropic(),)
+
+
+class BothStandIn(StandIn):
+    """Both protocols on one port."""
+
+    speaks = (OpenAI(), Anthropic())

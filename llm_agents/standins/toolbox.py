@@ -1,0 +1,130 @@
+"""How the stand-in plays a turn with tools: what a request offers, what was called so far, and what is called next.
+
+The last tool of a request submits; one whose description says that it does not end the turn keeps notes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llm_agents.standins.protocols import Json, object_in, text_of
+from llm_agents.standins.questions import Schema, worded_object
+
+_GOES_ON = "This does not end your turn."
+_IN_WORDS = re.compile(r'^Tool "([^"]+)": (.*)$', re.MULTILINE)
+_RESULT = "Result of "
+
+
+@dataclass(frozen=True)
+class ToolSeen:
+    """A tool as a request describes it."""
+
+    name: str
+    help: str
+    schema: Schema
+
+    @property
+    def notes(self) -> bool:
+        return _GOES_ON in self.help
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """What a request offers.
+
+    Attributes:
+        tools: the last one submits.
+        called: names of the tools called so far in this conversation, in order.
+        results: what they answered.
+        in_words: tools are called in plain JSON; "call" where a schema wraps the call in a key of this name.
+    """
+
+    tools: tuple[ToolSeen, ...]
+    called: tuple[str, ...]
+    results: tuple[str, ...]
+    in_words: str = ""
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What was said about calls that came to nothing."""
+        return tuple(result for result in self.results if result.startswith("Refused."))
+
+    def next(self) -> list[ToolSeen]:
+        """What a sensible player calls now: it looks at everything once, keeps a note, and submits."""
+        *others, submits = self.tools
+        looks = [tool for tool in others if not tool.notes and tool.name not in self.called]
+        notes = [tool for tool in others if tool.notes and tool.name not in self.called]
+        if self.in_words:
+            return [*looks, *notes, submits][:1]
+        return looks or [*notes[:1], submits]
+
+
+def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
+    """What tools a call of either protocol offers, or describes in words; None where it does neither."""
+    offered = [_offered(tool) for tool in request.get("tools") or ()]
+    if offered and [tool.name for tool in offered] != ["move"]:
+        called, results = _conversation(request["messages"])
+        return Toolbox(tuple(offered), called, results)
+    return _in_words(request)
+
+
+def _offered(tool: Mapping[str, Json]) -> ToolSeen:
+    function = tool.get("function", tool)
+    schema = function.get("parameters") or function.get("input_schema") or {}
+    return ToolSeen(str(function.get("name")), str(function.get("description", "")), schema)
+
+
+def _conversation(messages: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    called, results = [], []
+    for message in messages:
+        called += [call["function"]["name"] for call in message.get("tool_calls") or ()]
+        if message.get("role") == "tool":
+            results.append(text_of(message.get("content")))
+        for block in message["content"] if isinstance(message.get("content"), list) else ():
+            if block.get("type") == "tool_use":
+                called.append(block["name"])
+            elif block.get("type") == "tool_result":
+                results.append(text_of(block.get("content")))
+    return tuple(called), tuple(results)
+
+
+def _in_words(request: Mapping[str, Json]) -> Toolbox | None:
+    told = [(str(message.get("role")), text_of(message.get("content"))) for message in request["messages"]]
+    described = next((text for role, text in told if role == "user" and _IN_WORDS.search(text)), None)
+    if described is None:
+        return None
+    held = ((request.get("response_format") or {}).get("json_schema") or {}).get("schema")
+    for tool in request.get("tools") or ():
+        held = _offered(tool).schema
+    tools = _by_schema(held) if held else _by_words(described)
+    helps = {found[1]: found[2] for found in _IN_WORDS.finditer(described)}
+    seen = tuple(ToolSeen(name, helps.get(name, ""), schema) for name, schema in tools)
+    called = tuple(name for role, text in told if role == "assistant" and (name := _called(text)))
+    results = tuple(text.partition(": ")[2] for role, text in told if role == "user" and text.startswith(_RESULT))
+    return Toolbox(seen, called, results, "call" if held else "words")
+
+
+def _by_schema(held: Mapping[str, Any]) -> list[tuple[str, Schema]]:
+    options = held["properties"]["call"]["anyOf"]
+    return [(one["properties"]["tool"]["enum"][0], one["properties"]["arguments"]) for one in options]
+
+
+def _by_words(described: str) -> list[tuple[str, Schema]]:
+    _before, *parts = re.split(r'(?:^|\n)Tool "', described)
+    return [(part.partition('"')[0], worded_object(part)) for part in parts]
+
+
+def _called(text: str) -> str | None:
+    found = object_in(text) or {}
+    call = found.get("call", found)
+    return call.get("tool") if isinstance(call, Mapping) else None
+
+
+def in_plain_json(toolbox: Toolbox, name: str, arguments: Json) -> str:
+    """A call as it is written where no tools are offered."""
+    call = {"tool": name, "arguments": arguments}
+    return json.dumps({"call": call} if toolbox.in_words == "call" else call, ensure_ascii=False)

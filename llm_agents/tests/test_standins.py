@@ -1,0 +1,458 @@
+"""Stand-in servers, called by the official SDKs, which check every answer and streamed event against their types."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import anthropic
+import httpx2
+import openai
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from llm_agents.standins import (
+    KEY,
+    AnthropicStandIn,
+    BothStandIn,
+    CutStream,
+    Disconnect,
+    Drip,
+    Echo,
+    Empty,
+    FailingStream,
+    Failure,
+    Hang,
+    Malformed,
+    OpenAIStandIn,
+    Refusal,
+    Slow,
+    StandIn,
+    WrongModel,
+    WrongTypes,
+)
+
+PATIENCE = 30.0
+SAID = 'Größe “7”, then {"answer": 20}\n— 価格 🙂'
+MOVE = '{"answer": 20, "message": "ça va? 🙂"}'
+HELLO: Any = [{"role": "user", "content": "Hello"}]
+
+
+class Move(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    answer: float
+    message: str
+
+
+SCHEMA = {**Move.model_json_schema(), "additionalProperties": False}
+
+
+def openai_of(standin: StandIn, *, timeout: float = PATIENCE, key: str = KEY) -> openai.OpenAI:
+    return openai.OpenAI(
+        base_url=standin.environment["OPENAI_BASE_URL"],
+        api_key=key,
+        max_retries=0,
+        timeout=timeout,
+        _strict_response_validation=True,
+    )
+
+
+def anthropic_of(standin: StandIn, *, timeout: float = PATIENCE, key: str = KEY) -> anthropic.Anthropic:
+    return anthropic.Anthropic(
+        base_url=standin.environment["ANTHROPIC_BASE_URL"],
+        api_key=key,
+        max_retries=0,
+        timeout=timeout,
+        _strict_response_validation=True,
+    )
+
+
+class OpenAISide:
+    """Calls of OpenAI's protocol, and what is read in its answers."""
+
+    sdk = openai
+
+    def __init__(self, standin: StandIn, **options: Any):
+        self.client = openai_of(standin, **options)
+
+    def whole(self, **options: Any) -> Any:
+        return self.client.chat.completions.create(model="stand-in-large", messages=HELLO, **options)
+
+    def streamed(self) -> str:
+        chunks = self.client.chat.completions.create(model="stand-in-large", messages=HELLO, stream=True)
+        return "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
+
+    def models(self) -> list[str]:
+        return [model.id for model in self.client.models.list()]
+
+    @staticmethod
+    def text(answer: Any) -> str:
+        return answer.choices[0].message.content
+
+
+class AnthropicSide:
+    """The same of Anthropic's."""
+
+    sdk = anthropic
+
+    def __init__(self, standin: StandIn, **options: Any):
+        self.client = anthropic_of(standin, **options)
+
+    def whole(self, **options: Any) -> Any:
+        return self.client.messages.create(model="stand-in-large", messages=HELLO, max_tokens=50, **options)
+
+    def streamed(self) -> str:
+        with self.client.messages.stream(model="stand-in-large", messages=HELLO, max_tokens=50) as stream:
+            return "".join(stream.text_stream)
+
+    def models(self) -> list[str]:
+        return [model.id for model in self.client.models.list()]
+
+    @staticmethod
+    def text(answer: Any) -> str:
+        return "".join(block.text for block in answer.content)
+
+
+SIDES: Mapping[str, Any] = {"openai": (OpenAIStandIn, OpenAISide), "anthropic": (AnthropicStandIn, AnthropicSide)}
+
+
+@pytest.fixture(params=SIDES)
+def side(request):
+    """(stand-in server's class, caller's class) of a protocol."""
+    return SIDES[request.param]
+
+
+@pytest.fixture
+def calling(side):
+    """Serve some answers, and who calls for them."""
+    running = []
+
+    def begin(*answers, patience: float = PATIENCE, **options):
+        standin = side[0](answers, **options)
+        running.append(standin.__enter__())
+        return side[1](standin, timeout=patience)
+
+    yield begin
+    for standin in running:
+        standin.__exit__(None, None, None)
+
+
+# ---- what goes well ------------------------------------------------------------------------------
+
+
+def test_an_answer_is_one_to_the_letter(calling):
+    caller = calling(SAID)
+    assert caller.text(caller.whole()) == SAID
+
+
+def test_a_stream_of_valid_events_says_the_same(calling):
+    assert calling(SAID).streamed() == SAID
+
+
+def test_the_models_are_listed(calling):
+    assert calling("hi", models=("stand-in-large", "tiny")).models() == ["stand-in-large", "tiny"]
+
+
+def test_answers_come_in_order_and_the_last_for_ever(calling):
+    caller = calling("one", "two")
+    assert [caller.text(caller.whole()) for _call in range(3)] == ["one", "two", "two"]
+
+
+def test_a_function_may_choose_the_answer(side):
+    with side[0](lambda request: request["messages"][-1]["content"] * 2) as standin:
+        caller = side[1](standin)
+        assert caller.text(caller.whole()) == "HelloHello"
+        assert len(standin.requests) == len(standin.headers) == 1
+
+
+def test_a_stand_in_that_keeps_nothing_answers_in_order_all_the_same(side):
+    with side[0](["one", "two"], keeps=False) as standin:
+        caller = side[1](standin)
+        assert [caller.text(caller.whole()) for _call in range(2)] == ["one", "two"]
+        assert standin.requests == standin.headers == []
+
+
+def test_tokens_names_and_reasons_of_openais():
+    with OpenAIStandIn([SAID], tokens=(12, 34)) as standin:
+        client = openai_of(standin)
+        whole = client.chat.completions.with_raw_response.create(model="m", messages=HELLO)
+        answer = whole.parse()
+        assert (answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.usage.total_tokens) == (12, 34, 46)
+        assert (answer.model, answer.choices[0].finish_reason) == ("m-stand-in", "stop")
+        assert whole.headers["x-request-id"].startswith("req_")
+        for wanted in (True, False):
+            chunks = list(
+                client.chat.completions.create(
+                    model="m", messages=HELLO, stream=True, stream_options={"include_usage": wanted}
+                )
+            )
+            assert len({chunk.id for chunk in chunks}) == 1
+            assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+            used = [chunk.usage.total_tokens for chunk in chunks if chunk.usage]
+            assert used == ([46] if wanted else [])
+
+
+def test_tokens_names_and_reasons_of_anthropics():
+    with AnthropicStandIn([SAID], tokens=(12, 34)) as standin:
+        client = anthropic_of(standin)
+        whole = client.messages.with_raw_response.create(model="m", messages=HELLO, max_tokens=9)
+        answer = whole.parse()
+        assert (answer.usage.input_tokens, answer.usage.output_tokens) == (12, 34)
+        assert (answer.model, answer.stop_reason) == ("m-stand-in", "end_turn")
+        assert whole.headers["request-id"].startswith("req_")
+        with client.messages.stream(model="m", messages=HELLO, max_tokens=9) as stream:
+            kinds = [event.type for event in stream]
+            final = stream.get_final_message()
+        assert (final.usage.input_tokens, final.usage.output_tokens, final.stop_reason) == (12, 34, "end_turn")
+        assert kinds[0] == "message_start" and kinds[-1] == "message_stop"
+
+
+# ---- answers held to a schema --------------------------------------------------------------------
+
+
+def test_openais_structured_output_is_parsed_by_the_sdk():
+    with OpenAIStandIn([MOVE]) as standin:
+        answer = openai_of(standin).chat.completions.parse(model="m", messages=HELLO, response_format=Move)
+    assert answer.choices[0].message.parsed == Move(answer=20, message="ça va? 🙂")
+
+
+@pytest.mark.parametrize("choice", [{"type": "function", "function": {"name": "move"}}, "required"], ids=str)
+def test_openais_tool_is_called_whole_and_streamed(choice):
+    tools: Any = [{"type": "function", "function": {"name": "move", "parameters": SCHEMA, "strict": True}}]
+    with OpenAIStandIn([MOVE]) as standin:
+        client = openai_of(standin)
+        whole = client.chat.completions.create(model="m", messages=HELLO, tools=tools, tool_choice=choice)
+        (call,) = whole.choices[0].message.tool_calls
+        assert (call.type, call.function.name, call.function.arguments) == ("function", "move", MOVE)
+        assert whole.choices[0].message.content is None
+        with client.chat.completions.stream(model="m", messages=HELLO, tools=tools, tool_choice=choice) as stream:
+            stream.until_done()
+            (built,) = stream.get_final_completion().choices[0].message.tool_calls
+        assert (built.function.name, json.loads(built.function.arguments)) == ("move", json.loads(MOVE))
+
+
+@pytest.mark.parametrize("choice", [{"type": "tool", "name": "move"}, {"type": "any"}], ids=str)
+def test_anthropics_tool_is_used_whole_and_streamed(choice):
+    tools: Any = [{"name": "move", "description": "Move.", "input_schema": SCHEMA}]
+    with AnthropicStandIn([MOVE]) as standin:
+        client, asked = anthropic_of(standin), {"tools": tools, "tool_choice": choice, "max_tokens": 9}
+        whole = client.messages.create(model="m", messages=HELLO, **asked)
+        with client.messages.stream(model="m", messages=HELLO, **asked) as stream:
+            built = stream.get_final_message()
+    for answer in (whole, built):
+        (block,) = answer.content
+        assert (block.type, block.name, block.input) == ("tool_use", "move", json.loads(MOVE))
+        assert answer.stop_reason == "tool_use"
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]}, "additionalProperties"),
+        (
+            {"type": "object", "properties": {"a": {"type": "number"}}, "required": [], "additionalProperties": False},
+            "Missing 'a'",
+        ),
+        ({"type": "array", "items": {"type": "number"}}, 'type: "object"'),
+    ],
+)
+def test_openais_strict_schemas_are_as_strict_as_there(schema, reason):
+    held: Any = {"type": "json_schema", "json_schema": {"name": "move", "strict": True, "schema": schema}}
+    with OpenAIStandIn([MOVE]) as standin, pytest.raises(openai.BadRequestError, match=reason):
+        openai_of(standin).chat.completions.create(model="m", messages=HELLO, response_format=held)
+
+
+def test_a_server_that_does_not_know_a_parameter_says_so():
+    tools: Any = [{"name": "move", "input_schema": SCHEMA}]
+    format: Any = {"type": "json_object"}
+    with BothStandIn([MOVE], knows=frozenset()) as standin:
+        with pytest.raises(openai.BadRequestError, match="response_format"):
+            openai_of(standin).chat.completions.create(model="m", messages=HELLO, response_format=format)
+        with pytest.raises(openai.BadRequestError, match="stream_options"):
+            openai_of(standin).chat.completions.create(
+                model="m", messages=HELLO, stream=True, stream_options={"include_usage": True}
+            )
+        with pytest.raises(anthropic.BadRequestError, match="tools"):
+            anthropic_of(standin).messages.create(model="m", messages=HELLO, max_tokens=9, tools=tools)
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([], "at least one message"),
+        ([{"role": "system", "content": "Rules."}], "Unexpected role"),
+        ([{"role": "user", "content": ""}], "non-empty content"),
+        ([*HELLO, {"role": "assistant", "content": "Sure: "}], "trailing whitespace"),
+    ],
+)
+def test_messages_that_anthropic_does_not_take(messages, reason):
+    with AnthropicStandIn(["hi"]) as standin, pytest.raises(anthropic.BadRequestError, match=reason):
+        anthropic_of(standin).messages.create(model="m", messages=messages, max_tokens=9)
+
+
+def test_both_protocols_are_served_on_one_port():
+    with BothStandIn([SAID]) as standin:
+        assert (
+            OpenAISide.text(OpenAISide(standin).whole()) == AnthropicSide.text(AnthropicSide(standin).whole()) == SAID
+        )
+        assert OpenAISide(standin).models() == AnthropicSide(standin).models() == ["stand-in-large", "stand-in-small"]
+
+
+def test_a_wrong_key_is_not_let_in(side):
+    with side[0]([SAID], key="sk-the-right-one") as standin:
+        assert side[1](standin, key="sk-the-right-one").whole()
+        with pytest.raises(side[1].sdk.AuthenticationError) as caught:
+            side[1](standin).whole()
+    assert caught.value.status_code == 401
+    assert KEY not in str(caught.value)
+
+
+# ---- what goes wrong, as the SDK sees it -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, "BadRequestError"),
+        (403, "PermissionDeniedError"),
+        (404, "NotFoundError"),
+        (409, "ConflictError"),
+        (429, "RateLimitError"),
+        (500, "InternalServerError"),
+        (503, "InternalServerError"),
+        (529, "InternalServerError"),
+    ],
+)
+def test_failures_have_their_status_their_words_and_a_request_id(calling, status, error):
+    caller = calling(Failure(status, "not now"))
+    for call in (caller.whole, caller.streamed):
+        with pytest.raises(getattr(caller.sdk, error), match="not now") as caught:
+            call()
+        assert caught.value.status_code == status
+        assert caught.value.request_id.startswith("req_")
+
+
+def test_when_to_come_back_can_be_read(calling):
+    caller = calling(Failure(429, retry_after=7), Failure(429, retry_after_ms=250), Failure(429, retry_after_ms=None))
+    found = []
+    for _call in range(3):
+        with pytest.raises(caller.sdk.RateLimitError) as caught:
+            caller.whole()
+        headers = caught.value.response.headers
+        found.append((headers.get("retry-after"), headers.get("retry-after-ms")))
+    assert found == [("7", None), (None, "250"), (None, None)]
+
+
+def test_the_sdk_itself_comes_back_after_that_time(side):
+    with side[0]([Failure(429, retry_after_ms=20), Failure(500), "yes"]) as standin:
+        caller = side[1](standin)
+        caller.client = caller.client.with_options(max_retries=2)
+        assert caller.text(caller.whole()) == "yes"
+        assert len(standin.requests) == 3
+
+
+def test_there_is_no_model_of_that_name(calling):
+    caller = calling(WrongModel())
+    with pytest.raises(caller.sdk.NotFoundError, match="stand-in-large"):
+        caller.whole()
+
+
+@pytest.mark.parametrize("misbehaviour", [Hang(), Slow(60, SAID), Drip(60, SAID)], ids=repr)
+def test_what_takes_too_long_is_left(side, misbehaviour):
+    with side[0]([misbehaviour]) as standin:
+        caller = side[1](standin, timeout=0.5)
+        for call in (caller.whole, caller.streamed):
+            # A time-out inside a stream comes from below the SDK.
+            with pytest.raises((caller.sdk.APITimeoutError, httpx2.TimeoutException)):
+                call()
+        caller.client.close()
+        until = time.monotonic() + PATIENCE
+        while standin.abandoned < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert standin.abandoned == 2
+
+
+def test_what_is_slow_or_drips_is_whole_in_the_end(calling):
+    caller = calling(Slow(0.05, SAID), Drip(0.005, SAID))
+    assert caller.text(caller.whole()) == SAID
+    assert caller.streamed() == caller.text(caller.whole()) == SAID
+
+
+def test_a_lost_connection_is_one(calling):
+    caller = calling(Disconnect())
+    for call in (caller.whole, caller.streamed):
+        with pytest.raises(caller.sdk.APIConnectionError):
+            call()
+
+
+def test_a_cut_answer_is_no_answer(calling):
+    caller = calling(CutStream(after=4, answer=SAID))
+    for call in (caller.whole, caller.streamed):
+        with pytest.raises((caller.sdk.APIConnectionError, httpx2.TransportError)):
+            call()
+
+
+def test_a_stream_can_fail_in_its_middle(calling):
+    caller = calling(FailingStream(after=8, answer=SAID))
+    with pytest.raises(caller.sdk.APIError, match="Overloaded"):
+        caller.streamed()
+    with pytest.raises(caller.sdk.InternalServerError) as caught:
+        caller.whole()
+    assert caught.value.status_code == 529
+
+
+@pytest.mark.parametrize("body", ['{"surprise": true}', "<html>Bad gateway</html>", "", "[]", '"text"'])
+def test_what_is_not_the_protocol_is_refused_by_the_sdks_types(calling, body):
+    caller = calling(Malformed(body))
+    with pytest.raises((caller.sdk.APIResponseValidationError, ValueError)):
+        caller.text(caller.whole())
+
+
+def test_a_stream_that_is_not_the_protocol_is_refused_too(calling):
+    caller = calling(Malformed())
+    with pytest.raises((caller.sdk.APIError, ValueError, RuntimeError)):
+        assert caller.streamed() == ""
+        raise RuntimeError("nothing was said")
+
+
+def test_an_error_text_repeats_key_and_prompt_where_it_is_told_to(calling):
+    caller = calling(Echo(400), Echo(500, after=6, answer=SAID))
+    with pytest.raises(caller.sdk.BadRequestError) as caught:
+        caller.whole()
+    assert KEY in str(caught.value.body) and "Hello" in str(caught.value.body)
+    with pytest.raises(caller.sdk.APIError) as caught:
+        caller.streamed()
+    assert KEY in str(caught.value.body) and "Hello" in str(caught.value.body)
+
+
+def test_an_empty_answer_is_a_proper_one(calling):
+    caller = calling(Empty())
+    assert caller.text(caller.whole()) == caller.streamed() == ""
+
+
+def test_wrong_types_are_those_of_the_moves_fields(calling):
+    caller = calling(WrongTypes('{"a": 12, "b": 12, "c": "words", "d": true, "e": [1]}'))
+    wrong = {"a": "one two", "b": [12], "c": {"text": "words"}, "d": "True", "e": "[1]"}
+    assert json.loads(caller.text(caller.whole())) == json.loads(caller.streamed()) == wrong
+
+
+def test_a_refusal_is_each_protocols_own():
+    with BothStandIn([Refusal("No.")]) as standin:
+        message = OpenAISide(standin).whole().choices[0].message
+        assert (message.refusal, message.content) == ("No.", None)
+        with openai_of(standin).chat.completions.stream(model="m", messages=HELLO) as stream:
+            stream.until_done()
+            assert stream.get_final_completion().choices[0].message.refusal == "No."
+        answer = AnthropicSide(standin).whole()
+        assert (answer.stop_reason, AnthropicSide.text(answer)) == ("refusal", "No.")
+
+
+def test_a_function_that_fails_is_the_servers_failure(side):
+    def broken(request: Any) -> str:
+        raise ZeroDivisionError
+
+    with side[0](broken) as standin, pytest.raises(side[1].sdk.InternalServerError, match="ZeroDivisionError"):
+        side[1](standin).whole()

@@ -1,0 +1,67 @@
+"""Serves the stand-in for Mechanical Turk on 127.0.0.1: for rehearsing a study and for developing without an account.
+
+Usage: python -m marketplaces.mturk.standin [--port N] [--balance DOLLARS] [--misbehave KIND[:EVERY]]
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import signal
+import threading
+from decimal import Decimal
+
+from marketplaces.mturk.standin.misbehaviours import Misbehaviour
+from marketplaces.mturk.standin.server import KEY_ID, SECRET, StandIn
+
+PORT = 8910
+TRIED = 50
+"""Ports that are tried from the wanted one on."""
+
+
+def serve(port: int, balance: Decimal) -> StandIn:
+    """A stand-in on `port` or the next one that is free.
+
+    Raises:
+        OSError: none of them is.
+    """
+    for candidate in range(port, min(port + TRIED, 65536)):
+        try:
+            return StandIn(port=candidate, balance=balance)
+        except OSError as failure:
+            if failure.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+    raise OSError(errno.EADDRINUSE, f"No port from {port} on is free.")
+
+
+def misbehaviour(text: str) -> tuple[Misbehaviour, int]:
+    """ "fails:3": every third call fails."""
+    kind, _colon, every = text.partition(":")
+    return Misbehaviour(kind), max(1, int(every or 1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m marketplaces.mturk.standin", description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--balance", type=Decimal, default=Decimal("10000.00"), help="the requester's US dollars")
+    parser.add_argument(
+        "--misbehave", type=misbehaviour, metavar="KIND[:EVERY]", help=", ".join(kind.value for kind in Misbehaviour)
+    )
+    options = parser.parse_args()
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    with serve(options.port, options.balance) as standin:
+        standin.every = options.misbehave
+        print(f"A stand-in for Mechanical Turk: {standin.url}", flush=True)
+        print("In Parley's admin: Marketplaces, add an account, “a rehearsal with Parley's stand-in”, with", flush=True)
+        print(
+            f"  address            {standin.url}\n  access key ID      {KEY_ID}\n  secret access key  {SECRET}",
+            flush=True,
+        )
+        print(f"Workers find their tasks at {standin.url} too. Nothing is kept when it ends (Ctrl+C).", flush=True)
+        over.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,362 @@
+"""The requesters' interface: mTurk's JSON protocol (API version 2017-01-17), as boto3 speaks it.
+
+`X-Amz-Target` names the operation, requests are signed (AWS signature version 4), and what is asked and
+answered has the shapes that boto3 itself describes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from hmac import compare_digest
+from typing import Any
+
+import botocore.session
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from botocore.model import OperationModel, ServiceModel, Shape
+from botocore.validate import ParamValidator
+
+from marketplaces.mturk.standin.market import Assignment, Bonus, Hit, Market, Qualification, RequestError, new_id
+
+TARGET = "MTurkRequesterServiceV20170117."
+REGION, SERVICE = "us-east-1", "mturk-requester"
+MOST_RESULTS = 100
+
+
+@cache
+def _service() -> ServiceModel:
+    return botocore.session.Session().get_service_model("mturk")
+
+
+class Fault(Exception):
+    """An answer that is none of the market's: an HTTP status, an error's name and its message."""
+
+    def __init__(self, status: int, name: str, message: str):
+        super().__init__(message)
+        self.status, self.name = status, name
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: header names in lower case."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def operation(self) -> str:
+        return self.headers.get("x-amz-target", "").removeprefix(TARGET)
+
+
+def refuse_stranger(call: Call, *, key_id: str, secret: str) -> None:
+    """Raises Fault unless the request is signed with this key (AWS signature version 4)."""
+    found = re.fullmatch(
+        r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
+        r"SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})",
+        call.headers.get("authorization", ""),
+    )
+    if found is None or "x-amz-date" not in call.headers:
+        raise Fault(400, "MissingAuthenticationTokenException", "Missing Authentication Token")
+    if found[1] != key_id or (found[3], found[4]) != (REGION, SERVICE):
+        raise Fault(400, "UnrecognizedClientException", "The security token included in the request is invalid.")
+    signed = {name: call.headers.get(name, "") for name in found[5].split(";")}
+    request = AWSRequest("POST", call.url, headers=signed, data=call.body)
+    request.context["timestamp"] = call.headers["x-amz-date"]
+    signer = SigV4Auth(Credentials(key_id, secret), SERVICE, REGION)
+    right = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    if not compare_digest(right, found[6]):
+        raise Fault(400, "InvalidSignatureException", "The request signature we calculated does not match.")
+
+
+def answer(market: Market, call: Call) -> dict[str, Any]:
+    """Do what is asked; the answer as plain data.
+
+    Raises:
+        RequestError, Fault
+    """
+    if call.operation not in OPERATIONS or call.operation not in _service().operation_names:
+        raise Fault(400, "UnknownOperationException", "")
+    model: OperationModel = _service().operation_model(call.operation)
+    try:
+        asked = json.loads(call.body or b"{}")
+    except ValueError:
+        raise Fault(400, "SerializationException", "The request cannot be read.") from None
+    _check(asked, model.input_shape)
+    with market.lock:
+        market.settle()
+        answered = OPERATIONS[call.operation](market, asked)
+    _check(answered, model.output_shape)
+    return answered
+
+
+def _check(data: Any, shape: Shape | None) -> None:
+    """Raises RequestError for what boto3 itself would not send or could not read."""
+    report = ParamValidator().validate(_with_times(data, shape), shape)
+    if report.has_errors():
+        raise RequestError("ParameterValidationError", report.generate_report())
+
+
+def _with_times(data: Any, shape: Any) -> Any:
+    """Numbers of seconds as moments, where the shape has a timestamp."""
+    if shape.type_name == "timestamp" and isinstance(data, int | float):
+        return datetime.fromtimestamp(data, UTC)
+    if shape.type_name == "structure" and isinstance(data, dict):
+        known = shape.members
+        return {name: _with_times(value, known[name]) if name in known else value for name, value in data.items()}
+    if shape.type_name == "list" and isinstance(data, list):
+        return [_with_times(value, shape.member) for value in data]
+    return data
+
+
+def _money(text: str) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount <= 0 or amount != amount.quantize(Decimal("0.01")):
+        raise RequestError("ParameterValidationError", "The amount of money is not valid.")
+    return amount
+
+
+def _told(market: Market, hit: Hit) -> dict[str, Any]:
+    pending, available, completed = market.counts(hit)
+    return {
+        "HITId": hit.id,
+        "HITTypeId": hit.type_id,
+        "HITGroupId": hit.group_id,
+        "CreationTime": hit.created,
+        "Title": hit.title,
+        "Description": hit.description,
+        "Question": hit.question,
+        "Keywords": hit.keywords,
+        "HITStatus": market.status(hit),
+        "MaxAssignments": hit.assignments,
+        "Reward": f"{hit.reward:.2f}",
+        "AutoApprovalDelayInSeconds": int(hit.auto_approval),
+        "Expiration": hit.expires,
+        "AssignmentDurationInSeconds": int(hit.duration),
+        "RequesterAnnotation": hit.annotation,
+        "QualificationRequirements": list(hit.requirements),
+        "HITReviewStatus": "NotReviewed",
+        "NumberOfAssignmentsPending": pending,
+        "NumberOfAssignmentsAvailable": available,
+        "NumberOfAssignmentsCompleted": completed,
+    }
+
+
+def _told_assignment(one: Assignment) -> dict[str, Any]:
+    decided = {"Approved": {"ApprovalTime": one.decided}, "Rejected": {"RejectionTime": one.decided}}
+    feedback = {"RequesterFeedback": one.feedback} if one.feedback else {}
+    return {
+        "AssignmentId": one.id,
+        "WorkerId": one.worker,
+        "HITId": one.hit.id,
+        "AssignmentStatus": one.status,
+        "AutoApprovalTime": one.submitted + one.hit.auto_approval,
+        "AcceptTime": one.accepted,
+        "SubmitTime": one.submitted,
+        "Deadline": one.deadline,
+        "Answer": f"<?xml version='1.0'?><QuestionFormAnswers>{one.answer}</QuestionFormAnswers>",
+        **decided.get(one.status, {}),
+        **feedback,
+    }
+
+
+def _page(name: str, rows: list[dict[str, Any]], asked: Mapping[str, Any], default: int = 10) -> dict[str, Any]:
+    size = asked.get("MaxResults", default)
+    if not 1 <= size <= MOST_RESULTS:
+        raise RequestError("ParameterValidationError", "MaxResults is from 1 to 100.")
+    token = asked.get("NextToken", "0")
+    if not token.isdigit():
+        raise RequestError("ParameterValidationError", "This NextToken was not given out.")
+    start = int(token)
+    more = {"NextToken": str(start + size)} if start + size < len(rows) else {}
+    return {"NumResults": len(rows[start : start + size]), name: rows[start : start + size], **more}
+
+
+def _balance(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {"AvailableBalance": f"{market.available:.2f}", "OnHoldBalance": f"{market.held:.2f}"}
+
+
+def _create_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    if not asked.get("Question", "").startswith("<ExternalQuestion ") or not asked["Question"].isascii():
+        raise RequestError("ParameterValidationError", "The question is not well-formed.")
+    if not 30 <= asked["AssignmentDurationInSeconds"] <= 31536000 or not 30 <= asked["LifetimeInSeconds"] <= 31536000:
+        raise RequestError("ParameterValidationError", "Times are from 30 seconds to 365 days.")
+    for requirement in asked.get("QualificationRequirements", []):
+        if len(requirement["QualificationTypeId"]) == 30:
+            market.qualification(requirement["QualificationTypeId"])
+    now = market.now()
+    hit = Hit(
+        id=new_id(),
+        type_id=new_id(),
+        group_id=new_id(),
+        title=asked["Title"],
+        description=asked["Description"],
+        keywords=asked.get("Keywords", ""),
+        question=asked["Question"],
+        annotation=asked.get("RequesterAnnotation", ""),
+        reward=_money(asked["Reward"]),
+        assignments=asked.get("MaxAssignments", 1),
+        duration=asked["AssignmentDurationInSeconds"],
+        auto_approval=asked.get("AutoApprovalDelayInSeconds", 2592000),
+        created=now,
+        expires=now + asked["LifetimeInSeconds"],
+        requirements=asked.get("QualificationRequirements", []),
+    )
+    return {"HIT": _told(market, market.create_hit(hit, asked.get("UniqueRequestToken", "")))}
+
+
+def _get_hit(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {"HIT": _told(market, market.hit(asked["HITId"]))}
+
+
+def _list_hits(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    return _page("HITs", [_told(market, hit) for hit in reversed(market.hits.values()) if not hit.disposed], asked)
+
+
+def _extend(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    hit = market.hit(asked["HITId"])
+    market.add_assignments(hit, asked["NumberOfAdditionalAssignments"], asked.get("UniqueRequestToken", ""))
+    return {}
+
+
+def _expire(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    market.hit(asked["HITId"]).expires = min(asked["ExpireAt"], market.now() + 31536000)
+    return {}
+
+
+def _delete(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    market.dispose(market.hit(asked["HITId"]))
+    return {}
+
+
+def _list_assignments(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = asked.get("AssignmentStatuses") or ["Submitted", "Approved", "Rejected"]
+    rows = [_told_assignment(one) for one in market.of(market.hit(asked["HITId"])) if one.status in wanted]
+    return _page("Assignments", rows, asked)
+
+
+def _get_assignment(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    one = market.assignment(asked["AssignmentId"])
+    return {"Assignment": _told_assignment(one), "HIT": _told(market, one.hit)}
+
+
+def _approve(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    one = market.assignment(asked["AssignmentId"])
+    market.approve(one, asked.get("RequesterFeedback", ""), override=asked.get("OverrideRejection", False))
+    return {}
+
+
+def _reject(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    market.reject(market.assignment(asked["AssignmentId"]), asked["RequesterFeedback"])
+    return {}
+
+
+def _send_bonus(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    amount = _money(asked["BonusAmount"])
+    bonus = Bonus(asked["WorkerId"], asked["AssignmentId"], amount, asked["Reason"], market.now())
+    market.pay_bonus(bonus, asked.get("UniqueRequestToken", ""))
+    return {}
+
+
+def _list_bonuses(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    of = [
+        bonus
+        for bonus in market.bonuses
+        if bonus.assignment == asked.get("AssignmentId")
+        or market.assignments[bonus.assignment].hit.id == asked.get("HITId")
+    ]
+    rows = [
+        {
+            "WorkerId": bonus.worker,
+            "BonusAmount": f"{bonus.amount:.2f}",
+            "AssignmentId": bonus.assignment,
+            "Reason": bonus.reason,
+            "GrantTime": bonus.at,
+        }
+        for bonus in of
+    ]
+    return _page("BonusPayments", rows, asked)
+
+
+def _told_qualification(one: Qualification) -> dict[str, Any]:
+    return {
+        "QualificationTypeId": one.id,
+        "CreationTime": one.created,
+        "Name": one.name,
+        "Description": one.description,
+        "QualificationTypeStatus": "Active",
+        "IsRequestable": False,
+        "AutoGranted": False,
+    }
+
+
+def _create_qualification(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {"QualificationType": _told_qualification(market.create_qualification(asked["Name"], asked["Description"]))}
+
+
+def _list_qualifications(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    words = asked.get("Query", "").casefold()
+    named = [one for one in market.qualifications.values() if words in one.name.casefold()]
+    return _page("QualificationTypes", [_told_qualification(one) for one in named], asked)
+
+
+def _grant(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    holders = market.qualification(asked["QualificationTypeId"]).holders
+    if not re.fullmatch(r"A[A-Z0-9]+", asked["WorkerId"]):
+        raise RequestError("WorkerDoesNotExist", f"Worker {asked['WorkerId']} does not exist.")
+    holders[asked["WorkerId"]] = (asked.get("IntegerValue", 1), market.now())
+    return {}
+
+
+def _take(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    holders = market.qualification(asked["QualificationTypeId"]).holders
+    if holders.pop(asked["WorkerId"], None) is None:
+        raise RequestError("InvalidQualificationState", "The worker does not have this Qualification.")
+    return {}
+
+
+def _holders(market: Market, asked: Mapping[str, Any]) -> dict[str, Any]:
+    one = market.qualification(asked["QualificationTypeId"])
+    rows = [
+        {
+            "QualificationTypeId": one.id,
+            "WorkerId": worker,
+            "GrantTime": since,
+            "IntegerValue": value,
+            "Status": "Granted",
+        }
+        for worker, (value, since) in one.holders.items()
+    ]
+    return _page("Qualifications", rows, asked)
+
+
+OPERATIONS: dict[str, Callable[[Market, Mapping[str, Any]], dict[str, Any]]] = {
+    "GetAccountBalance": _balance,
+    "CreateHIT": _create_hit,
+    "GetHIT": _get_hit,
+    "ListHITs": _list_hits,
+    "CreateAdditionalAssignmentsForHIT": _extend,
+    "UpdateExpirationForHIT": _expire,
+    "DeleteHIT": _delete,
+    "ListAssignmentsForHIT": _list_assignments,
+    "GetAssignment": _get_assignment,
+    "ApproveAssignment": _approve,
+    "RejectAssignment": _reject,
+    "SendBonus": _send_bonus,
+    "ListBonusPayments": _list_bonuses,
+    "CreateQualificationType": _create_qualification,
+    "ListQualificationTypes": _list_qualifications,
+    "AssociateQualificationWithWorker": _grant,
+    "DisassociateQualificationFromWorker": _take,
+    "ListWorkersWithQualificationType": _holders,
+}

@@ -1,0 +1,246 @@
+"""The stand-in's server on 127.0.0.1: the interface at its root, the workers' pages beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import socket
+import threading
+import time
+from collections import deque
+from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlsplit
+
+from marketplaces.mturk.standin import interface, pages
+from marketplaces.mturk.standin.interface import Call, Fault
+from marketplaces.mturk.standin.market import Assignment, Hit, Market, RequestError, Worker
+from marketplaces.mturk.standin.misbehaviours import Misbehaviour
+
+KEY_ID = "AKIATWINTWINTWINTWIN"
+SECRET = "stand-in-secret-that-opens-nothing-else"
+"""What the stand-in is signed in to with; they must turn up nowhere else."""
+JSON, HTML = "application/x-amz-json-1.1", "text/html; charset=utf-8"
+_ID = r"([A-Za-z0-9]{1,64})"
+
+
+class StandIn:
+    """A whole Mechanical Turk of its own. Use as a context manager.
+
+    Args:
+        port: 0 for any that is free.
+        balance: the requester's money, in US dollars.
+
+    Attributes:
+        market: its tasks, assignments and money.
+        calls: the operations that were asked for, in their order.
+        slowness: seconds that Misbehaviour.SLOW takes.
+    """
+
+    def __init__(self, *, port: int = 0, balance: Decimal = Decimal("10000.00"), slowness: float = 60.0):
+        self.market = Market(balance)
+        self.calls: list[str] = []
+        self.slowness = slowness
+        self.every: tuple[Misbehaviour, int] | None = None
+        self._due: dict[str, deque[Misbehaviour]] = {}
+        self._over = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where both the interface and the workers' pages are."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def misbehave(self, operation: str, *how: Misbehaviour) -> None:
+        """Let the next calls of an operation go wrong, one after the other; "" means of any operation."""
+        self._due.setdefault(operation, deque()).extend(how)
+
+    def behave(self) -> None:
+        """Forget what was still to go wrong."""
+        self._due.clear()
+        self.every = None
+
+    def befalls(self, operation: str) -> Misbehaviour | None:
+        """What goes wrong with the call that has just come."""
+        self.calls.append(operation)
+        for name in (operation, ""):
+            if self._due.get(name):
+                return self._due[name].popleft()
+        if self.every is not None and len(self.calls) % self.every[1] == 0:
+            return self.every[0]
+        return None
+
+    def wait_slowly(self) -> None:
+        """As long as a slow answer takes, or until the stand-in ends."""
+        self._over.wait(self.slowness)
+
+
+def _handler(standin: StandIn) -> type[BaseHTTPRequestHandler]:
+    class Handler(_Conversation):
+        pass
+
+    Handler.standin = standin
+    return Handler
+
+
+class _Conversation(BaseHTTPRequestHandler):
+    """One connection."""
+
+    standin: StandIn
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: requests name workers."""
+
+    def do_GET(self) -> None:
+        where = urlsplit(self.path)
+        try:
+            with self.standin.market.lock:
+                self.standin.market.settle()
+                self._get(where.path, dict(parse_qsl(where.query)))
+        except (pages.Gone, RequestError):
+            self._send(404, "Not found", HTML)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        path = urlsplit(self.path).path
+        if path == "/":
+            self._interface(body)
+            return
+        try:
+            with self.standin.market.lock:
+                self.standin.market.settle()
+                self._post(path, dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True)))
+        except RequestError as error:
+            self._send(400, pages.refused(error), HTML)
+        except pages.Gone:
+            self._send(404, "Not found", HTML)
+
+    # ---- the workers' pages ----------------------------------------------------------------------------
+
+    def _get(self, path: str, query: dict[str, str]) -> None:
+        market = self.standin.market
+        if path == "/":
+            self._send(200, pages.begin(), HTML)
+        elif path == "/worker":
+            self._worker(query.get("worker", ""))
+            self._redirect(f"/worker/{query['worker']}")
+        elif found := re.fullmatch(rf"/worker/{_ID}", path):
+            self._send(200, pages.tasks(market, self._worker(found[1])), HTML)
+        elif found := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}", path):
+            self._send(200, pages.preview(market, self._worker(found[1]), self._hit(found[2])), HTML)
+        elif found := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}", path):
+            worker = self._worker(found[1])
+            self._send(200, pages.work(worker, self._assignment(found[2], worker), self.standin.url), HTML)
+        else:
+            raise pages.Gone
+
+    def _post(self, path: str, fields: dict[str, str]) -> None:
+        market = self.standin.market
+        if found := re.fullmatch(rf"/worker/{_ID}/hit/{_ID}/accept", path):
+            made = market.accept(self._worker(found[1]), self._hit(found[2]))
+            self._redirect(f"/worker/{made.worker}/assignment/{made.id}")
+        elif found := re.fullmatch(rf"/worker/{_ID}/assignment/{_ID}/return", path):
+            worker = self._worker(found[1])
+            market.leave(self._assignment(found[2], worker))
+            self._redirect(f"/worker/{worker.id}")
+        elif path == "/mturk/externalSubmit":
+            assignment = market.assignments.get(fields.get("assignmentId", ""))
+            if assignment is None:
+                raise RequestError("AssignmentDoesNotExist", "There is no such assignment.")
+            market.submit(assignment, fields)
+            self._send(200, pages.submitted(assignment), HTML)
+        else:
+            raise pages.Gone
+
+    def _worker(self, key: str) -> Worker:
+        if not re.fullmatch(r"A[A-Z0-9]{1,40}", key):
+            raise pages.Gone
+        return self.standin.market.worker(key)
+
+    def _hit(self, key: str) -> Hit:
+        return self.standin.market.hit(key)
+
+    def _assignment(self, key: str, worker: Worker) -> Assignment:
+        found = self.standin.market.assignments.get(key)
+        if found is None or found.worker != worker.id:
+            raise pages.Gone
+        return found
+
+    # ---- the interface ---------------------------------------------------------------------------------
+
+    def _interface(self, body: bytes) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        call = Call(f"http://{headers.get('host', '')}/", headers, body)
+        wrong = self.standin.befalls(call.operation)
+        if wrong is Misbehaviour.THROTTLED:
+            self._fail(400, "ThrottlingException", {"message": "Rate exceeded"})
+        elif wrong is Misbehaviour.FAILS:
+            self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
+        elif wrong is Misbehaviour.DOWN:
+            self._hang_up()
+        else:
+            self._answer(call, wrong)
+
+    def _answer(self, call: Call, wrong: Misbehaviour | None) -> None:
+        try:
+            interface.refuse_stranger(call, key_id=KEY_ID, secret=SECRET)
+            answered = interface.answer(self.standin.market, call)
+        except Fault as fault:
+            return self._fail(fault.status, fault.name, {"message": str(fault)})
+        except RequestError as error:
+            at = f"{int(time.time() * 1000)}"
+            told = {"Message": f"{error} ({at} {error.code})", "TurkErrorCode": error.code}
+            return self._fail(400, "RequestError", told)
+        if wrong is Misbehaviour.FAILS_LATE:
+            self._fail(500, "ServiceFault", {"Message": "Try again.", "TurkErrorCode": "AWS.ServiceUnavailable"})
+        elif wrong is Misbehaviour.LOST:
+            self._hang_up()
+        elif wrong is Misbehaviour.NONSENSE:
+            self._send(200, "<html><body>It works!</body></html>", HTML)
+        elif wrong is Misbehaviour.GARBLED:
+            self._send(200, '{"HIT": [], "AvailableBalance": "plenty", "Assignments": {"a": 1}}', JSON)
+        else:
+            if wrong is Misbehaviour.SLOW:
+                self.standin.wait_slowly()
+            self._send(200, json.dumps(answered), JSON)
+
+    def _fail(self, status: int, name: str, told: dict[str, str]) -> None:
+        self._send(status, json.dumps({"__type": name, **told}), JSON)
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    # ---- answering -------------------------------------------------------------------------------------
+
+    def _send(self, status: int, text: str, kind: str) -> None:
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _redirect(self, where: str) -> None:
+        self.send_response(303)
+        self.send_header("Location", where)
+        self.send_header("Content-Length", "0")
+        self.end_headers()

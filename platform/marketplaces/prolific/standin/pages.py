@@ -1,0 +1,62 @@
+"""What a worker sees at the stand-in."""
+
+from __future__ import annotations
+
+from html import escape
+
+from marketplaces.prolific.standin.market import Market, Submission
+
+_FRAME = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Stand-in for Prolific</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body {{ font: 1rem/1.5 system-ui, sans-serif; color: #1f2937 }}
+body {{ max-width: 40rem; margin: 2rem auto; padding: 0 1rem }}
+article {{ border: 1px solid #9ca3af; border-radius: .5rem; padding: 1rem; margin: 1rem 0 }}
+button {{ font: inherit; padding: .5rem 1rem; border-radius: .375rem; border: 0; background: #0f4c75; color: #fff }}
+form {{ display: inline }} .quiet {{ color: #4b5563 }}</style></head><body><main>{body}</main>
+<p class="quiet">A stand-in for Prolific: nobody is paid here.</p></body></html>"""
+
+
+def _frame(body: str) -> str:
+    return _FRAME.format(body=body)
+
+
+def studies(market: Market, worker: str) -> str:
+    """The studies that this worker can take part in, and their places in those they began."""
+    shown = []
+    for study in market.studies.values():
+        if study["status"] == "UNPUBLISHED":
+            continue
+        mine = [one for one in market.submissions.values() if (one.study, one.participant) == (study["id"], worker)]
+        shown.append(_study(study, mine[-1] if mine else None))
+    body = "".join(shown) or "<p>No study is published.</p>"
+    another = '<form method="post" action="/another-worker"><button>Become another worker</button></form>'
+    return _frame(f"<h1>Studies</h1>{body}{another}")
+
+
+def _study(study: dict, mine: Submission | None) -> str:
+    facts = f"{study['reward'] / 100:.2f} {study['currency_code']}, about {study['estimated_completion_time']} minutes"
+    head = f"<h2>{escape(study['name'])}</h2><p>{escape(study['description'])}</p><p class='quiet'>{escape(facts)}</p>"
+    start = f'<form method="post" action="/studies/{study["id"]}/start"><button>{{}}</button></form>'
+    if mine is None:
+        offered = start.format("Start") if study["status"] == "ACTIVE" else "<p>No place is free.</p>"
+        return f"<article>{head}{offered}</article>"
+    give_back = f'<form method="post" action="/submissions/{mine.id}/return"><button>Return my place</button></form>'
+    going = mine.status in ("RESERVED", "ACTIVE")
+    may = (start.format("Open again") + " " + give_back) if going else ""
+    if mine.status == "AWAITING REVIEW":
+        why = escape(" ".join(mine.return_reasons))
+        asked = f"<p>You are asked to return your place. {why}</p>" if mine.return_requested else ""
+        may = asked + give_back
+    return f"<article>{head}<p>Your submission: {escape(mine.status)}</p>{may}</article>"
+
+
+def done(submission: Submission | None) -> str:
+    """What somebody sees who came back with a code."""
+    if submission is None:
+        return refused("You have no place in a study.")
+    says = "Please return your place." if submission.return_requested else "Your submission was noted."
+    return _frame(f"<h1>{says}</h1><p>It is {escape(submission.status)} now.</p><p><a href='/'>Studies</a></p>")
+
+
+def refused(why: str) -> str:
+    return _frame(f"<h1>That is not possible</h1><p>{escape(why)}</p><p><a href='/'>Studies</a></p>")

@@ -1,0 +1,364 @@
+"""The stand-in over HTTP, on 127.0.0.1: interface, published keys and workers' pages."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.cookies import SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import Request, urlopen
+
+from marketplaces.prolific.standin import pages
+from marketplaces.prolific.standin.market import EVENT_TYPES, Event, Market, Refusal, Submission, new_id, with_fees
+
+TOKEN = "stand-in-token"
+KINDS = ("drop", "drop_after", "error", "error_after", "slow", "nonsense", "throttle")
+_COOKIE = "worker"
+
+
+@dataclass
+class Misbehaviour:
+    """What goes wrong with calls whose "METHOD /path" matches `on`, the next `times` times.
+
+    Kinds: "drop" and "error" (500) befall a call before it is taken, "drop_after" and "error_after" after it
+    has taken effect; "slow" waits `seconds` before it is taken; "nonsense" answers no JSON, without effect;
+    "throttle" answers 429.
+    """
+
+    kind: str
+    on: str = ""
+    times: int = 1
+    seconds: float = 2.0
+
+    def befalls(self, call: str) -> bool:
+        return self.times > 0 and re.search(self.on, call) is not None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the interface, as it came."""
+
+    method: str
+    path: str
+    body: Any
+
+
+class StandIn:
+    """Serves a `Market`; a context manager.
+
+    Args:
+        port: 0 for any that is free.
+    """
+
+    def __init__(self, *, port: int = 0, **market: Any) -> None:
+        self.market = Market(**{"token": TOKEN, **market})
+        self.calls: list[Call] = []
+        self.misbehaviours: list[Misbehaviour] = []
+        handler = type("Handler", (_Handler,), {"standin": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler, bind_and_activate=True)
+        self._server.daemon_threads = True
+        self.port: int = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> StandIn:
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._server.shutdown()
+            self._thread.join()
+        self._server.server_close()
+
+    def __enter__(self) -> StandIn:
+        return self.start()
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def misbehave(self, kind: str, on: str = "", *, times: int = 1, seconds: float = 2.0) -> None:
+        assert kind in KINDS, kind
+        self.misbehaviours.append(Misbehaviour(kind, on, times, seconds))
+
+    def behave(self) -> None:
+        self.misbehaviours.clear()
+
+    def deliver(self) -> None:
+        """Send what happened to whoever subscribed, once and beside everything else; what is lost is lost."""
+        with self.market.lock:
+            events, self.market.events = self.market.events, []
+        if events:
+            threading.Thread(target=_send_all, args=(events,), daemon=True).start()
+
+    def next_misbehaviour(self, call: str) -> Misbehaviour | None:
+        with self.market.lock:
+            found = next((one for one in self.misbehaviours if one.befalls(call)), None)
+            if found is not None:
+                found.times -= 1
+            return found
+
+
+def _send_all(events: list[Event]) -> None:
+    for event in events:
+        asked = Request(event.target, data=event.body, headers=event.headers, method="POST")
+        with suppress(OSError), urlopen(asked, timeout=5):
+            pass
+
+
+class _Drop(Exception):
+    """Hang up without an answer."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    standin: StandIn
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_args: Any) -> None:
+        """Nothing: addresses carry workers' identifiers."""
+
+    def do_GET(self) -> None:
+        self._take()
+
+    do_POST = do_PATCH = do_GET
+
+    def _take(self) -> None:
+        found = urlsplit(self.path)
+        length = int(self.headers.get("content-length") or 0)
+        self.body = self.rfile.read(length)
+        self.query = {name: values[-1] for name, values in parse_qs(found.query).items()}
+        self.where = found.path
+        self.close_connection = True
+        try:
+            if self.where.startswith("/api/") or self.where.startswith("/.well-known/"):
+                self._interface()
+            else:
+                self._page()
+        except _Drop:
+            self.connection.close()
+        except BrokenPipeError:
+            pass
+
+    # ---- the interface -------------------------------------------------------------------------------
+
+    def _interface(self) -> None:
+        call = f"{self.command} {self.where}"
+        wrong = self.standin.next_misbehaviour(call)
+        kind = wrong.kind if wrong else ""
+        if wrong and kind == "slow":
+            time.sleep(wrong.seconds)
+        if kind == "drop":
+            raise _Drop
+        if kind == "error":
+            return self._send(500, b"<html>Internal Server Error</html>", "text/html")
+        if kind == "nonsense":
+            return self._send(200, b"<html>Welcome</html>", "text/html")
+        if kind == "throttle":
+            return self._refuse(Refusal(429, "Too many requests", "Request was throttled."))
+        try:
+            status, answer = self._answer()
+        except Refusal as refusal:
+            return self._refuse(refusal)
+        if kind == "drop_after":
+            raise _Drop
+        if kind == "error_after":
+            return self._send(500, b"<html>Internal Server Error</html>", "text/html")
+        extra = {"x_hook_secret": answer["secret"]} if isinstance(answer, dict) and "secret" in answer else {}
+        self._json(status, _hook(answer) if extra else answer, **extra)
+
+    def _answer(self) -> tuple[int, Any]:
+        market = self.standin.market
+        if self.where == "/.well-known/study/jwks.json":
+            return 200, {"keys": [market.key.public()]}
+        try:
+            body = json.loads(self.body) if self.body else {}
+        except ValueError:
+            raise Refusal(400, "Parse error", "The body is no JSON.") from None
+        self.standin.calls.append(Call(self.command, self.where, body))
+        if self.headers.get("authorization") != f"Token {market.token}":
+            raise Refusal(401, "Unauthorized", "Invalid token.")
+        for method, pattern, does in _ROUTES:
+            if method == self.command and (found := re.fullmatch(f"/api/v1{pattern}", self.where)):
+                with market.lock:
+                    return does(self, market, body, *found.groups())
+        raise Refusal(404, "Not found", "There is no such address.")
+
+    def _listed(self, rows: list[Any]) -> tuple[int, Any]:
+        page, size = int(self.query.get("page", 1)), int(self.query.get("page_size", 20))
+        more = len(rows) > page * size
+        following = (
+            f"{self.standin.address}{self.where}?{urlencode({**self.query, 'page': page + 1})}" if more else None
+        )
+        links = {"self": {"href": self.where}, "next": {"href": following, "title": "Next"}}
+        return 200, {"results": rows[(page - 1) * size : page * size], "_links": links, "meta": {"count": len(rows)}}
+
+    def _refuse(self, refusal: Refusal) -> None:
+        error = {
+            "status": refusal.status,
+            "error_code": 140000 + refusal.status,
+            "title": refusal.title,
+            "detail": refusal.detail,
+        }
+        self._json(refusal.status, {"error": error})
+
+    def _json(self, status: int, answer: Any, **headers: str) -> None:
+        self._send(status, b"" if answer is None else json.dumps(answer).encode(), "application/json", **headers)
+
+    def _send(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.send_header("connection", "close")
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    # ---- what a worker sees --------------------------------------------------------------------------
+
+    def _page(self) -> None:
+        market = self.standin.market
+        cookie = SimpleCookie(self.headers.get("cookie", ""))
+        worker = cookie[_COOKIE].value if _COOKIE in cookie else new_id()
+        keeps = {"set_cookie": f"{_COOKIE}={worker}; Path=/; HttpOnly; SameSite=Lax"}
+        posted = self.command == "POST"
+        with market.lock:
+            try:
+                if self.where == "/" and not posted:
+                    return self._html(pages.studies(market, worker), **keeps)
+                if posted and self.where == "/another-worker":
+                    keeps = {"set_cookie": f"{_COOKIE}={new_id()}; Path=/; HttpOnly; SameSite=Lax"}
+                    return self._go("/", **keeps)
+                if posted and (found := re.fullmatch(r"/studies/(\w+)/start", self.where)):
+                    return self._go(market.start(found[1], worker), **keeps)
+                if posted and (found := re.fullmatch(r"/submissions/(\w+)/return", self.where)):
+                    self._own(found[1], worker)
+                    market.give_back(found[1])
+                    self.standin.deliver()
+                    return self._go("/", **keeps)
+                if self.where == "/submissions/complete" and not posted:
+                    going = self._going(worker)
+                    done = market.complete(going.id, self.query.get("cc", "NOCODE")) if going else None
+                    self.standin.deliver()
+                    return self._html(pages.done(done), **keeps)
+            except Refusal as refusal:
+                return self._html(pages.refused(refusal.title), status=refusal.status, **keeps)
+        self._html(pages.refused("There is no such page."), status=404)
+
+    def _going(self, worker: str) -> Submission | None:
+        """The submission that the worker is about to end: the latest that is not."""
+        mine = [one for one in self.standin.market.submissions.values() if one.participant == worker]
+        return next((one for one in reversed(mine) if one.status in ("ACTIVE", "RESERVED")), mine[-1] if mine else None)
+
+    def _own(self, submission: str, worker: str) -> None:
+        if self.standin.market.submission(submission).participant != worker:
+            raise Refusal(404, "Not found")
+
+    def _go(self, address: str, **headers: str) -> None:
+        self._send(HTTPStatus.SEE_OTHER, b"", "text/html", location=address, **headers)
+
+    def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
+        self._send(status, page.encode(), "text/html; charset=utf-8", **headers)
+
+
+def _single(found: Submission) -> dict[str, Any]:
+    return {
+        "id": found.id, "study_id": found.study, "participant": found.participant, "status": found.status,
+        "started_at": found.started_at, "completed_at": found.completed_at, "entered_code": found.code,
+        "bonus_payments": list(found.bonuses), "return_requested": found.return_requested,
+    }  # fmt: skip
+
+
+def _row(found: Submission) -> dict[str, Any]:
+    return {
+        "id": found.id, "study_id": found.study, "participant_id": found.participant, "status": found.status,
+        "started_at": found.started_at, "completed_at": found.completed_at, "study_code": found.code,
+        "return_requested": found.return_requested,
+    }  # fmt: skip
+
+
+def _hook(found: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name != "secret"}
+
+
+def _balance(market: Market) -> dict[str, Any]:
+    parts = {"rewards": market.balance, "fees": 0, "vat": 0}
+    return {
+        "currency_code": market.currency, "total_balance": market.balance, "balance_breakdown": parts,
+        "available_balance": market.balance, "available_balance_breakdown": parts,
+    }  # fmt: skip
+
+
+def _space(market: Market) -> dict[str, Any]:
+    return {"id": market.workspace, "title": "Stand-in workspace", "description": "", "currency_code": market.currency}
+
+
+def _project(market: Market) -> dict[str, Any]:
+    return {"id": market.project, "title": "Stand-in project", "workspace": market.workspace}
+
+
+def _known(market: Market, workspace: str) -> None:
+    if workspace != market.workspace:
+        raise Refusal(404, "Not found")
+
+
+def _of_workspace(does: Callable[[_Handler, Market], Any]) -> Callable[..., tuple[int, Any]]:
+    def answer(handler: _Handler, market: Market, _body: Any, workspace: str) -> tuple[int, Any]:
+        _known(market, workspace)
+        found: tuple[int, Any] = does(handler, market)
+        return found
+
+    return answer
+
+
+def _submissions(handler: _Handler, market: Market, _body: Any) -> tuple[int, Any]:
+    study = handler.query.get("study", "")
+    market.study(study)
+    return handler._listed([_row(one) for one in market.submissions.values() if one.study == study])
+
+
+def _cost(_handler: _Handler, _market: Market, body: Any) -> tuple[int, Any]:
+    return 200, {"total_cost": with_fees(int(body["reward"])) * int(body["total_available_places"])}
+
+
+def _pay(_handler: _Handler, market: Market, _body: Any, bulk: str) -> tuple[int, Any]:
+    market.pay_bonuses(bulk)
+    return 202, None
+
+
+_ID = r"/(\w+)/"
+_ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
+    ("GET", "/users/me/", lambda h, m, b: (200, {"id": m.researcher, "currency_code": m.currency})),
+    ("GET", "/workspaces/", lambda h, m, b: h._listed([_space(m)])),
+    ("GET", f"/workspaces{_ID}balance/", _of_workspace(lambda h, m: (200, _balance(m)))),
+    ("GET", f"/workspaces{_ID}projects/", _of_workspace(lambda h, m: h._listed([_project(m)]))),
+    ("GET", f"/projects{_ID}", lambda h, m, b, project: (200, {**_project(m), "id": project})),
+    ("POST", "/study-cost-calculator/", _cost),
+    ("GET", "/studies/", lambda h, m, b: h._listed([m.shown(one) for one in m.studies.values()])),
+    ("POST", "/studies/", lambda h, m, b: (201, m.create(b))),
+    ("GET", f"/studies{_ID}", lambda h, m, b, study: (200, m.shown(m.study(study)))),
+    ("PATCH", f"/studies{_ID}", lambda h, m, b, study: (200, m.change(study, b))),
+    ("POST", f"/studies{_ID}transition/", lambda h, m, b, study: (200, m.transition(study, b.get("action")))),
+    ("GET", "/submissions/", _submissions),
+    ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _single(m.submission(one)))),
+    ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _single(m.judge(one, b)))),
+    ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _single(m.ask_return(one, b)))),
+    ("GET", "/hooks/event-types/", lambda h, m, b: h._listed([{"event_type": one} for one in EVENT_TYPES])),
+    ("POST", "/hooks/secrets/", lambda h, m, b: (201, m.new_secret(b))),
+    ("GET", "/hooks/subscriptions/", lambda h, m, b: h._listed([_hook(one) for one in m.hooks.values()])),
+    ("POST", "/hooks/subscriptions/", lambda h, m, b: (201, m.subscribe(b))),
+    ("POST", f"/hooks/subscriptions{_ID}", lambda h, m, b, hook: (200, _hook(m.confirm(hook, b)))),
+    ("POST", "/submissions/bonus-payments/", lambda h, m, b: (201, m.set_up_bonuses(b))),
+    ("POST", f"/bulk-bonus-payments{_ID}pay/", _pay),
+]

@@ -1,0 +1,111 @@
+"""The stand-in: workers' pages, its own refusals, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from config.supervisor import ROOT
+from marketplaces.prolific.standin import TOKEN, StandIn
+
+STUDY = {
+    "name": "A <b>study</b>", "description": "Share money.", "external_study_url": "http://127.0.0.1:9/?p={{%PROLIFIC_PID%}}",
+    "prolific_id_option": "url_parameters", "total_available_places": 1, "estimated_completion_time": 5, "reward": 100,
+    "completion_codes": [{"code": "DONE", "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def study(standin: StandIn) -> str:
+    made: str = standin.market.create(STUDY)["id"]
+    return made
+
+
+def ask(standin: StandIn, method: str, path: str, **fields) -> httpx.Response:
+    return httpx.request(
+        method, f"{standin.address}/api/v1{path}", json=fields or None, headers={"Authorization": f"Token {TOKEN}"}
+    )
+
+
+def test_a_worker_finds_starts_and_ends_a_study(standin, study):
+    with httpx.Client(base_url=standin.address) as worker:
+        assert "No study is published" in worker.get("/").text
+        standin.market.transition(study, "PUBLISH")
+        page = worker.get("/").text
+        assert "A &lt;b&gt;study&lt;/b&gt;" in page and "1.00 USD" in page
+        sent = worker.post(f"/studies/{study}/start")
+        (submission,) = standin.market.submissions.values()
+        assert sent.headers["location"] == f"http://127.0.0.1:9/?p={submission.participant}"
+        assert "Open again" in worker.get("/").text
+        assert "It is AWAITING REVIEW" in worker.get("/submissions/complete?cc=DONE").text
+        assert httpx.post(f"{standin.address}/submissions/{submission.id}/return").status_code == 404
+        worker.post(f"/submissions/{submission.id}/return")
+        assert submission.status == "RETURNED"
+        assert "Taken part" not in worker.get("/").text
+        assert worker.post(f"/studies/{study}/start").status_code == 400
+
+
+def test_places_are_not_given_twice(standin, study):
+    standin.market.transition(study, "PUBLISH")
+    answers = [httpx.post(f"{standin.address}/studies/{study}/start").status_code for _i in range(2)]
+    assert answers == [303, 400]
+
+
+def test_errors_have_prolifics_shape(standin, study):
+    assert httpx.get(f"{standin.address}/api/v1/users/me/").status_code == 401
+    wrong = ask(standin, "POST", "/studies/", name="x")
+    assert wrong.status_code == 400 and set(wrong.json()["error"]) == {"status", "error_code", "title", "detail"}
+    assert wrong.json()["error"]["detail"]["reward"]
+    assert ask(standin, "GET", "/studies/nothing/").status_code == 404
+    assert ask(standin, "POST", f"/studies/{study}/transition/", action="START").status_code == 400
+
+
+def test_a_return_is_asked_for_with_reasons_and_the_worker_reads_them(standin, study):
+    standin.market.transition(study, "PUBLISH")
+    with httpx.Client(base_url=standin.address) as worker:
+        worker.post(f"/studies/{study}/start")
+        (submission,) = standin.market.submissions.values()
+        path = f"/submissions/{submission.id}/request-return/"
+        assert ask(standin, "POST", path, request_return_reasons=["Sorry."]).status_code == 400, "not handed in yet"
+        worker.get("/submissions/complete?cc=DONE")
+        assert ask(standin, "POST", path, request_return_reasons=[]).status_code == 400
+        asked = ask(standin, "POST", path, request_return_reasons=["<b>Sorry.</b>"]).json()
+        assert asked["return_requested"] and asked["status"] == "AWAITING REVIEW"
+        assert "&lt;b&gt;Sorry.&lt;/b&gt;" in worker.get("/").text
+
+
+def test_paying_a_bonus_twice_pays_twice(standin, study):
+    standin.market.transition(study, "PUBLISH")
+    standin.market.start(study, "w" * 24)
+    submission = standin.market.of(study, "w" * 24)
+    standin.market.complete(submission.id, "DONE")
+    bulk = ask(
+        standin, "POST", "/submissions/bonus-payments/", study_id=study, csv_bonuses=f"{submission.id},0.50"
+    ).json()
+    assert bulk["amount"] == 50 and not submission.bonuses
+    for _i in range(2):
+        assert ask(standin, "POST", f"/bulk-bonus-payments/{bulk['id']}/pay/").status_code == 202
+    assert submission.bonuses == [50, 50]
+
+
+def test_it_starts_from_the_command_line_and_ends_when_told():
+    command = [sys.executable, "-m", "marketplaces.prolific.standin", "--port", "0", "--misbehave", "error:balance"]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        while "answers at" not in line:
+            assert line, "it ended at once"
+            line = process.stdout.readline()
+        address = re.findall(r"http://127\.0\.0\.1:\d+", line)[0]
+        assert httpx.get(address, timeout=60).status_code == 200
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0

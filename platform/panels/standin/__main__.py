@@ -1,0 +1,44 @@
+"""Serves a stand-in for a panel on 127.0.0.1, for rehearsing a study that a panel sends people to.
+
+Usage: python -m panels.standin STUDY_ADDRESS [--preset sona] [--secret …] [--port N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import threading
+
+import django
+
+PORT = 8970
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    from panels import presets
+    from panels.standin.server import StandIn
+
+    parser = argparse.ArgumentParser(prog="python -m panels.standin", description="Serves a stand-in for a panel.")
+    parser.add_argument("study", help="the study's address, such as http://127.0.0.1:8000/join/mine/")
+    parser.add_argument("--preset", default="any_site", choices=[one.key for one in presets.every()])
+    parser.add_argument("--secret", default="", help="signs its links, where the panel is set up to check them so")
+    parser.add_argument("--port", type=int, default=PORT, help=f"where to serve ({PORT}; 0: any that is free)")
+    options = parser.parse_args()
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    with StandIn(presets.get(options.preset), study=options.study, secret=options.secret, port=options.port) as standin:
+        print(
+            f"A stand-in for a panel answers at {standin.address}/\n"
+            f"In the panel's form, type {standin.address} as its site, and addresses below it for the endings,\n"
+            f"such as {standin.address}/completed?id={{person}}. Ctrl-C ends it.",
+            flush=True,
+        )
+        over.wait()
+
+
+if __name__ == "__main__":
+    main()

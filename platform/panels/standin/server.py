@@ -1,0 +1,155 @@
+"""The stand-in's people, its links, its memory of who came back, its money, and the pages that show them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import html
+import io
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+
+from panels.models import names_in
+from panels.presets import Preset
+
+PEOPLE = 12
+LINK_LIVES = 600
+
+
+@dataclass
+class Guest:
+    """Somebody of the panel, with what its links say of them."""
+
+    person: str
+    task: str
+    session: str = field(default_factory=lambda: secrets.token_hex(8))
+    came_back: list[str] = field(default_factory=list)
+    """The addresses of the panel at which they were seen again, oldest first."""
+    paid: list[str] = field(default_factory=list)
+
+
+class StandIn:
+    """Serves on 127.0.0.1 until the block ends.
+
+    Attributes:
+        heard: every address at which somebody came back, with its query.
+    """
+
+    def __init__(self, preset: Preset, *, study: str = "", secret: str = "", port: int = 0) -> None:
+        self.preset, self.study, self.secret = preset, study, secret
+        self.task = secrets.token_hex(5)
+        self.guests = [Guest(f"P{number:02}{secrets.token_hex(3)}", self.task) for number in range(1, PEOPLE + 1)]
+        self.heard: list[str] = []
+        self._by_browser: dict[str, str] = {}
+        handler = type("Handler", (_Handler,), {"standin": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        self.port = self._server.server_address[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> StandIn:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def link(self, guest: Guest, **instead: str) -> str:
+        """The study's address for one person; `instead` replaces what it truly says of them."""
+        says = {"person": guest.person, "task": guest.task, "session": guest.session, **instead}
+        named = {"person": self.preset.person, "task": self.preset.task, "session": self.preset.session}
+        fields = {names_in(names)[0]: says[what] for what, names in named.items() if names}
+        if not self.secret:
+            return f"{self.study}?{urlencode(fields)}"
+        query = urlencode({**fields, "expires": str(int(time.time()) + LINK_LIVES)})
+        return f"{self.study}?{query}&signature={self.sign(query)}"
+
+    def sign(self, query: str) -> str:
+        return hmac.new(self.secret.encode(), query.encode(), hashlib.sha256).hexdigest()
+
+    def hear(self, address: str, browser: str) -> Guest | None:
+        """Somebody is back: known by what the address says, or by the cookie with which they left."""
+        self.heard.append(address)
+        told = {value for _name, value in parse_qsl(urlsplit(address).query)}
+        told.add(self._by_browser.get(browser, ""))
+        found = next((one for one in self.guests if {one.person, one.session} & told), None)
+        if found is not None:
+            found.came_back.append(address)
+        return found
+
+    def send_off(self, guest: Guest) -> tuple[str, str]:
+        """The link that somebody follows, and the cookie by which the panel knows them again."""
+        browser = secrets.token_hex(8)
+        self._by_browser[browser] = guest.person
+        return self.link(guest), browser
+
+    def pay(self, uploaded: str, *, person: str, amount: str) -> str:
+        """Pay every line of a list of people the panel knows; its own report of it, in the same columns."""
+        report = io.StringIO()
+        writer = csv.DictWriter(report, [person, amount])
+        writer.writeheader()
+        for line in csv.DictReader(io.StringIO(uploaded)):
+            for guest in self.guests:
+                if guest.person == line[person]:
+                    guest.paid.append(line[amount])
+                    writer.writerow({person: guest.person, amount: line[amount]})
+        return report.getvalue()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    standin: StandIn
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        if parts.path == "/":
+            self._html(_home(self.standin))
+        elif parts.path == "/go":
+            person = parse_qs(parts.query).get("person", [""])[0]
+            guest = next((one for one in self.standin.guests if one.person == person), None)
+            if guest is None:
+                self._html("<p>Nobody of this panel.</p>", status=404)
+                return
+            link, browser = self.standin.send_off(guest)
+            self._html("", status=303, Location=link, **{"Set-Cookie": f"panel={browser}; Path=/; HttpOnly"})
+        elif parts.path == "/favicon.ico":
+            self._html("", status=404)
+        else:
+            browser = self.headers.get("Cookie", "").partition("panel=")[2].partition(";")[0]
+            found = self.standin.hear(self.path, browser)
+            who = html.escape(found.person) if found else "somebody unknown"
+            self._html(f"<h1>Welcome back</h1><p>Noted for {who}: <code>{html.escape(self.path)}</code></p>")
+
+    def _html(self, page: str, *, status: int = 200, **headers: str) -> None:
+        body = page.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_args: Any) -> None:
+        return None
+
+
+def _home(standin: StandIn) -> str:
+    rows = "".join(
+        f"<tr><td><a href='/go?person={one.person}'>{one.person}</a></td>"
+        f"<td>{'<br>'.join(map(html.escape, one.came_back)) or '–'}</td></tr>"
+        for one in standin.guests
+    )
+    return (
+        "<!doctype html><meta name=viewport content='width=device-width'><title>A panel</title>"
+        "<style>body{font:16px/1.5 system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}"
+        "td,th{text-align:left;padding:.25rem 1rem .25rem 0;vertical-align:top;overflow-wrap:anywhere}</style>"
+        f"<h1>A stand-in for a panel: {html.escape(str(standin.preset.title))}</h1>"
+        "<p>Follow a person's link to the study. When they come back, it is noted here.</p>"
+        f"<table><tr><th>Person</th><th>Came back at</th></tr>{rows}</table>"
+    )

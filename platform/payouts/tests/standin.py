@@ -1,0 +1,167 @@
+"""A recruiter's interface for the tests, over real HTTP, with books of its own; and the payer that asks it.
+
+It can be told to fail in every way in which such an interface fails: before or after it has done what it
+was asked, by an error, by nonsense, by closing the connection, or by silence.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+import urllib.request
+from collections import Counter, deque
+from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from payouts.payers import Answer, Order, Outcome, Standing, Unreachable
+
+PATIENCE = 1.0
+"""Seconds that the payer waits."""
+FAULTS = (
+    "error_before", "error_after", "drop_before", "drop_after", "nonsense_before", "nonsense_after",
+    "silence_before", "silence_after",
+)  # fmt: skip
+
+
+class StandIn:
+    """`with StandIn() as standin`: an interface at `standin.address`.
+
+    Attributes:
+        repeats_safely: an order with an identifier that was paid before is not paid again.
+        faults: by what is asked ("standing", "prepare", "pay", "look_up"), what goes wrong next.
+        paid: every payment that it made: (uid, amount).
+        standings: by worker; submitted where nothing is said.
+        later: orders are only taken, and confirmed when they are asked about for the second time.
+    """
+
+    def __init__(self, *, repeats_safely: bool = True) -> None:
+        self.repeats_safely = repeats_safely
+        self.faults: dict[str, deque[str]] = {}
+        self.paid: list[tuple[str, str]] = []
+        self.asked: Counter[str] = Counter()
+        self.standings: dict[str, str] = {}
+        self.refuses = ""
+        self.later = False
+        self._prepared = 0
+        self._looked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> StandIn:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def fail(self, asked: str, *faults: str) -> None:
+        self.faults.setdefault(asked, deque()).extend(faults)
+
+    @property
+    def times(self) -> Counter[str]:
+        """How often each order was paid."""
+        return Counter(uid for uid, _amount in self.paid)
+
+    def do(self, asked: str, about: dict[str, str]) -> dict[str, str]:
+        uid = about["uid"]
+        with self._lock:
+            self.asked[asked] += 1
+            if asked == "standing":
+                return {"standing": self.standings.get(about["worker"], "submitted")}
+            if asked == "prepare":
+                self._prepared += 1
+                return {"reference": f"batch-{self._prepared}"}
+            if asked == "pay":
+                if self.refuses:
+                    return {"outcome": "refused", "reason": self.refuses}
+                if not (self.repeats_safely and uid in self.times):
+                    self.paid.append((uid, about["amount"]))
+                return {"outcome": "sent" if self.later else "confirmed"}
+            if uid not in self.times:
+                return {"outcome": "not_found"}
+            self._looked[uid] += 1
+            return {"outcome": "sent" if self.later and self._looked[uid] < 2 else "confirmed"}
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        standin = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                about = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                asked = self.path.strip("/")
+                waiting = standin.faults.get(asked)
+                how, _under, when = (waiting.popleft() if waiting else "none_none").partition("_")
+                if when == "before":
+                    self._fail(how)
+                    return
+                answer = standin.do(asked, about)
+                if when == "after":
+                    self._fail(how)
+                    return
+                self._say(200, json.dumps(answer).encode())
+
+            def _fail(self, how: str) -> None:
+                if how == "error":
+                    self._say(500, b"{}")
+                elif how == "nonsense":
+                    self._say(200, b"<html>certainly</html>")
+                elif how == "silence":
+                    time.sleep(PATIENCE * 1.5)
+                self.close_connection = True
+
+            def _say(self, status: int, body: bytes) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments: Any) -> None: ...
+
+        return Handler
+
+
+class StandInPayer:
+    """Pays through the interface at `address`."""
+
+    def __init__(self, address: str, *, may_repeat: bool) -> None:
+        self.address = address
+        self.may_repeat = may_repeat
+
+    def balance(self) -> tuple[Decimal, str]:
+        return Decimal("100.00"), "USD"
+
+    def fee(self, order: Order) -> Decimal:
+        return order.amount / 5
+
+    def standing(self, order: Order) -> Standing:
+        return Standing(self._ask("standing", order)["standing"])
+
+    def prepare(self, order: Order) -> str:
+        return self._ask("prepare", order)["reference"]
+
+    def pay(self, order: Order) -> Answer:
+        return self._answer(self._ask("pay", order))
+
+    def look_up(self, order: Order) -> Answer:
+        return self._answer(self._ask("look_up", order))
+
+    def _answer(self, said: dict[str, str]) -> Answer:
+        return Answer(Outcome(said["outcome"]), said.get("reason", ""))
+
+    def _ask(self, what: str, order: Order) -> dict[str, str]:
+        body = {
+            "uid": str(order.uid), "worker": order.worker, "amount": str(order.amount), "reference": order.reference
+        }  # fmt: skip
+        request = urllib.request.Request(f"{self.address}/{what}", data=json.dumps(body).encode(), method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                found: dict[str, str] = json.loads(answer.read())
+                return found
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise Unreachable(f"the stand-in server did not answer ({type(error).__name__})") from None

@@ -1,0 +1,183 @@
+"""`make stand-in-llm` as a developer meets it: a process of its own, which every game can be played against."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from games import registry
+from games.play import configure
+from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandInModel, serve
+
+ROOT = Path(__file__).parent.parent
+GAMES = {"bargaining": '{"rounds": 2}', "negotiation": '{"rounds": 2}', "persuasion": '{"rounds": 2}'}
+"""Configurations that are over soon; games that are not named here are played as they are."""
+WITHIN = 60
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[tuple[dict[str, str], str]]:
+    """The variables that it says are to be set, and all that it says; ended by Ctrl-C."""
+    command = [sys.executable, "-m", "llm_agents.standins", *options]
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            lines = []
+            for line in process.stdout:
+                lines.append(line)
+                if "Ctrl-C" in line:
+                    break
+            said = "".join(lines)
+            yield dict(re.findall(r"export (\w+)=(\S+)", said)), said
+            process.send_signal(signal.SIGINT)
+            rest = process.communicate(timeout=WITHIN)[0]
+            assert process.returncode == 0
+            assert re.fullmatch(r"Ended after \d+ calls\.\n", rest)
+        finally:
+            process.kill()
+
+
+def simulate(variables: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": "/usr/bin:/bin", "DATABASE_URL": "postgres://nobody:none@127.0.0.1:1/none", **variables}
+    command = [sys.executable, "manage.py", "simulate", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=WITHIN)
+
+
+def ask(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> Any:
+    """What the official SDK is answered."""
+    client = openai.OpenAI(
+        api_key=variables["OPENAI_API_KEY"], base_url=variables["OPENAI_BASE_URL"], max_retries=0, timeout=timeout
+    )
+    form = 'It is your turn. Pay.\nJSON object with these keys and no others:\n- "amount" (number, at least 0)'
+    message: Any = {"role": "user", "content": form}
+    with client:
+        return client.chat.completions.create(model="stand-in", messages=[message], **options)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, str]]:
+    """The variables that lead to a server of this module's own."""
+    with serving("--port", str(free_port())) as (variables, _said):
+        yield variables
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    "game", [game if game == "bargaining" else pytest.param(game, marks=pytest.mark.slow) for game in registry.keys()]
+)
+def test_every_game_is_played_with_it_in_both_protocols(server, game, protocol):
+    config = GAMES.get(game, "{}")
+    role = configure(registry.get(game), json.loads(config)).roles()[-1]
+    done = simulate(server, game, "--config", config, "--seat", f"{role}={protocol}:stand-in")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{role} ({protocol}:stand-in)" in done.stdout
+
+
+def test_the_command_that_it_names_is_one():
+    with serving("--port", str(free_port()), "--prose", "--seed", "5") as (variables, said):
+        words = re.search(r"manage\.py simulate (.+)", said)[1].split()
+        done = simulate(variables, *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "alice (openai:stand-in)" in done.stdout and "bob (anthropic:stand-in)" in done.stdout
+        answer = ask(variables).choices[0].message.content
+        assert answer.startswith("I have weighed") and "```json\n{" in answer
+
+
+@pytest.mark.slow
+def test_the_same_seed_plays_the_same_match():
+    outcomes = []
+    for seed in ("1", "1", "2"):
+        with serving("--port", str(free_port()), "--seed", seed) as (variables, _said):
+            outcomes.append(simulate(variables, "persuasion", "--seat", "alice=openai:stand-in", "--json").stdout)
+    assert outcomes[0] == outcomes[1] != outcomes[2]
+
+
+def test_where_its_port_is_taken_it_takes_the_next_free_one_and_says_so():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with serving("--port", str(port)) as (variables, said):
+            assert f"Port {port} is taken." in said
+            assert int(variables["OPENAI_BASE_URL"].split(":")[2].removesuffix("/v1")) > port
+            assert ask(variables).choices[0].message.content
+
+
+def test_it_waits_before_it_answers():
+    with (
+        serving("--port", str(free_port()), "--delay", "30") as (variables, _said),
+        pytest.raises(openai.APITimeoutError),
+    ):
+        ask(variables)
+
+
+SEEN: dict[str, Any] = {
+    "slow": openai.APITimeoutError,
+    "hang": openai.APITimeoutError,
+    "drip": openai.APITimeoutError,
+    "rate-limit": openai.RateLimitError,
+    "error": openai.InternalServerError,
+    "overloaded": openai.InternalServerError,
+    "echo": openai.APIError,
+    "cut": openai.APIConnectionError,
+    "failing": openai.APIError,
+    "disconnect": openai.APIConnectionError,
+    "model": openai.NotFoundError,
+    "malformed": json.JSONDecodeError,
+}
+"""What the SDK raises; of the other kinds it makes an answer that is no move."""
+AMOUNT = re.compile(r'\{"amount": [0-9.]+\}')
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in TOOL_KINDS])
+def test_each_kind_of_misbehaviour_shows_when_its_turn_comes(kind):
+    slow = kind in ("slow", "drip")
+    model = StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour(kind, 2)])
+    with serve(model, free_port()) as standin:
+        good = ask(standin.environment).choices[0].message.content
+        assert AMOUNT.fullmatch(good)
+        if error := SEEN.get(kind):
+            with pytest.raises(error):
+                ask(standin.environment, timeout=1 if slow else 3)
+            return
+        choices = ask(standin.environment).choices
+        assert not choices or not AMOUNT.fullmatch(choices[0].message.content or "")
+
+
+def test_misbehaviours_are_asked_for_on_the_command_line():
+    options = ("--port", str(free_port()), "--misbehave", "error:2", "--misbehave", "refusal:3")
+    with serving(*options) as (variables, _said):
+        assert AMOUNT.fullmatch(ask(variables).choices[0].message.content)
+        with pytest.raises(openai.InternalServerError):
+            ask(variables)
+        assert ask(variables).choices[0].message.refusal
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--misbehave", "sulk"], "there is no kind “sulk”; there are slow, hang"),
+        (["--misbehave", "hang:0"], "“0” must be a whole number"),
+        (["--misbehave", "hang:"], "must be a whole number"),
+        (["--port", "70000"], "from 1 to 65535"),
+        (["--delay", "-1"], "from 0 to 3600"),
+    ],
+)
+def test_what_it_cannot_do_it_says(options, reason):
+    command = [sys.executable, "-m", "llm_agents.standins", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN)
+    assert done.returncode == 2
+    assert reason in done.stderr and "Traceback" not in done.stderr
