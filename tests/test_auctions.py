@@ -167,7 +167,7 @@ def check_watched(page: Page) -> None:
 def join_demonstration(page: Page, address: str, role: int) -> None:
     """Walk from a game's demonstration to the lobby of the one that is played with somebody else."""
     page.goto(address)
-    page.get_by_role("link", name="Play with somebody else").click()
+    page.get_by_role("link", name="Play with another person").click()
     page.locator("main form button").nth(role).click()
     consent_and_name(page)
     read_instructions(page)

@@ -119,7 +119,7 @@ def test_what_is_typed_beside_a_note_survives_it(page_of_somebody: Page) -> None
     page = page_of_somebody
     page.get_by_label("amount", exact=False).first.fill("7")
     page.locator("form[data-pad] [name=note]").fill("seven, perhaps")
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.locator("section.talk")).to_contain_text("seven, perhaps")
     expect(page.locator("form[data-move=pump] input[name=amount]")).to_have_value("7")
     assert moves() == [{"note": "seven, perhaps"}]

@@ -103,7 +103,7 @@ def test_the_chime_rings_for_whoever_allowed_it_and_the_tab_says_that_it_starts(
     for page, tones in zip(pages, ("4", None), strict=True):
         expect_asked(page)
         if tones:
-            assert "● It starts! · Meeting the others · Parley" in page.evaluate("sessionStorage.titles")
+            assert "● The game is starting! · Waiting for other players · Parley" in page.evaluate("sessionStorage.titles")
         assert page.evaluate("sessionStorage.tones || null") == tones
         page.context.close()
 
@@ -116,7 +116,7 @@ def test_four_people_and_a_model_meet_and_play_to_the_end(stack, phone: Open):
         first = waiting[0][1]
         expect(first.locator("#missing")).to_have_text("One more player is needed.")
         expect(first.locator("#seats .here")).to_have_count(3)
-        expect(first).to_have_title("(3/4) waiting · Meeting the others · Parley")
+        expect(first).to_have_title("(3/4) waiting · Waiting for other players · Parley")
         check(first, "lobby")
         together = waiting + come(stack, phone, "table")
         pages = {stack.call("tests.meeting.role_of", path): page for path, page in together}
@@ -252,7 +252,7 @@ class TestNobodyCame:
     def test_whoever_waited_is_paid_for_it(self, stack, phone: Open):
         launch(stack, "in-vain", lobby_seconds=10, waiting_rate="36.00")
         ((path, page),) = come(stack, phone, "in-vain")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Nobody else came in time", timeout=30_000)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Not enough players", timeout=30_000)
         expect(page.locator(".earnings")).to_contain_text("For waiting")
         check(page, "nobody came")
         assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "0.10"}
@@ -311,7 +311,7 @@ class TestSomebodyFallsSilent:
         expect(silent.get_by_text("Are you there?")).to_be_visible(timeout=30_000)
         check(silent, "are you there")
         expect(table["p1"][1].locator('[data-seat="p3"]')).to_have_attribute("data-note", "away")
-        silent.get_by_role("button", name="I am back").click()
+        silent.get_by_role("button", name="I'm back").click()
         self.play_round(table, 3)
         expect_asked(silent)
         answer(silent, 33)
@@ -327,7 +327,7 @@ class TestSomebodyFallsSilent:
         expect(table["p1"][1].get_by_role("button", name="Continue")).to_be_visible()
         assert stack.call("tests.meeting.movers", path, "p3") == ["script:rational"] * 4
         returned = phone(path)
-        expect(returned.get_by_role("heading", level=1)).to_have_text("A program plays on in your place")
+        expect(returned.get_by_role("heading", level=1)).to_have_text("A program is now playing for you")
         check(returned, "replaced")
 
 

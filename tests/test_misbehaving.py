@@ -92,7 +92,7 @@ def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking
 
 def reach_the_end(page: Page, kind: str) -> None:
     """Wait for the end of the game, and go on to the last page where it came while the page was open."""
-    ending = page.get_by_role("heading", name="The game could not go on", level=1)
+    ending = page.get_by_role("heading", name="The game could not continue", level=1)
     go_on = page.get_by_role("button", name="Continue")
     expect(ending.or_(go_on).first, kind).to_be_visible(timeout=WITHIN)
     if go_on.is_visible():
@@ -123,5 +123,5 @@ def test_with_a_scripted_player_behind_it_the_game_goes_on(stack, standins, brow
         asked_again = page.locator("form.move").first
         over = page.get_by_role("button", name="Continue")
         expect(asked_again.or_(over).first, kind).to_be_visible(timeout=WITHIN)
-        assert "could not go on" not in page.locator("main").inner_text(), kind
+        assert "could not continue" not in page.locator("main").inner_text(), kind
     context.close()

@@ -167,7 +167,7 @@ class Worker:
     def accept(self) -> Frame:
         """Accept it; the frame in which it is done."""
         self.page.get_by_role("button", name="Accept").click()
-        return self._frame("I want to take part")
+        return self._frame("I agree to take part")
 
     def _frame(self, says: str) -> Frame:
         expect(self.page.frame_locator("iframe").get_by_text(re.compile(says, re.I)).first).to_be_visible(

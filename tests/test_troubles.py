@@ -51,8 +51,8 @@ def test_an_answer_without_a_connection_is_not_called_sent_and_survives_a_look_a
     phone.route("**/match", move)
     path = sit_down(stack, phone, "troubles-offline", "bargaining", "alice", "script:fair")
     walking.offer(phone, "5000", "5000", role="alice")
-    expect(phone.locator("[data-sent]")).to_contain_text("You are offline: not sent yet")
-    expect(phone.locator("[data-sent]")).to_contain_text("your time is running")
+    expect(phone.locator("[data-sent]")).to_contain_text("You are offline, so this has not been sent")
+    expect(phone.locator("[data-sent]")).to_contain_text("Your time is still running")
     phone.get_by_role("link", name="Report a problem").click()
     expect(phone.locator("#clock")).to_be_visible()
     assert stack.moves("troubles-offline") == []

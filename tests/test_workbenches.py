@@ -132,7 +132,7 @@ def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
         if period == 3:
             if key != "patience":
                 page.get_by_label("Note", exact=True).fill("dearer sold less")
-                page.get_by_role("button", name="Keep", exact=False).last.click()
+                page.get_by_role("button", name="Save", exact=False).last.click()
                 expect(page.locator("main table", has_text="dearer sold less")).to_be_visible()
             check(page, f"{key}, period {period}")
             check_large_text(page, f"{key}, period {period}")

@@ -31,7 +31,7 @@ class LobbyStep(Step):
     """
 
     kind = "lobby"
-    title = _("Meeting the others")
+    title = _("Waiting for other players")
     template = "participants/lobby.html"
     state = State.WAITING
 

@@ -1,4 +1,4 @@
-"""What researchers see of participants' reports, and the base of every list that may only be read."""
+"""Problem reports in the admin, and the base class of every read-only list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rights.admin import PartAdmin
 
 
 class ReadOnlyAdmin(PartAdmin):
-    """Records: they can be looked at and nothing else."""
+    """Base class for records that can be viewed but not added, changed or deleted."""
 
     list_per_page = 50
     list_fullwidth = True

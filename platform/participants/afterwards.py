@@ -1,4 +1,4 @@
-"""What else the last page says of what happened: whoever asked something tells what was right, and what it cost."""
+"""Explanations on the last page: each check says what the correct answer was and what a wrong one cost."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _tellers: list[Teller] = []
 
 
 def register(teller: Teller) -> Teller:
-    """Decorator: tell people of their check, as rows {title, lines: [(what, words)]}; nothing where it was passed."""
+    """Decorator: add a function that explains failed checks as rows {title, lines: [(label, text)]}."""
     _tellers.append(teller)
     return teller
 
 
 def told(enrolment: Enrolment) -> list[dict[str, Any]]:
-    """What this person is told."""
+    """Return all explanations for this participant."""
     return [said for teller in _tellers for said in teller(enrolment)]

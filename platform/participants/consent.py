@@ -1,4 +1,4 @@
-"""The first steps of every way: agreeing to take part, and choosing a name."""
+"""The first steps of every path: consent and choosing a name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BETWEEN = frozenset(" .'’-")
 @register
 class Consent(Step):
     """step: {kind, text (Markdown), others: {told, words} about the other players,
-    behaviour: what is said of counting how pages are used by hand; without it that is not counted}.
+    behaviour: the notice that page use is recorded; without it, it is not recorded}.
     """
 
     kind = "consent"
@@ -32,7 +32,7 @@ class Consent(Step):
         others = self.step.get("others", {}).get("words", "")
         return {
             "text": to_html(self.step["text"]),
-            "others": "" if others in self.step["text"] else others,  # the default text says it itself
+            "others": "" if others in self.step["text"] else others,  # the default text already says this
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
         }
@@ -40,13 +40,13 @@ class Consent(Step):
     def answer(self, data: Mapping[str, str]) -> None:
         if data.get("agree") != "yes":
             raise StepRefused(
-                {"agree": _("Please tick the box if you want to take part; otherwise leave the study below.")}
+                {"agree": _("To take part, please tick the box. If you don't want to, choose “Leave the study” below.")}
             )
 
 
 @register
 class Name(Step):
-    """step: {kind, reserved: words that players' names must not be, shown: whether the other players read it}."""
+    """step: {kind, reserved: words that names must not be, shown: whether the other players see the name}."""
 
     kind = "name"
     title = _("Your name in the game")
@@ -61,26 +61,26 @@ class Name(Step):
 
 
 def checked_name(name: str, *, reserved: tuple[str, ...] | list[str]) -> str:
-    """A display name that can later be cut out of messages without cutting other words.
+    """Return the cleaned display name, one that can later be removed from messages without cutting other words.
 
     Raises:
-        StepRefused: too short, too long, not a name, or one of the game's own words.
+        StepRefused: the name is too short, too long, not a name, or one of the game's own words.
     """
     name = " ".join(name.split())
     if sum(map(str.isalpha, name)) < 2:
-        raise StepRefused({"name": _("Please choose a name of at least two letters.")})
+        raise StepRefused({"name": _("Please choose a name with at least two letters.")})
     if len(name) > 30:
-        raise StepRefused({"name": _("Please choose a name of at most 30 letters.")})
+        raise StepRefused({"name": _("Please choose a name with at most 30 characters.")})
     if not _reads_as_name(name):
         raise StepRefused(
-            {"name": _("Please use letters only, beginning with one; spaces, points and hyphens may follow.")}
+            {"name": _("Please use only letters, spaces, periods, apostrophes and hyphens, and start with a letter.")}
         )
     if name.casefold() in {word.casefold() for word in reserved}:
-        raise StepRefused({"name": _("That word is used by the game itself; please choose another name.")})
+        raise StepRefused({"name": _("That word is used by the game. Please choose another name.")})
     return name
 
 
 def _reads_as_name(name: str) -> bool:
-    """Letters of any script with their marks, beginning with a letter; spaces, points and hyphens between."""
+    """Return whether `name` is made of letters of any script, with spaces, periods, apostrophes and hyphens between."""
     kinds = [unicodedata.category(sign)[0] for sign in name]
     return kinds[0] == "L" and all(kind in "LM" or sign in _BETWEEN for kind, sign in zip(kinds, name, strict=True))

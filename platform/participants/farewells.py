@@ -1,4 +1,4 @@
-"""Where the last page sends people: each recruiter has its own way of taking its workers back."""
+"""Where the last page sends participants: each recruiter takes its people back differently."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from participants.models import Enrolment
 
 @dataclass(frozen=True)
 class Farewell:
-    """How somebody whose way has ended goes back to their recruiter.
+    """How a participant returns to their recruiter at the end.
 
     Attributes:
         words: what to do now.
-        address: where the button leads; empty: there is none.
-        label: the button's words.
-        posts: fields of a form that is posted to `address`; None: a plain link.
-        leads_on: where the answer to the form may send the browser (sources of a content security policy).
-        code: the code to copy into the recruiter's page; empty: none is shown.
+        address: the button's URL; empty for no button.
+        label: the button's label.
+        posts: fields of a form posted to `address`; None for a plain link.
+        leads_on: where the response to the form may redirect (content security policy sources).
+        code: the code to copy into the recruiter's page; empty for none.
     """
 
     words: str | Promise
@@ -36,11 +36,11 @@ _readers: list[Reader] = []
 
 
 def register(reader: Reader) -> Reader:
-    """Decorator: let a recruiter say how its own people go back; it answers None for everybody else's."""
+    """Decorator: add a recruiter's function; it returns None for participants of other recruiters."""
     _readers.append(reader)
     return reader
 
 
 def farewell_of(enrolment: Enrolment) -> Farewell | None:
-    """How this person goes back; None where the ending's own words are enough."""
+    """Return how this participant goes back; None if the ending's own text is enough."""
     return next((found for reader in _readers if (found := reader(enrolment)) is not None), None)

@@ -1,4 +1,4 @@
-"""Markdown of researchers and games as HTML. Raw HTML in it is shown as text, links are not followed."""
+"""Renders the Markdown of researchers and games. Raw HTML is shown as text; images are disabled."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["
 
 @lru_cache(maxsize=512)
 def to_html(text: str) -> SafeString:
-    """`text` as safe HTML, its headings one level down: the page around it has the main one.
+    """Return `text` as safe HTML, with headings one level down because the page has its own main heading.
 
-    Kept, for the people of a study read the same texts.
+    Cached, because all participants of a study read the same texts.
     """
     tokens = _markdown.parse(text)
     for token in tokens:

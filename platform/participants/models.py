@@ -1,4 +1,4 @@
-"""People on their way through a study."""
+"""Participants in a study."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def new_token() -> str:
 
 
 def new_code() -> str:
-    """A code that people can copy by hand: no letters that look alike."""
+    """Return a code that is easy to copy by hand, without letters that look alike."""
     return "".join(secrets.choice(_CODE_LETTERS) for _ in range(10))
 
 
@@ -46,10 +46,10 @@ def new_code_word() -> str:
 
 
 class Enrolment(models.Model):
-    """One person's way through one study: a list of steps, and where the person stands.
+    """One participant's record of one study: the steps and the position in them.
 
-    The steps are frozen when the person arrives, so a later edit of the study changes nobody's way.
-    A step is plain data with a `kind`; `participants.steps` says what each kind does.
+    The steps are frozen when the participant arrives, so later edits of the study don't change them.
+    A step is plain data with a `kind`; `participants.steps` defines what each kind does.
     """
 
     pseudonym = models.CharField(_("pseudonym"), max_length=40, unique=True, default=new_pseudonym)
@@ -60,23 +60,26 @@ class Enrolment(models.Model):
     display_name = models.CharField(_("display name"), max_length=30, blank=True)
     code_word = models.CharField(_("code word"), max_length=30, default=new_code_word)
     completion_code = models.CharField(_("completion code"), max_length=20, default=new_code)
-    seed = models.BigIntegerField(default=new_seed, help_text=_("from which this person's shuffles follow"))
+    seed = models.BigIntegerField(default=new_seed, help_text=_("random seed for this participant"))
     arrived_at = models.DateTimeField(_("arrived"), default=timezone.now)
     last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires"))
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     return_to = models.URLField(
-        max_length=300, blank=True, editable=False, help_text=_("the recruiter's page where this person goes on")
+        max_length=300,
+        blank=True,
+        editable=False,
+        help_text=_("the recruiter's page to which this participant returns"),
     )
-    earnings = models.JSONField(_("earnings"), null=True, blank=True, help_text=_("what the final screen says is paid"))
+    earnings = models.JSONField(_("earnings"), null=True, blank=True, help_text=_("the pay shown on the last page"))
 
     refusal = models.JSONField(
         null=True,
         editable=False,
-        help_text=_("what was posted last and why it was not taken, until that is shown: {position, posted, errors}"),
+        help_text=_("the last refused answer and the reasons, until they are shown: {position, posted, errors}"),
     )
     erased_at = models.DateTimeField(
-        _("erased"), null=True, blank=True, help_text=_("when everything that told who this is was taken away")
+        _("erased"), null=True, blank=True, help_text=_("when all identifying data were deleted")
     )
 
     class Meta:
@@ -94,7 +97,7 @@ class Enrolment(models.Model):
 
     @property
     def step(self) -> dict | None:
-        """The step the person is at; None when all are done."""
+        """The participant's current step; None when all are done."""
         return self.steps[self.position] if self.position < len(self.steps) else None
 
     def get_absolute_url(self) -> str:
@@ -105,7 +108,7 @@ class Enrolment(models.Model):
 
 
 class Visit(models.Model):
-    """What a person did on a page, as evidence: when a step was first shown and when it was answered."""
+    """When a step was first shown to a participant and when it was answered."""
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="visits")
     position = models.PositiveSmallIntegerField()
@@ -118,7 +121,7 @@ class Visit(models.Model):
 
 
 class ProblemReport(models.Model):
-    """What somebody wrote under "Report a problem"."""
+    """What a participant wrote under "Report a problem"."""
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="problem_reports")
     text = models.TextField(_("report"), max_length=2000)

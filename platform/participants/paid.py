@@ -1,4 +1,4 @@
-"""What the last page says about the payment itself: whoever pays says how far it is, and nothing else is promised."""
+"""The status of the payment on the last page. Each payment method reports it; the page promises nothing else."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _tellers: list[Teller] = []
 
 
 def register(teller: Teller) -> Teller:
-    """Decorator: tell people, in sentences of theirs, how far their pay is; nothing where nothing is owed."""
+    """Decorator: add a function that returns sentences on the payment's status; none if nothing is owed."""
     _tellers.append(teller)
     return teller
 
 
 def told(enrolment: Enrolment) -> list[str]:
-    """How far this person's pay is."""
+    """Return the sentences on the status of this participant's payment."""
     return [sentence for teller in _tellers for sentence in teller(enrolment)]

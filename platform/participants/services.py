@@ -1,4 +1,4 @@
-"""What happens to a participant: each action one function, under the lock of the enrolment's row."""
+"""Every change to an enrolment, one function each, under its row lock."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ log = logging.getLogger(__name__)
 
 
 def locked(enrolment_id: int) -> Enrolment:
-    """The enrolment under its row lock; call inside a transaction."""
+    """Return the enrolment under its row lock; call inside a transaction."""
     return Enrolment.objects.select_for_update().get(pk=enrolment_id)
 
 
 def prepare_steps(enrolment: Enrolment) -> None:
-    """Let the steps that may be entered now, the present one and the next, do their slow work before any lock."""
+    """Let the current step and the next one do their slow work before any row is locked."""
     if enrolment.ended:
         return
     for position, step in _enterable(enrolment):
@@ -32,13 +32,13 @@ def prepare_steps(enrolment: Enrolment) -> None:
 
 
 def _enterable(enrolment: Enrolment) -> list[tuple[int, steps.Step]]:
-    """The steps that one request may enter, with their positions: the present one and the next."""
+    """Return the steps that one request may enter, with their positions: the current one and the next."""
     here = enrolment.position
     return [(at, steps.of(enrolment, step)) for at, step in enumerate(enrolment.steps[here : here + 2], start=here)]
 
 
 class Unprepared(Exception):
-    """Slow work is due before the row of this `enrolment` is locked; nothing was changed."""
+    """Slow work must be done before this `enrolment` is locked; nothing was changed."""
 
     def __init__(self, enrolment: Enrolment):
         super().__init__(enrolment)
@@ -46,10 +46,10 @@ class Unprepared(Exception):
 
 
 def _arrived_at(enrolment_id: int | None, token: str, prepared: bool) -> Enrolment:
-    """The enrolment that a page is about, under its row lock; its way is over once the study's limit has passed.
+    """Return the enrolment under its row lock; end it as dropped out if the study's time limit has passed.
 
     Raises:
-        Enrolment.DoesNotExist: nobody was given this token.
+        Enrolment.DoesNotExist: there is no enrolment with this token.
         Unprepared
     """
     if enrolment_id is not None:
@@ -72,12 +72,12 @@ def answer_step(
 ) -> Enrolment:
     """Take the answer to the step at `position` and move on.
 
-    A second answer to a step that was already passed changes nothing: whoever pressed twice, or went
-    back, is simply shown where they are.
+    A second answer to a step already passed changes nothing: participants who clicked twice or went
+    back are shown their current step.
 
     Args:
-        enrolment_id, token: whose step it is, by one of them.
-        prepared: False: raise Unprepared where the steps have slow work to do first.
+        enrolment_id, token: identify the enrolment; give one of them.
+        prepared: if False, raise Unprepared when the steps have slow work to do first.
 
     Raises:
         Enrolment.DoesNotExist, Unprepared
@@ -124,7 +124,7 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
 
 
 def keep_refusal(*, enrolment_id: int, position: int, posted: Mapping[str, str], errors: Mapping[str, object]) -> None:
-    """Keep what was posted and why it was not taken, until the page that says so is shown."""
+    """Store a refused answer and the reasons until the page with the error is shown."""
     refusal = {
         "position": position,
         "posted": {name: value.replace("\x00", "") for name, value in posted.items()},
@@ -134,7 +134,7 @@ def keep_refusal(*, enrolment_id: int, position: int, posted: Mapping[str, str],
 
 
 def take_refusal(enrolment: Enrolment) -> dict[str, Any] | None:
-    """What was posted at the present step and why it was not taken, once."""
+    """Return the refused answer to the current step and delete it; None if there is none."""
     refusal = enrolment.refusal
     if refusal is None:
         return None
@@ -146,10 +146,10 @@ def take_refusal(enrolment: Enrolment) -> dict[str, Any] | None:
 def show_step(
     *, enrolment_id: int | None = None, token: str = "", prepared: bool = True
 ) -> tuple[Enrolment, steps.Step | None]:
-    """The participant's present step, prepared and marked as seen; None when the way has ended.
+    """Return the participant's current step, prepared and marked as seen; None if the enrolment has ended.
 
     Args:
-        enrolment_id, token: whose it is, by one of them.
+        enrolment_id, token: identify the enrolment; give one of them.
         prepared: as for `answer_step`.
 
     Raises:
@@ -166,12 +166,12 @@ def show_step(
     enrolment.state = step.state_now()
     enrolment.save(update_fields=["last_seen_at", "state"])
     visit = Visit(enrolment=enrolment, position=enrolment.position, kind=step.kind)
-    Visit.objects.bulk_create([visit], ignore_conflicts=True)  # the first look counts
+    Visit.objects.bulk_create([visit], ignore_conflicts=True)  # only the first visit counts
     return enrolment, step
 
 
 def end(enrolment: Enrolment, state: State) -> None:
-    """Bring a participant to a terminal state, once; pay follows in the same transaction."""
+    """End the enrolment, once; pay is computed in the same transaction."""
     if enrolment.ended:
         return
     enrolment.state = state
@@ -183,13 +183,13 @@ def end(enrolment: Enrolment, state: State) -> None:
 
 @transaction.atomic
 def withdraw(*, enrolment_id: int) -> None:
-    """The participant chose to stop."""
+    """End the enrolment because the participant chose to stop."""
     end(locked(enrolment_id), State.WITHDREW)
 
 
 @transaction.atomic
 def returned(*, enrolment_id: int) -> bool:
-    """The recruiter says that the assignment was given back; whether that ended the way, or it had ended before."""
+    """Record that the assignment was returned to the recruiter; return False if the enrolment had already ended."""
     enrolment = locked(enrolment_id)
     if enrolment.ended:
         return False
@@ -198,17 +198,17 @@ def returned(*, enrolment_id: int) -> bool:
 
 
 def touch(enrolment_id: int) -> None:
-    """Remember that the participant's page was heard from."""
+    """Record that the participant's page is still open."""
     Enrolment.objects.filter(pk=enrolment_id, ended_at=None).update(last_seen_at=timezone.now())
 
 
 def report_problem(*, enrolment_id: int, text: str) -> None:
-    """Keep what somebody wrote under "Report a problem"; databases cannot keep its null characters."""
+    """Store a problem report, without null characters, which the database cannot hold."""
     ProblemReport.objects.create(enrolment_id=enrolment_id, text=text.replace("\x00", "")[:2000])
 
 
 def drop_absent(now=None) -> int:
-    """End the way of everybody whose study's limit has passed; returns how many. One's trouble stops no others."""
+    """End every enrolment whose time limit has passed; return how many. One error does not stop the others."""
     now = now or timezone.now()
     ended = 0
     for enrolment_id in Enrolment.objects.filter(ended_at=None, expires_at__lt=now).values_list("pk", flat=True):
@@ -218,11 +218,11 @@ def drop_absent(now=None) -> int:
                 if not enrolment.ended:
                     end(enrolment, State.DROPPED_OUT)
                     ended += 1
-        except Exception as error:  # noqa: BLE001  (whatever it is, the others' places must become free)
-            log.error("ending the way of participant %s failed: %s", enrolment_id, type(error).__name__)
+        except Exception as error:  # noqa: BLE001  (one error must not stop the others)
+            log.error("ending the enrolment of participant %s failed: %s", enrolment_id, type(error).__name__)
     return ended
 
 
 def lifetime(minutes: int):
-    """When a way that begins now is over."""
+    """Return when an enrolment that starts now expires."""
     return timezone.now() + timedelta(minutes=minutes)

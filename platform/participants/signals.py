@@ -1,8 +1,8 @@
-"""What this app tells those above it, inside the transaction in which it happens."""
+"""Signals sent to the apps above, inside the transaction of the change."""
 
 from django.dispatch import Signal
 
 consented = Signal()
-"""Sent with `enrolment` when a participant agrees to take part; a receiver may raise StepRefused."""
+"""Sent with `enrolment` when a participant consents; a receiver may raise StepRefused."""
 enrolment_ended = Signal()
-"""Sent with `enrolment` when a participant reaches a terminal state: time to compute pay."""
+"""Sent with `enrolment` when it ends; receivers compute the pay."""

@@ -1,4 +1,4 @@
-"""The states of a participant, and what the screen of each ending says."""
+"""The states of a participant, and the text of each ending's page."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from django.utils.translation import gettext_lazy as _
 
 
 class State(models.TextChoices):
-    """Where somebody is on the way through a study."""
+    """Where a participant is in a study."""
 
     ARRIVED = "arrived", _("arrived")
     CONSENTED = "consented", _("consented")
     INSTRUCTED = "instructed", _("read the instructions")
-    FAILED_CODE_WORD = "failed_code_word", _("failed the code word")
+    FAILED_CODE_WORD = "failed_code_word", _("failed the attention check")
     PLAYING = "playing", _("playing")
     WAITING = "waiting", _("waiting for others")
     QUIZ = "quiz", _("answering the quiz")
     FAILED_QUIZ = "failed_quiz", _("failed the quiz")
     COMPLETED = "completed", _("completed")
     TIMED_OUT = "timed_out", _("ran out of time")
-    DROPPED_OUT = "dropped_out", _("left without a word")
+    DROPPED_OUT = "dropped_out", _("dropped out")
     OPPONENT_FAILED = "opponent_failed", _("opponent failed")
     PARTNER_LEFT = "partner_left", _("another player left")
-    NO_PARTNER = "no_partner", _("found nobody to play with")
+    NO_PARTNER = "no_partner", _("found no partner")
     REPLACED = "replaced", _("replaced by a program")
     SCREENED_OUT = "screened_out", _("screened out")
     RETURNED = "returned", _("returned the assignment")
@@ -35,23 +35,23 @@ class State(models.TextChoices):
 
 @dataclass(frozen=True)
 class Ending:
-    """The words of a terminal screen."""
+    """The text of an ending's page."""
 
     title: str | Promise
     what_happened: str | Promise
     what_next: str | Promise
     gives_code: bool = False
-    """Whether the completion code is shown, to be copied into the recruiter's page."""
+    """Whether the page shows the completion code, to be copied into the recruiter's page."""
 
 
-_GIVE_CODE = _("Copy the code below into the page that brought you here, so that your work is recorded.")
-_RETURN = _("Please return the assignment on the page that brought you here, so that it does not count against you.")
+_GIVE_CODE = _("Copy the code below and paste it into the page that sent you here. It shows that you took part.")
+_RETURN = _("Please return the assignment on the page that sent you here, so that it does not count against you.")
 _RETURN_WITH_CODE = _(
-    "Please return the assignment on the page that brought you here, so that it does not count against you. If you are "
-    "asked for a return code, it is the one below."
+    "Please return the assignment on the page that sent you here, so that it does not count against you. If you are "
+    "asked for a return code, use the one below."
 )
 _SHOW_CODE = _("Show or send the code below to the people who invited you, so that they can pay you.")
-_NOTHING_TO_DO = _("There is nothing left for you to do here.")
+_NOTHING_TO_DO = _("You don't need to do anything else. You can close this page.")
 
 ENDINGS: dict[str, Ending] = {
     State.COMPLETED: Ending(
@@ -62,82 +62,83 @@ ENDINGS: dict[str, Ending] = {
     ),
     State.FAILED_CODE_WORD: Ending(
         _("The study ends here"),
-        _("You did not type the word that the instructions asked you to remember, so the game was not started."),
+        _("You did not enter the word that the instructions asked you to remember, so the game did not start."),
         _RETURN_WITH_CODE,
         gives_code=True,
     ),
     State.FAILED_QUIZ: Ending(
         _("The study ends here"),
-        _("Your answer to the question about the game was not right, so your game does not enter the research data."),
+        _("Your answer about the game was not correct, so your game will not be used for the research."),
         _GIVE_CODE,
         gives_code=True,
     ),
     State.TIMED_OUT: Ending(
         _("Your time ran out"),
-        _("Your turn stayed unanswered until its time and the extra time were over, so the game was ended."),
+        _("You did not answer your turn within the time limit and the extra time, so the game ended."),
         _RETURN,
     ),
     State.DROPPED_OUT: Ending(
         _("You were away for too long"),
-        _("We did not hear from you for longer than this study allows, so your place was given to somebody else."),
+        _("You were inactive for longer than this study allows, so we gave your place to someone else."),
         _RETURN,
     ),
     State.OPPONENT_FAILED: Ending(
-        _("The game could not go on"),
-        _("For a technical reason another player stopped answering. This is our fault, not yours."),
+        _("The game could not continue"),
+        _("Another player stopped answering for technical reasons. This is our fault, not yours."),
         _GIVE_CODE,
         gives_code=True,
     ),
     State.PARTNER_LEFT: Ending(
         _("Another player left"),
-        _("Somebody in your group stopped playing, so the game could not go on. This is not your fault."),
+        _("Someone in your group stopped playing, so the game could not continue. This is not your fault."),
         _GIVE_CODE,
         gives_code=True,
     ),
     State.NO_PARTNER: Ending(
-        _("Nobody else came in time"),
-        _("There were not enough people to begin the game. You did everything right, and your waiting is paid."),
+        _("Not enough players"),
+        _("Not enough people joined in time to start the game. You did everything right. We pay you for waiting."),
         _GIVE_CODE,
         gives_code=True,
     ),
     State.REPLACED: Ending(
-        _("A program plays on in your place"),
+        _("A program is now playing for you"),
         _(
-            "You did not answer within the time and the extra time, so a computer program took your seat and the "
-            "others could go on. The game cannot be joined again."
+            "You did not answer within the time limit and the extra time. A computer program took your seat so that "
+            "the others could continue. You can't rejoin the game."
         ),
         _RETURN,
     ),
     State.SCREENED_OUT: Ending(
-        _("This study is not for you"),
-        _("Your answers show that you are not among the people it asks for. You did nothing wrong."),
+        _("You can't take part in this study"),
+        _("Your answers show that you are not in the group this study is looking for. You did nothing wrong."),
         _RETURN,
     ),
     State.RETURNED: Ending(
         _("You returned this assignment"),
-        _("The page that brought you here told us that you gave it back."),
+        _("The site that sent you here told us that you returned it."),
         _NOTHING_TO_DO,
     ),
     State.WITHDREW: Ending(
         _("You have left the study"),
-        _("You chose to stop. What you did so far does not enter the research data."),
+        _("You chose to stop. We will not use what you did for the research."),
         _RETURN,
     ),
 }
 
 ENDED = frozenset(ENDINGS)
 WITHOUT_ASSIGNMENT = frozenset({"codes", "open"})
-"""Ways of entering after which there is no recruiter's page to go back to."""
+"""Entries without a recruiter's page to go back to."""
 
 
 def ending_of(state: str, *, paid: bool, entry: str, kinds: Collection[str] = (), by_hand: bool = False) -> Ending:
-    """The words of a terminal screen for somebody who came by `entry` and is paid something, or is not.
+    """Return the text of the ending's page for a participant who came by `entry`.
 
-    Whoever is paid gets the code, whatever ended the way: without it nobody could tell whose work it was.
+    Participants who are paid always get the completion code, which identifies their work.
 
     Args:
-        kinds: of the steps that there were on the way: nobody is thanked for what they were not asked.
-        by_hand: the game was ended by the people who run the study.
+        paid: whether this participant is paid anything.
+        kinds: the kinds of the path's steps; the text mentions only what the participant was asked.
+        by_hand: whether the researchers ended the game.
     """
     ending = ENDINGS[state]
     if by_hand and state == State.OPPONENT_FAILED:

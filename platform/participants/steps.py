@@ -1,7 +1,7 @@
-"""The kinds of step that a way through a study is made of.
+"""The kinds of step in a participant's path.
 
-Each app registers the kinds it knows (consent here, a match in `matches`, the quiz in `checks`), so
-that this app can walk people along without knowing what they meet.
+Each app registers its own kinds (consent here, a match in `matches`, the quiz in `checks`), so that
+this app can lead participants through a path without knowing its steps.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from participants.states import State
 
 
 class StepRefused(Exception):
-    """The answer to a step was not taken.
+    """The answer to a step was refused.
 
     Attributes:
-        errors: the reason by field ("" for the whole).
-        kept: what the step remembers of it all the same, added to its data; nothing else changes.
+        errors: the reason by field ("" for the answer as a whole).
+        kept: data added to the step despite the refusal; nothing else changes.
     """
 
     def __init__(self, errors: Mapping[str, str | Promise], *, kept: Mapping[str, Any] | None = None):
@@ -31,22 +31,22 @@ class StepRefused(Exception):
 
 
 class Step(ABC):
-    """What one kind of step shows and does. One instance per enrolment and step."""
+    """Base class of all steps: what a step shows and does. One instance per enrolment and step."""
 
     kind: ClassVar[str]
     title: ClassVar[str | Promise]
     template: ClassVar[str]
     state: ClassVar[State]
-    """The state of a participant who is at this step."""
+    """The state of a participant at this step."""
     done_state: ClassVar[State | None] = None
-    """The state once the step is answered, where it differs from the next step's."""
+    """The state after this step, if it differs from the next step's."""
 
     def __init__(self, enrolment: Enrolment, step: Mapping[str, Any]):
         self.enrolment = enrolment
         self.step = step
         self.posted: Mapping[str, str] = {}
         self.errors: Mapping[str, str | Promise] = {}
-        """What was posted last and why it was not taken; for `context`, when a page is shown again."""
+        """The last refused answer and the reasons; `context` uses them when the page is shown again."""
 
     @property
     def slow(self) -> bool:
@@ -54,33 +54,33 @@ class Step(ABC):
         return False
 
     def prepare(self, position: int) -> None:  # noqa: B027  (most steps need no preparation)
-        """Slow work that `enter` will need, before anybody's row is locked; `position` is this step's on the way."""
+        """Do slow work that `enter` needs, before any row is locked; `position` is this step's in the path."""
 
     def enter(self) -> None:  # noqa: B027  (most steps need no preparation)
-        """Called in the transaction that brings the participant here; again on a resumed visit."""
+        """Called in the transaction that brings the participant here, and again on every later visit."""
 
     def state_now(self) -> State:
-        """The state of somebody to whom the page is shown now; called after `enter`."""
+        """Return the participant's state while the page is shown; called after `enter`."""
         return self.state
 
     def clock(self) -> Mapping[str, Any] | None:
-        """The time that runs while somebody is on a page beside this one: {remaining (seconds), extended}."""
+        """Return the clock that runs while the participant is on another page: {remaining (seconds), extended}."""
         return None
 
     def pause(self) -> int:
-        """Let the time stand while somebody reports a problem; returns for how many seconds. Nothing by default."""
+        """Pause the clock while the participant reports a problem; return for how many seconds."""
         return 0
 
     @abstractmethod
     def context(self) -> dict[str, Any]:
-        """What the template shows."""
+        """Return the template's context."""
 
     @abstractmethod
     def answer(self, data: Mapping[str, str]) -> None:
-        """Take the posted answer; returning normally moves the participant to the next step.
+        """Take the posted answer; on return the participant moves to the next step.
 
         Raises:
-            StepRefused: the answer is not complete or not acceptable; the page is shown again.
+            StepRefused: the answer is incomplete or invalid; the page is shown again.
         """
 
 
@@ -88,11 +88,11 @@ _kinds: dict[str, type[Step]] = {}
 
 
 def register(kind: type[Step]) -> type[Step]:
-    """Class decorator: make a kind of step known."""
+    """Class decorator: register a kind of step."""
     _kinds[kind.kind] = kind
     return kind
 
 
 def of(enrolment: Enrolment, step: Mapping[str, Any]) -> Step:
-    """The step's behaviour."""
+    """Return the step object for the step's data."""
     return _kinds[step["kind"]](enrolment, step)

@@ -5,5 +5,5 @@ from participants import services
 
 @shared_task(name="participants.sweep")
 def sweep() -> None:
-    """Give back the places of people who are gone."""
+    """End expired enrolments and free their places."""
     services.drop_absent()

@@ -1,7 +1,7 @@
-"""A participant's pages: one address, which always shows where the person stands.
+"""A participant's pages: one URL, which always shows the current step.
 
-The token in the address is the key to these pages and there is no cookie, so they work inside a
-recruiter's frame and need no CSRF token: no browser sends a token by itself.
+The token in the URL is the key to these pages. There is no cookie, so they work inside a recruiter's
+frame and need no CSRF token: a browser never sends the URL's token on its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from participants.states import ending_of
 from participants.steps import Step, StepRefused, of
 
 MOST_POSTED = 3000
-"""Characters of a field that a page shows again after it was refused."""
+"""How many characters of a refused field the page shows again."""
 
 
 def _no_such_link(request: HttpRequest) -> HttpResponse:
@@ -36,7 +36,7 @@ def _no_such_link(request: HttpRequest) -> HttpResponse:
 
 
 def participant_page(view):
-    """Find the enrolment behind the token; a link nobody was given, or an old one, gets a clear page."""
+    """Decorator: look up the enrolment by its token; invalid links get an explanatory page."""
 
     @csrf_exempt
     @xframe_options_exempt
@@ -59,7 +59,7 @@ def participant_page(view):
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the present step, or take its answer and redirect here again: with 303 where it was not taken, and why."""
+    """Show the current step, or take its answer and redirect back here (303, with the reasons, if refused)."""
     does = _taken if request.method == "POST" else _shown
     try:
         try:
@@ -92,7 +92,7 @@ def _shown(request: HttpRequest, token: str, *, prepared: bool) -> HttpResponse:
 def refused(
     request: HttpRequest, enrolment: Enrolment, errors: Mapping[str, Any], *, position: int | None = None
 ) -> HttpResponse:
-    """Back to the page of the present step, which says once why the answer was not taken (303)."""
+    """Redirect (303) to the current step's page, which shows once why the answer was refused."""
     at = enrolment.position if position is None else position
     posted = {name: value[:MOST_POSTED] for name, value in request.POST.items()}
     services.keep_refusal(enrolment_id=enrolment.pk, position=at, posted=posted, errors=errors)
@@ -150,7 +150,7 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
 
 
 def _frame(enrolment: Enrolment) -> dict[str, Any]:
-    """What the frame around every page shows: the way, and how far the person has come."""
+    """Return the context of the frame around every page: the steps and the progress."""
     total = len(enrolment.steps)
     done = total if enrolment.ended else enrolment.position
     titles = [of(enrolment, step).title for step in enrolment.steps]
@@ -158,12 +158,12 @@ def _frame(enrolment: Enrolment) -> dict[str, Any]:
 
 
 def _counted(enrolment: Enrolment) -> bool:
-    """Whether the person has agreed that it is counted how pages are used by hand."""
+    """Return whether the participant has consented to the recording of page use."""
     return any(step["kind"] == "consent" and step.get("behaviour") for step in enrolment.steps[: enrolment.position])
 
 
 def _clock(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:
-    """The clock of the person's present step, on the pages beside it; `pauses`: looking at one may stop it a while."""
+    """Return the current step's clock for other pages; with `pauses`, opening the page may pause it."""
     if enrolment.ended or enrolment.step is None:
         return {}
     step = of(enrolment, enrolment.step)
@@ -174,12 +174,13 @@ def _clock(enrolment: Enrolment, *, pauses: bool = False) -> dict[str, Any]:
 @participant_page
 @require_http_methods(["GET", "POST"])
 def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
-    """Ask whether the person wants to stop; only the posted answer stops."""
+    """Ask for confirmation (GET) or withdraw the participant (POST)."""
     if request.method == "POST":
         services.withdraw(enrolment_id=enrolment.pk)
         return redirect(enrolment)
     pays = next(
-        (step["leaving"] for step in enrolment.steps if "leaving" in step), _("Leaving before the end pays nothing.")
+        (step["leaving"] for step in enrolment.steps if "leaving" in step),
+        _("You are not paid if you leave before the end."),
     )
     context = {**_frame(enrolment), **_clock(enrolment), "title": _("Leave the study?"), "pays": pays}
     return render(request, "participants/leave.html", context)
@@ -188,7 +189,7 @@ def leave(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
 @participant_page
 @require_http_methods(["GET", "POST"])
 def problem(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
-    """Take a problem report; the person goes back to where they were."""
+    """Take a problem report; the participant can then go back to the current step."""
     sent = False
     if request.method == "POST" and request.POST.get("text", "").strip():
         services.report_problem(enrolment_id=enrolment.pk, text=request.POST["text"].strip())

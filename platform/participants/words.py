@@ -1,4 +1,4 @@
-"""Where the words of participants are kept, said by each app that keeps some, so that they can be erased."""
+"""A registry of the fields that hold participants' own words, so that they can be erased."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ _kept: dict[type[Model], tuple[str, ...]] = {}
 
 
 def keeps_words(model: type[Model], *fields: str) -> None:
-    """Rows of `model`, which has a foreign key `enrolment`, hold what that person wrote in these fields.
+    """Register fields of `model`, which has a foreign key `enrolment`, that hold what the participant wrote.
 
-    Texts are erased as a whole; of JSON, every text in it that is a value.
+    Text fields are erased as a whole; in JSON fields, every text value.
     """
     _kept[model] = fields
 
 
 def kept_words() -> dict[type[Model], tuple[str, ...]]:
-    """The fields by model."""
+    """Return the registered fields by model."""
     return dict(_kept)
 
 
 def replaced(data: Any, marker: str) -> Any:
-    """Plain data with the marker instead of every text that says something; the rest stays."""
+    """Return a copy of plain data with every non-empty text replaced by `marker`."""
     if isinstance(data, str):
         return marker if data else data
     if isinstance(data, dict):

@@ -191,8 +191,8 @@ def leaving_promise(rule: PayRule) -> str:
     """What leaving before the end pays, in one sentence."""
     amount = least_of(rule, ending="withdrew")
     if not amount:
-        return _("Leaving before the end pays nothing.")
-    return _("Leaving before the end pays {amount}.").format(amount=_of(rule, amount))
+        return _("You are not paid if you leave before the end.")
+    return _("If you leave before the end, you are paid {amount}.").format(amount=_of(rule, amount))
 
 
 def _of(rule: PayRule, amount: Decimal) -> str:

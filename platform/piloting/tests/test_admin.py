@@ -64,7 +64,7 @@ def test_from_a_draft_to_a_report_and_away_again(client, boss, study):
     said = text_of(done)
     assert "Pilot 1: 3 people went through" in said
     assert "An estimate, not a measurement" in said
-    assert "failed the code word" in said
+    assert "failed the attention check" in said
     assert "are announced" in said
     game = Walker.objects.exclude(enrolment__seats=None).first().enrolment.seats.get().match
     transcript = reverse("admin:matches_match_change", args=[game.pk])

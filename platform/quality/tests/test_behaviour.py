@@ -131,7 +131,7 @@ def test_the_trap_is_out_of_reach_for_keyboards_and_screen_readers(visitor):
 
 def test_beside_a_consent_text_of_ones_own_it_is_said_too(db):
     page = Visitor(arriving(launched(consent="Please agree."))).see().content.decode()
-    assert "What our pages count" in page
+    assert "What our pages record" in page
 
 
 def test_a_study_that_does_not_count_neither_says_so_nor_sends_nor_takes(db):

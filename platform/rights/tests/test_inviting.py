@@ -47,7 +47,7 @@ def test_whoever_has_no_account_gets_one_and_a_link_that_works_once(client, owne
     assert guest.post(form.request["PATH_INFO"], words).status_code == 302
     assert signed_in(guest, "new@example.org")
     assert guest.get(members_page()).status_code == 200
-    assert "has been used" in Client().get(link, follow=True).content.decode()
+    assert "has already been used" in Client().get(link, follow=True).content.decode()
 
 
 def test_nobody_is_shown_the_link_of_an_account_that_was_there(client, owner):

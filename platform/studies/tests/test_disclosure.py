@@ -13,7 +13,7 @@ from opponents.agents import PERSON
 from studies.disclosure import disclosed, kept_back
 
 MODEL, SCRIPT = "lab:m", "script:fair"
-KEPT_BACK = "What we had not told you"
+KEPT_BACK = "What we didn't tell you before"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_nobody_new_comes_in_while_the_model_is_known_to_be_away() -> None:
     answer = come()
     assert answer.status_code == 503 and "In a moment" in heading_of(answer)
     assert 'http-equiv="refresh"' in answer.content.decode()
-    assert "give it back" not in text_of(answer)
+    assert "please return it" not in text_of(answer)
     assert not Enrolment.objects.exists()
     page = monitor_of(study)
     assert 'id="m-away"' in page and "openai" in page

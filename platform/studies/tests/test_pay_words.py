@@ -35,7 +35,7 @@ def test_consent_says_how_long_it_takes_and_what_being_away_does():
 def test_a_study_without_a_question_promises_none():
     visitor = seen(asks_quiz=False)
     assert "answer one question" not in text_of(visitor.see())
-    assert "question" not in text_of(visitor.walk_to("match").see()).split("What you are paid")[1]
+    assert "question" not in text_of(visitor.walk_to("match").see()).split("Your pay")[1]
 
 
 def test_a_new_study_speaks_of_points_and_shows_their_worth_by_the_studys_own_rule():
@@ -81,7 +81,7 @@ def test_reporting_a_problem_shows_the_clock_and_gives_the_turn_more_time_once()
     visitor = seen().walk_to("match")
     before = visitor.match().open_turns()["alice"].deadline
     page = text_of(visitor.client.get(f"{visitor.url}problem/"))
-    assert "Time for your answer in the game:" in page and "60 seconds longer" in page
+    assert "Time for your answer in the game:" in page and "We added 60 seconds" in page
     once = visitor.match().open_turns()["alice"].deadline
     assert (once - before).total_seconds() == 60
     visitor.client.get(f"{visitor.url}problem/")

@@ -125,7 +125,7 @@ def test_every_state_is_reached_and_has_a_page(state):
     if state in ENDINGS:
         assert heading_of(page) == ENDINGS[state].title
         assert str(ENDINGS[state].what_happened).rstrip(".") in text
-        assert "What you are paid" in text and "What to do now" in text
+        assert "Your pay" in text and "What to do now" in text
     else:
         assert "Step" in text and "Leave the study" in text
 
@@ -134,9 +134,9 @@ def test_every_state_is_reached_and_has_a_page(state):
 def test_an_ending_pays_what_the_study_says(ending, pays):
     visitor = brought_to(State(ending), endings={ending: pays})
     owed = sum(row.amount for row in LedgerRow.objects.all())
-    todo = text_of(visitor.see()).split("What to do now")[1].split("What you are paid")[0]
+    todo = text_of(visitor.see()).split("What to do now")[1].split("Your pay")[0]
     assert owed == {"nothing": 0, "base": 1, "base_and_average": 2, "base_and_bonus": 2}[pays]
-    assert ("This ending pays nothing" in text_of(visitor.see())) == (pays == "nothing")
+    assert ("There is no pay in this case" in text_of(visitor.see())) == (pays == "nothing")
     if pays == "nothing":
         assert "return the assignment" in todo
     else:
@@ -155,7 +155,7 @@ def test_who_came_by_a_lab_code_is_told_of_no_assignment():
     visitor = Visitor(Enrolment.objects.get(token=token))
     visitor.client.post(f"{visitor.url}leave/")
     page = text_of(visitor.see())
-    assert "assignment" not in page and "There is nothing left for you to do here." in page
+    assert "assignment" not in page and "You don't need to do anything else." in page
 
 
 # ---- the promise --------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_who_came_by_a_lab_code_is_told_of_no_assignment():
 
 def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
     visitor = Visitor(arriving(launched(endings={"withdrew": "base", "failed_quiz": "base_and_bonus"})))
-    assert "Leaving before the end pays $1.00." in text_of(visitor.client.get(f"{visitor.url}leave/"))
+    assert "If you leave before the end, you are paid $1.00." in text_of(visitor.client.get(f"{visitor.url}leave/"))
     consent = text_of(visitor.see())
     visitor.walk_to("instructions")
     for text in (consent, text_of(visitor.see())):
@@ -171,7 +171,7 @@ def test_the_pay_promise_and_the_page_for_leaving_say_what_this_study_pays():
         assert "The question after the game is answered wrongly $1.00 and the bonus" in text
         assert "You leave before the end $1.00" in text
         assert "The code word is wrong nothing Your time runs out nothing You are away for too long nothing" in text
-        assert "study is not for you" not in text
+        assert "take part in this study" not in text
 
 
 def test_nothing_is_said_of_checks_that_a_study_does_not_make():
@@ -268,7 +268,7 @@ def test_returning_ends_a_way_once_with_its_match(django_capture_on_commit_callb
     assert not people.returned(enrolment_id=visitor.enrolment.pk)
     assert visitor.match().status != Match.Status.LIVE
     page = text_of(visitor.see())
-    assert "nothing left for you to do" in page and "Please return" not in page
+    assert "don't need to do anything else" in page and "Please return" not in page
 
 
 def test_who_has_completed_has_not_returned():

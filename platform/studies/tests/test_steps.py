@@ -149,7 +149,7 @@ def test_a_match_that_was_ended_without_a_result_is_shown_to_its_end(client, bos
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     services.abandon_match(match_id=live.pk, reason="opponent_failed")
     shown = screen(client, live, live.events.count(), "after", "alice").content.decode()
-    assert "The game was stopped before its end" in shown
+    assert "The game was stopped early" in shown
 
 
 def test_a_match_that_these_rules_cannot_play_says_so_and_its_events_stay_readable(client, match):

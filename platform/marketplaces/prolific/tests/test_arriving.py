@@ -178,7 +178,7 @@ def test_without_any_key_the_worker_is_asked_to_wait_and_gets_in_later(desk, kin
     desk.standin.misbehave(kind, "jwks")
     response = worker.open()
     refused(response, 503, "wait a minute and load this page again")
-    assert "give it back" not in text_of(response)
+    assert "please return it" not in text_of(response)
     KeySet.objects.update(asked_at=timezone.now() - timedelta(minutes=1))
     worker.arrive()
 
