@@ -103,7 +103,8 @@ def test_the_chime_rings_for_whoever_allowed_it_and_the_tab_says_that_it_starts(
     for page, tones in zip(pages, ("4", None), strict=True):
         expect_asked(page)
         if tones:
-            assert "● The game is starting! · Waiting for other players · Parley" in page.evaluate("sessionStorage.titles")
+            starting = "● The game is starting! · Waiting for other players · Parley"
+            assert starting in page.evaluate("sessionStorage.titles")
         assert page.evaluate("sessionStorage.tones || null") == tones
         page.context.close()
 
