@@ -26,7 +26,7 @@ REASON_FIRST = (
     "last thing you write, answer with exactly one JSON object"
 )
 WORDING = 2
-"""Raised whenever the same thing is worded differently: by `render`, `task`, `format_help`, `standing` or a layout."""
+"""Raised whenever the same thing is worded differently: by `render`, `task`, `format_help`, `situation` or a layout."""
 
 _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -120,7 +120,7 @@ def format_help(forms: Sequence[Form], *, reasons: bool = False) -> str:
     return f"{how}, for one of them." if len(forms) > 1 else f"{how}."
 
 
-def standing(play: Play, role: Role) -> str:
+def situation(play: Play, role: Role) -> str:
     """What a role that is not asked anything knows now."""
     state = "The game is over." if play.over else "It is not your turn now."
     return f"{state} This is what you know:\n\n{render(play.view(role))}"

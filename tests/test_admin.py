@@ -225,7 +225,7 @@ def test_a_study_says_that_a_cap_stops_its_models_and_what_follows(client, boss,
         agents=named("openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})})
     )
     page = client.get(page_of(study))
-    assert page.context["standing"].spent_up == ""
+    assert page.context["status"].spent_up == ""
     settings.SPEND_CAP_PER_DAY = "1" if cap == "day" else ""
     Call.objects.create(
         match_uid=uuid.uuid4(), answering=1, role="bob", record={}, cost="1.25", budget_of=f"study:{study.slug}"
@@ -349,20 +349,20 @@ def test_from_nothing_to_a_tested_link(client, boss):
     began = visitor.post(link[1].removeprefix("http://testserver"))
     assert began.status_code == 302
     assert Enrolment.objects.count() == 1
-    standing = client.get(page_of(study)).context["standing"]
-    assert (standing.arrived, standing.live, standing.completed) == (1, 1, 0)
-    assert [(fill.held, fill.cell.quota) for fill in standing.cells] == [(1, 20)]
+    status = client.get(page_of(study)).context["status"]
+    assert (status.arrived, status.live, status.completed) == (1, 1, 0)
+    assert [(fill.held, fill.cell.quota) for fill in status.cells] == [(1, 20)]
 
 
 def test_an_edit_reaches_people_only_when_it_is_launched(client, boss):
     study = building.new_study()
     client.post(page_of(study), filled_in(client.get(page_of(study)), parameter_money="500"))
     page = client.get(page_of(study))
-    assert page.context["standing"].unlaunched
+    assert page.context["status"].unlaunched
     assert "New people keep meeting the launched one" in page.content.decode()
     assert study.versions.get().content["configurations"][0]["money"] != 500
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
-    assert not client.get(page_of(study)).context["standing"].unlaunched
+    assert not client.get(page_of(study)).context["status"].unlaunched
     assert [version.number for version in study.versions.all()] == [2, 1]
 
 

@@ -47,8 +47,8 @@ def test_from_the_shell_it_starts_waits_pauses_and_goes_on(stack):
     plan = ["--game", "bargaining", "--config", short, "--agents", "script:haggler", "--repetitions", "8"]
     collect(stack, "paused", *plan, "--delay", "2", "--concurrency", "2", "--no-wait")
     assert collect(stack, "paused", "--pause")["status"] == "paused"
-    standing = collect(stack, "paused")
-    assert standing["finished"] < 8
+    status = collect(stack, "paused")
+    assert status["finished"] < 8
     now = collect(stack, "paused", "--resume")
     assert (now["status"], now["finished"]) == ("done", 8)
 

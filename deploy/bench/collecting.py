@@ -62,7 +62,7 @@ def begin(
     services.start(planning.make_collection(plan))
 
 
-def standing(slug: str) -> dict[str, Any]:
+def status_of(slug: str) -> dict[str, Any]:
     """Status, seconds since the start, and decisions so far; called inside the stack."""
     from django.db.models import Sum
     from django.utils import timezone
@@ -81,9 +81,9 @@ def standing(slug: str) -> dict[str, Any]:
 
 
 def collected(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
-    """Play a collection to its end; what `standing` says then, and the worker's memory in MB."""
+    """Play a collection to its end; what `status_of` says then, and the worker's memory in MB."""
     stack.call(f"deploy.bench.collecting.{make}", slug, **plan)
-    while (now := stack.call("deploy.bench.collecting.standing", slug))["status"] == "running":
+    while (now := stack.call("deploy.bench.collecting.status_of", slug))["status"] == "running":
         time.sleep(0.5)
     return {**now, "memory": _megabytes(stack.pids["collector"])}
 
@@ -91,10 +91,10 @@ def collected(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> d
 def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan: Any) -> float:
     """Decisions a second while all matches are under way: from 3 s after the start on."""
     stack.call("deploy.bench.collecting.begin", slug, **plan)
-    while (first := stack.call("deploy.bench.collecting.standing", slug))["seconds"] < 3:
+    while (first := stack.call("deploy.bench.collecting.status_of", slug))["seconds"] < 3:
         time.sleep(0.2)
     time.sleep(seconds)
-    second = stack.call("deploy.bench.collecting.standing", slug)
+    second = stack.call("deploy.bench.collecting.status_of", slug)
     stack.manage("collect", slug, "--pause", "--no-wait")
     return (second["decisions"] - first["decisions"]) / (second["seconds"] - first["seconds"])
 

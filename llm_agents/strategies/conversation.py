@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from games.interface import Event, Role, View
 from games.play import Own, Play, start, story
-from llm_agents.prompting import render, standing
+from llm_agents.prompting import render, situation
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
 
@@ -38,7 +38,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     if forms := play.forms(role):
         last = asking.question(play, forms, _joined(heard))
     else:
-        last = _joined([*heard, standing(play, role)])
+        last = _joined([*heard, situation(play, role)])
     sent.append({"role": "user", "content": last})
     return sent
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from games.interface import Event
-from llm_agents.prompting import standing
+from llm_agents.prompting import situation
 from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
 
@@ -17,5 +17,5 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
     """One message that says all."""
     play, role = asking.play, asking.role
     forms = play.forms(role)
-    now = asking.question(play, forms, asking.news()) if forms else standing(play, role)
+    now = asking.question(play, forms, asking.news()) if forms else situation(play, role)
     return [{"role": "user", "content": f"{asking.system()}\n\n{now}"}]

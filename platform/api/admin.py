@@ -62,7 +62,7 @@ class TokenAdmin(PartAdmin):
     list_filter = [TokenOfStudy]
     list_select_related = ["study", "created_by"]
     search_fields = ["name", "key", "study__title"]
-    change_form_outer_before_template = "admin/api/token/standing.html"
+    change_form_outer_before_template = "admin/api/token/status.html"
     list_fullwidth = True
     actions = None
     view_on_site = False

@@ -19,7 +19,7 @@ from api.errors import NotFound, NotNow, NotUnderstood
 from api.history import note
 from api.models import Token
 from api.outcomes import outcome_for
-from api.standing import standing_of, summary_of
+from api.status import status_of, summary_of
 from audit.actions import Action
 from exports import background
 from exports.errors import NothingToExport, UnknownFormat
@@ -56,7 +56,7 @@ def studies(request: CalledByToken) -> schemas.Studies:
 @polled
 def study(request: CalledByToken, slug: str) -> schemas.StudyOut:
     """State, latest version, cells with their places, and counts of people and matches."""
-    return standing_of(request.auth.study)
+    return status_of(request.auth.study)
 
 
 @router.get(

@@ -55,7 +55,7 @@ def _open(collection: Collection, item: Item, wanted: planning.Wanted, holder: s
         texts={"instructions": instructions} if collection.content["edited"] else None,
     )
     moves = match.events.filter(kind="move").count()
-    _write(item, holder, match=match, decisions=moves, **_standing(match))
+    _write(item, holder, match=match, decisions=moves, **_columns_after(match))
     item.match = match
     return match
 
@@ -76,8 +76,8 @@ def take(*, item: Item, question: Question, decision: Decision | None, holder: s
     else:
         taken = services.replace_agent(match_id=match.pk, role=question.role, answering=question.answering)
     decisions = F("decisions") + taken.moves
-    standing = _standing(Match.objects.get(pk=match.pk)) if taken.over else {"attempts": 0}
-    _write(item, holder, decisions=decisions, **standing)
+    columns = _columns_after(Match.objects.get(pk=match.pk)) if taken.over else {"attempts": 0}
+    _write(item, holder, decisions=decisions, **columns)
     return taken.play
 
 
@@ -101,7 +101,7 @@ def fail(*, item: Item, holder: str, problem: str, role: Role | None = None) -> 
     _write(item, holder, status=Item.Status.FAILED, problem=problem, ended_at=timezone.now(), until=None)
 
 
-def _standing(match: Match) -> dict[str, object]:
+def _columns_after(match: Match) -> dict[str, object]:
     """The item's columns that follow from where its match stands."""
     if match.status == Match.Status.LIVE:
         return {}

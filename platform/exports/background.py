@@ -148,9 +148,9 @@ def teller(dataset: Dataset) -> Callable[[Progress], None]:
         if time.monotonic() - last < 1 and progress.done < progress.of:
             return
         last = time.monotonic()
-        standing = {"done": progress.done, "expected": progress.of, "written": progress.bytes}
+        figures = {"done": progress.done, "expected": progress.of, "written": progress.bytes}
         writing = Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.WRITING)
-        if not writing.update(**standing, alive_at=timezone.now()):
+        if not writing.update(**figures, alive_at=timezone.now()):
             raise Stopped(_("It was stopped."))
 
     return tell

@@ -63,7 +63,7 @@ def page(request: HttpRequest, made: Study | Collection) -> HttpResponse:
 @of_one()
 def now(request: HttpRequest, made: Study | Collection) -> HttpResponse:
     """The part that changes while a dataset is written, for the page's script."""
-    return TemplateResponse(request, "admin/exports/now.html", _standing(request, made))
+    return TemplateResponse(request, "admin/exports/now.html", _status(request, made))
 
 
 @require_POST
@@ -135,7 +135,7 @@ def _page(request: HttpRequest, made: Study | Collection, form: PublicationForm)
         **admin.site.each_context(request),
         **trail(made, here=_("Datasets")),
         "title": _("Datasets of {title}").format(title=made.title),
-        **_standing(request, made),
+        **_status(request, made),
         "formats": [(made_as, made_as.name in USUAL) for made_as in FORMATS.values()],
         "form": form,
         "flow": _flow(made),
@@ -143,7 +143,7 @@ def _page(request: HttpRequest, made: Study | Collection, form: PublicationForm)
     return TemplateResponse(request, "admin/exports/page.html", context)
 
 
-def _standing(request: HttpRequest, made: Study | Collection) -> dict[str, Any]:
+def _status(request: HttpRequest, made: Study | Collection) -> dict[str, Any]:
     datasets = background.kept(made)
     return {
         "made": made,

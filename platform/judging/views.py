@@ -57,7 +57,7 @@ def page(request: HttpRequest, collection: Collection) -> HttpResponse:
 @of_collections()
 def now(request: HttpRequest, collection: Collection) -> HttpResponse:
     """The part that changes while texts are judged."""
-    return TemplateResponse(request, "admin/judging/now.html", _standing(request, collection))
+    return TemplateResponse(request, "admin/judging/now.html", _status(request, collection))
 
 
 @require_POST
@@ -113,13 +113,13 @@ def _page(request: HttpRequest, collection: Collection, more: dict[str, Any]) ->
         "endpoints": [name for name, _title in offered()],
         "typed": request.POST,
         "rubric": services.rubric_of(collection.game),
-        **_standing(request, collection),
+        **_status(request, collection),
         **more,
     }
     return TemplateResponse(request, "admin/judging/page.html", context)
 
 
-def _standing(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     sitting = Sitting.objects.filter(collection=collection).first()
     context: dict[str, Any] = {
         "collection": collection,

@@ -1,7 +1,7 @@
 """The socket of a page that waits for others.
 
 The page sends {"type": "sync"} every few seconds, which says that it is here. It is sent {"type": "lobby"} with
-who is here (`step.standing`), and {"type": "begin"} when it must be loaded again.
+who is here (`step.status_of`), and {"type": "begin"} when it must be loaded again.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class LobbyStep(Step):
 
     def context(self) -> dict[str, Any]:
         return {
-            "lobby": {"place": self.place.pk, "seats": [], "missing": 0, "remaining": 0, **standing(self.place)},
+            "lobby": {"place": self.place.pk, "seats": [], "missing": 0, "remaining": 0, **status_of(self.place)},
             "after": self.step["after"],
             "join": self.step.get("join", ""),
             "minutes": max(1, round(self.step["limit"] / 60)),
@@ -51,7 +51,7 @@ class LobbyStep(Step):
         raise StepRefused({"": _("The game has not begun yet.")})
 
 
-def standing(place: Place) -> dict[str, Any]:
+def status_of(place: Place) -> dict[str, Any]:
     """What a page of this place shows: {"type": "lobby", "place", "seats", "missing", "remaining" in seconds}.
 
     {"type": "begin"} tells a page whose person is no longer at this step to load where they stand.
@@ -82,4 +82,4 @@ def asked(token: str) -> dict[str, Any]:
     if place.group_id is None and place.left_at is None and services.hear(place):
         place = place_of(token)
         assert place is not None
-    return standing(place)
+    return status_of(place)

@@ -187,14 +187,14 @@ class RecruitmentAdmin(PartAdmin):
     sees, changes, deletes = Role.VIEWER, Role.OWNER, Role.OWNER
     form = RecruitmentForm
     fields = ["study", "account"]
-    list_display = ["study", "account", "asked_at", "answered_at", "standing"]
+    list_display = ["study", "account", "asked_at", "answered_at", "status_label"]
     list_select_related = ["study", "account"]
     actions = None
     view_on_site = False
     change_form_outer_before_template = "admin/marketplaces/recruitment/before.html"
 
     @display(description=gettext_lazy("answers"), label={"no": "danger", "yes": "success", "new": "info"})
-    def standing(self, recruitment: Recruitment) -> tuple[str, str]:
+    def status_label(self, recruitment: Recruitment) -> tuple[str, str]:
         if recruitment.problem:
             return "no", recruitment.problem
         return ("yes", _("yes")) if recruitment.answered_at else ("new", _("not asked yet"))

@@ -11,7 +11,7 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from monitoring.clocks import LIMITS, Latency
-from monitoring.people import Bar, CellStanding, Window
+from monitoring.people import Bar, CellStatus, Window
 
 WIDTH, HEIGHT = 360, 130
 LEFT, RIGHT, TOP, BOTTOM = 30, 6, 8, 20
@@ -117,7 +117,7 @@ class CellMap:
     height: int
 
 
-def cell_map(cells: Sequence[CellStanding]) -> CellMap:
+def cell_map(cells: Sequence[CellStatus]) -> CellMap:
     """One square for each cell, the darker the fuller."""
     squares = [
         Square(

@@ -26,7 +26,7 @@ MOST_CELLS_LISTED = 16
 
 
 @dataclass(frozen=True)
-class CellStanding:
+class CellStatus:
     """One cell: how many people completed, are on the way, and are still wanted; its quota is in people.
 
     Who completed a match in which somebody else moved fills no place, as in the dataset.
@@ -66,7 +66,7 @@ class People:
 
     by_state: dict[State, int]
     version: int | None
-    cells: list[CellStanding]
+    cells: list[CellStatus]
 
     @property
     def arrived(self) -> int:
@@ -98,7 +98,7 @@ class People:
         return sum(cell.left for cell in self.cells if cell.begun)
 
     @property
-    def emptiest(self) -> list[CellStanding]:
+    def emptiest(self) -> list[CellStatus]:
         """The cells that are listed: all, or the emptiest where there are many."""
         if len(self.cells) <= MOST_CELLS_LISTED:
             return self.cells
@@ -134,7 +134,7 @@ def people_of(study: Study) -> People:
     )
 
 
-def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStanding]:
+def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStatus]:
     """The cells that are played; those of a session's later matches are as full as those in which it begins."""
     titles, led_to = cell_titles(version, sha256), _led_to(version, sha256)
     rows = Cell.objects.filter(version=version).order_by("number")
@@ -143,7 +143,7 @@ def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> lis
         for pk, number, quota, size in rows.values_list("pk", "number", "quota", "group_size")
     }
     return [
-        CellStanding(
+        CellStatus(
             number,
             titles.get(number, str(number)),
             quota=sum(cells[first][1] for first in firsts),

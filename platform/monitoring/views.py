@@ -20,7 +20,7 @@ from audit.actions import Action
 from matches.models import Match
 from monitoring import services
 from monitoring.people import WINDOWS, Window
-from monitoring.standing import standing_of
+from monitoring.status import status_of
 from rights.admin import trail
 from rights.roles import Role
 from studies.models import Study
@@ -123,7 +123,7 @@ def _live(request: HttpRequest, study: Study) -> dict[str, Any]:
     return {
         "study": study,
         "colour": COLOURS[study.status],
-        "standing": standing_of(study, window),
+        "status": status_of(study, window),
         "window": window.key,
         "windows": [("hours", _("3 hours")), ("day", _("a day")), ("weeks", _("3 weeks"))],
         "may_change": admin.site.get_model_admin(Study).has_change_permission(request, study),

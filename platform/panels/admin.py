@@ -187,7 +187,7 @@ class PanelAdmin(PartAdmin):
     def lists(self, request: HttpRequest, study_id: int) -> HttpResponse:
         """The study's payment lists, and what waits to be on one."""
         study, panel = self._panel_of(request, study_id)
-        made = [(one, lists.standing_of(one)) for one in PaymentList.objects.filter(study=study)]
+        made = [(one, lists.status_of(one)) for one in PaymentList.objects.filter(study=study)]
         context = {
             "waiting": lists.waiting(study).count(),
             "made": made,
@@ -240,7 +240,7 @@ class PanelAdmin(PartAdmin):
                 self.message_user(request, says.format(number=found.confirmed), messages.SUCCESS)
         context = {
             "form": form, "made": made, "found": found, "panel": panel, "problems": problems[:_SHOWN],
-            "remarks": found.remarks[:_SHOWN] if found else [], "standing": lists.standing_of(made),
+            "remarks": found.remarks[:_SHOWN] if found else [], "status": lists.status_of(made),
             "columns": (panel.column_of("person"), panel.column_of("amount")), "more": len(problems) > _SHOWN,
         }  # fmt: skip
         title = _("What was paid of list {number}").format(number=number)
@@ -261,7 +261,7 @@ class PanelAdmin(PartAdmin):
                 says = ngettext("One payment can be approved again.", "{taken} payments can be approved again.", taken)
                 self.message_user(request, says.format(taken=taken), messages.SUCCESS)
             return _lists_of(study)
-        context = {"form": form, "made": made, "standing": lists.standing_of(made)}
+        context = {"form": form, "made": made, "status": lists.status_of(made)}
         title = _("Take list {number} back").format(number=number)
         return self._page(request, study, "take_back", title, context)
 

@@ -299,7 +299,7 @@ def _strangers(panel: Panel, named: Mapping[str, Sequence[Line]], found: Finding
         found.remarks.append(Problem(lines[0].number, says))
 
 
-def standing_of(made: PaymentList) -> dict[str, int]:
+def status_of(made: PaymentList) -> dict[str, int]:
     """How many payments of a list are open, settled, unclear, or to be paid by another list."""
     states = list(made.rows.values_list("state", flat=True))
     settled = states.count(State.CONFIRMED)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from exports import csvsafe
-from paydesk import standing, words
+from paydesk import status, words
 from studies.models import Study
 
 COLUMNS = (
@@ -18,7 +18,7 @@ COLUMNS = (
 def lines(study: Study) -> Iterator[bytes]:
     """The file, line by line: times in UTC, words that a spreadsheet would take for a formula defused."""
     yield csvsafe.line(COLUMNS)
-    rows = standing.rows_of(study).select_related("enrolment").order_by("pk")
+    rows = status.rows_of(study).select_related("enrolment").order_by("pk")
     for row in rows.iterator(chunk_size=1000):
         values: tuple[Any, ...] = (
             row.study, str(row.uid), row.enrolment.pseudonym, row.reason, row.amount, row.currency, row.fee,

@@ -9,10 +9,10 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from paydesk import standing
+from paydesk import status
 from payouts import deciding, paying
 from payouts.models import LedgerRow
-from payouts.payers import Payer, Standing, Unreachable
+from payouts.payers import AssignmentStatus, Payer, Unreachable
 from recruiters.models import Identity
 
 PATIENCE = 25.0
@@ -28,20 +28,20 @@ class Tried:
         verdict: "pays", "waits", "fails", "by_hand" or "not_asked".
     """
 
-    shown: standing.Shown
+    shown: status.Shown
     verdict: str
     says: str
     fee: Decimal | None = None
 
 
 def try_out(rows: Iterable[LedgerRow]) -> list[Tried]:
-    """Ask for each row's standing and fee; nothing is prepared, paid or written down."""
+    """Ask for each row's assignment status and fee; nothing is prepared, paid or written down."""
     until = time.monotonic() + PATIENCE
     payers: dict[tuple[str, str], Payer | None] = {}
-    return [_try(one, payers, until) for one in standing.shown(rows)]
+    return [_try(one, payers, until) for one in status.shown(rows)]
 
 
-def _try(one: standing.Shown, payers: dict[tuple[str, str], Payer | None], until: float) -> Tried:
+def _try(one: status.Shown, payers: dict[tuple[str, str], Payer | None], until: float) -> Tried:
     row = one.row
     if deciding.is_by_hand(row):
         return Tried(one, "by_hand", _("You pay it yourself."))
@@ -58,11 +58,11 @@ def _try(one: standing.Shown, payers: dict[tuple[str, str], Payer | None], until
             payers[key] = paying.payer_of(row)
         payer = payers[key]
         assert payer is not None
-        found = payer.standing(paying.order_of(row, identity))
+        found = payer.assignment_status(paying.order_of(row, identity))
         fee = paying.fee_of(row, payer, identity)
     except Unreachable as trouble:
         return Tried(one, "waits", paying.scrubbed(str(trouble), identity))
-    if found == Standing.WORKING:
+    if found == AssignmentStatus.WORKING:
         return Tried(one, "waits", paying.waits_for(found), fee)
     if found not in paying.IN_ORDER:
         return Tried(one, "fails", paying.wrong_with(found))

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from audit.actions import Action
 from paydesk import finance as files
-from paydesk import standing, trying
+from paydesk import status, trying
 from paydesk.acts import ACTS, Act
 from payouts import deciding, tasks
 from payouts.deciding import NotDone, Sums
@@ -67,21 +67,21 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
 @of_study()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
     """Sums, and the rows of one state; asks no recruiter and changes nothing."""
-    counts = standing.counts_of(study)
+    counts = status.counts_of(study)
     there = [state for state in URGENT if counts.get(state)]
     asked = request.GET.get("state", "")
     state = asked if asked in State.values else (there[0] if there else State.DUE)
-    rows = standing.rows_of(study).filter(state=state).select_related("enrolment").order_by("created_at", "pk")
-    part = Paginator(rows, standing.ROWS_SHOWN).get_page(request.GET.get("page"))
-    listed = standing.shown(part.object_list)
+    rows = status.rows_of(study).filter(state=state).select_related("enrolment").order_by("created_at", "pk")
+    part = Paginator(rows, status.ROWS_SHOWN).get_page(request.GET.get("page"))
+    listed = status.shown(part.object_list)
     context = {
-        "purses": standing.purses_of(study),
-        "balances": standing.last_balances(study),
-        "ways": dict(standing.ways_of(study)),
-        "how": {how for _kind, how in standing.ways_of(study)},
-        "lists": standing.lists_of(study),
+        "purses": status.purses_of(study),
+        "balances": status.last_balances(study),
+        "ways": dict(status.ways_of(study)),
+        "how": {how for _kind, how in status.ways_of(study)},
+        "lists": status.lists_of(study),
         "waiting": waiting([study.slug]).get(study.slug),
-        "wrong": standing.in_order(study),
+        "wrong": status.in_order(study),
         "tabs": [(one, State(one).label, counts[one], one == state) for one in there],
         "state": state,
         "part": part,
@@ -98,8 +98,8 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study()
 def row(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """One row: how it came about, and everything that became of it."""
-    found = get_object_or_404(standing.rows_of(study).select_related("enrolment"), uid=uid)
-    (one,) = standing.shown([found])
+    found = get_object_or_404(status.rows_of(study).select_related("enrolment"), uid=uid)
+    (one,) = status.shown([found])
     context = {"one": one, "row": found, "postings": found.postings.all(), "unclear": found.state == State.UNCLEAR}
     return _page(request, study, "row", _("Payment"), context)
 
@@ -142,7 +142,7 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
         "rows": rows,
         "sums": sums,
         "limits": _limits(study, sums) if act.key == "approve" else [],
-        "balances": standing.ask_balances(study, rows) if act.key == "approve" else [],
+        "balances": status.ask_balances(study, rows) if act.key == "approve" else [],
         "by_hand": sum(deciding.is_by_hand(one) for one in rows),
         "back": request.POST.get("state", ""),
         "most": MOST if len(rows) >= MOST else None,
@@ -157,7 +157,7 @@ def do(request: HttpRequest, study: Study) -> HttpResponse:
     act, keys, note = _act(request), _keys(request), _note(request)
     try:
         if act.key == "approve":
-            _refuse_others_money(request, study, standing.rows_of(study).filter(pk__in=keys))
+            _refuse_others_money(request, study, status.rows_of(study).filter(pk__in=keys))
         with transaction.atomic():
             number = act.run(study.slug, keys, request.user, note)
             if not number:
@@ -205,7 +205,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
         "left": len(rows) - len(tried),
         "counts": [(title, sum(one.verdict == verdict for one in tried)) for verdict, title in verdicts],
         "sums": sums,
-        "balances": standing.ask_balances(study, rows),
+        "balances": status.ask_balances(study, rows),
         "back": request.POST.get("state", ""),
     }
     _record(request, study, Action.PAY_TRIED, "Tried paying without money.", {"rows": len(tried)})
@@ -217,7 +217,7 @@ def try_out(request: HttpRequest, study: Study) -> HttpResponse:
 def limit(request: HttpRequest, study: Study) -> HttpResponse:
     """Say how much may be paid in one currency, fees included; an empty amount takes the limit away."""
     currency, typed = request.POST.get("currency", ""), request.POST.get("most", "").strip()
-    if currency not in {purse.currency for purse in standing.purses_of(study)}:
+    if currency not in {purse.currency for purse in status.purses_of(study)}:
         raise Http404
     try:
         most = _amount(typed) if typed else None
@@ -240,7 +240,7 @@ def limit(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.OWNER)
 def resolve(request: HttpRequest, study: Study, uid: UUID) -> HttpResponse:
     """Say whether an unclear payment was made, as somebody found out at the recruiter."""
-    found = get_object_or_404(standing.rows_of(study), uid=uid)
+    found = get_object_or_404(status.rows_of(study), uid=uid)
     there = HttpResponseRedirect(reverse("paydesk:row", args=[study.pk, uid]))
     said = request.POST.get("paid", "")
     if said not in ("yes", "no") or request.POST.get("sure") != "on":
@@ -300,7 +300,7 @@ def _keys(request: HttpRequest) -> list[int]:
 
 def _chosen(request: HttpRequest, study: Study) -> list[LedgerRow]:
     """The checked rows, or, where none is checked, all of the state that is shown; MOST at once."""
-    rows: QuerySet[LedgerRow] = standing.rows_of(study).select_related("enrolment").order_by("created_at", "pk")
+    rows: QuerySet[LedgerRow] = status.rows_of(study).select_related("enrolment").order_by("created_at", "pk")
     keys = _keys(request)
     of_these = rows.filter(pk__in=keys) if keys else rows.filter(state=request.POST.get("state", ""))
     return list(of_these[:MOST])

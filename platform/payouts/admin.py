@@ -13,12 +13,12 @@ COLOURS = {"due": "warning", "approved": "info", "sent": "info", "confirmed": "s
 
 @admin.register(LedgerRow)
 class LedgerRowAdmin(ReadOnlyAdmin):
-    list_display = ["created_at", "enrolment", "reason", "amount", "currency", "standing"]
+    list_display = ["created_at", "enrolment", "reason", "amount", "currency", "status_label"]
     list_filter = ["state", "reason", "currency"]
     list_select_related = ["enrolment"]
     search_fields = ["enrolment__pseudonym"]
     date_hierarchy = "created_at"
 
     @display(description=LedgerRow._meta.get_field("state").verbose_name, ordering="state", label=COLOURS)
-    def standing(self, row: LedgerRow) -> tuple[str, str]:
+    def status_label(self, row: LedgerRow) -> tuple[str, str]:
         return row.state, row.get_state_display()

@@ -1,6 +1,6 @@
 """How people are paid, by the kind of recruiter they came from. Marketplaces register theirs; none is named here.
 
-Paying one ledger row goes in steps, each written down before the next: `standing` (is this worker's
+Paying one ledger row goes in steps, each written down before the next: `assignment_status` (is this worker's
 assignment what we think?), `prepare` (nothing moves), `pay` (money may move), `look_up` (what became of
 it, whenever an answer was lost).
 """
@@ -25,7 +25,7 @@ class Unreachable(Exception):
     """
 
 
-class Standing(StrEnum):
+class AssignmentStatus(StrEnum):
     """What the recruiter says of a worker's assignment."""
 
     WORKING = "working"
@@ -98,7 +98,7 @@ class Payer(Protocol):
     def fee(self, order: Order) -> Decimal:
         """What the recruiter takes beside the amount."""
 
-    def standing(self, order: Order) -> Standing:
+    def assignment_status(self, order: Order) -> AssignmentStatus:
         """What the recruiter says of the assignment; asked before anything is paid."""
 
     def prepare(self, order: Order) -> str:

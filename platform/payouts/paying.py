@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 import leasing
 from payouts import payers
 from payouts.models import LedgerRow, Transfer
-from payouts.payers import Answer, Order, Outcome, Payer, Standing, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
 from payouts.posting import locked, post
 from recruiters.models import Identity
 
@@ -49,7 +49,7 @@ AT_ONCE = 25
 BUDGET = timedelta(seconds=60)
 """What one sweep does at most, before the next goes on."""
 
-IN_ORDER = {Standing.SUBMITTED, Standing.APPROVED}
+IN_ORDER = {AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED}
 
 
 class _Lost(Exception):
@@ -162,12 +162,12 @@ def _advance(work: _Work, identity: Identity | None) -> None:
 
 def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order | None:
     """Check and prepare; marks the row as sent and returns the order, or None where it does not go on now."""
-    standing = payer.standing(order)
-    if standing == Standing.WORKING:
-        _later(work, waits_for(standing))
+    status = payer.assignment_status(order)
+    if status == AssignmentStatus.WORKING:
+        _later(work, waits_for(status))
         return None
-    if standing not in IN_ORDER:
-        _end(work, State.FAILED, wrong_with(standing))
+    if status not in IN_ORDER:
+        _end(work, State.FAILED, wrong_with(status))
         return None
     if not order.reference:
         reference = payer.prepare(order)
@@ -326,20 +326,22 @@ def fee_of(row: LedgerRow, payer: Payer, identity: Identity) -> Decimal:
     return payer.fee(order_of(row, identity)).quantize(Decimal("0.01"))
 
 
-def waits_for(standing: Standing) -> str:
+def waits_for(status: AssignmentStatus) -> str:
     """Why somebody who is approved is not paid yet."""
     return _("They have not handed in at their recruiter yet; it is paid as soon as they have.")
 
 
-def wrong_with(standing: Standing) -> str:
+def wrong_with(status: AssignmentStatus) -> str:
     """Why somebody is not paid, from what the recruiter says of their assignment."""
     return {
-        Standing.REJECTED: _("Their assignment was rejected at the recruiter."),
-        Standing.RETURNED: _("They gave their assignment back at the recruiter."),
-        Standing.TIMED_OUT: _("Their time at the recruiter ran out before they handed in."),
-        Standing.UNKNOWN: _("The recruiter knows no such assignment."),
-        Standing.SOMEBODY_ELSE: _("The recruiter says that the assignment is somebody else's, or another study's."),
-    }.get(standing, _("The recruiter says something that nobody here understands."))
+        AssignmentStatus.REJECTED: _("Their assignment was rejected at the recruiter."),
+        AssignmentStatus.RETURNED: _("They gave their assignment back at the recruiter."),
+        AssignmentStatus.TIMED_OUT: _("Their time at the recruiter ran out before they handed in."),
+        AssignmentStatus.UNKNOWN: _("The recruiter knows no such assignment."),
+        AssignmentStatus.SOMEBODY_ELSE: _(
+            "The recruiter says that the assignment is somebody else's, or another study's."
+        ),
+    }.get(status, _("The recruiter says something that nobody here understands."))
 
 
 def scrubbed(text: str, identity: Identity | None) -> str:

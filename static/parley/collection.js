@@ -5,10 +5,10 @@ const progress = document.querySelector("[data-progress]");
 if (progress) follow();
 
 function follow() {
-  const standing = () => progress.querySelector("[data-status]");
-  if (!("alive" in standing().dataset)) return;
+  const status = () => progress.querySelector("[data-status]");
+  if (!("alive" in status().dataset)) return;
   setTimeout(async () => {
-    if (!document.hidden) await refresh(standing().dataset.status);
+    if (!document.hidden) await refresh(status().dataset.status);
     follow();
   }, EVERY);
 }

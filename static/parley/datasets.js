@@ -2,7 +2,7 @@
 const EVERY = 1000;
 
 const list = document.getElementById("datasets");
-const alive = () => "alive" in list.querySelector("[data-standing]").dataset;
+const alive = () => "alive" in list.querySelector("[data-status]").dataset;
 
 function follow() {
   if (!alive()) return;

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from api.standing import standing_of
+from api.status import status_of
 from api.tests.calling import call, issued
 from exports.dataset import export
 from exports.tests import building
@@ -56,7 +56,7 @@ def test_cells_that_a_session_leads_through_hold_those_who_began_before_them(db)
         slug="twice", design={"grid": {"rounds": [2, 3, 4]}}, session_matches=2, session_order="fixed", quota=3
     )
     building.arrive(study, worker="A1")
-    cells = standing_of(study).cells
+    cells = status_of(study).cells
     assert [(cell.quota, cell.held) for cell in cells] == [(3, 1), (3, 1), (0, 0)], "nobody comes to the last"
 
 

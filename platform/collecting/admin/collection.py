@@ -19,7 +19,7 @@ from unfold.decorators import display
 
 from audit.actions import Action
 from collecting import forms, services
-from collecting.admin.standing import (
+from collecting.admin.status import (
     COLOURS,
     allowed_actions,
     as_text,
@@ -28,7 +28,7 @@ from collecting.admin.standing import (
     percent,
     plan_of,
     size,
-    standing_of,
+    status_of,
 )
 from collecting.errors import BadPlan, WrongMoment
 from collecting.models import Collection, Item
@@ -56,7 +56,7 @@ ENDED = Q(status__in=[Item.Status.FINISHED, Item.Status.FAILED])
 
 @admin.register(Collection)
 class CollectionAdmin(MembersPage):
-    list_display = ["title", "standing", "game_title", "source", "ended", "decisions", "cost", "created_at"]
+    list_display = ["title", "status_label", "game_title", "source", "ended", "decisions", "cost", "created_at"]
     list_filter = ["status", "game", "source"]
     search_fields = ["title", "slug"]
     prepopulated_fields = {"slug": ["title"]}
@@ -87,7 +87,7 @@ class CollectionAdmin(MembersPage):
         )
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
-    def standing(self, collection: Collection) -> tuple[str, str]:
+    def status_label(self, collection: Collection) -> tuple[str, str]:
         return collection.status, collection.get_status_display()
 
     @display(description=gettext_lazy("game"), ordering="game")
@@ -179,7 +179,7 @@ class CollectionAdmin(MembersPage):
     ) -> HttpResponse:
         """How far it is and what one may do; below, what it consists of."""
         collection = self.seen(request, object_id)
-        standing = standing_of(collection)
+        status = status_of(collection)
         may_change = self.has_change_permission(request, collection)
         context = {
             **self.admin_site.each_context(request),
@@ -188,19 +188,19 @@ class CollectionAdmin(MembersPage):
             "collection": collection,
             "title": collection.title,
             "colour": COLOURS[collection.status],
-            "allowed_actions": allowed_actions(collection, standing) if may_change else set(),
+            "allowed_actions": allowed_actions(collection, status) if may_change else set(),
             "may_change": may_change,
             "plan": plan_of(collection),
             "analysed": grids.analyses(collection.game) is not None,
             "judged": grids.has(collection.game, "justifications"),
-            **_live(collection, standing),
+            **_live(collection, status),
         }
         return TemplateResponse(request, "admin/collecting/collection/page.html", context)
 
     def progress(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The part of the page that changes while matches are played."""
         collection = self.seen(request, object_id)
-        context = _live(collection, standing_of(collection))
+        context = _live(collection, status_of(collection))
         return TemplateResponse(
             request, "admin/collecting/collection/progress.html", context, headers={"Cache-Control": "no-store"}
         )
@@ -360,8 +360,8 @@ class CollectionAdmin(MembersPage):
         return _page_of(collection)
 
 
-def _live(collection: Collection, standing: Any) -> dict[str, Any]:
-    return {"collection": collection, "standing": standing}
+def _live(collection: Collection, status: Any) -> dict[str, Any]:
+    return {"collection": collection, "status": status}
 
 
 def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from collecting.admin.standing import ITEM_COLOURS, dollars
+from collecting.admin.status import ITEM_COLOURS, dollars
 from collecting.models import Collection, Item
 from participants.admin import ReadOnlyAdmin
 from rights.admin import ByKey
@@ -29,7 +29,7 @@ class OfCollection(ByKey):
 
 @admin.register(Item)
 class ItemAdmin(ReadOnlyAdmin):
-    list_display = ["number", "title", "standing", "transcript", "decisions", "spent", "problem", "ended_at"]
+    list_display = ["number", "title", "status_label", "transcript", "decisions", "spent", "problem", "ended_at"]
     list_display_links = None
     list_filter = ["status", OfCollection]
     show_full_result_count = False
@@ -55,7 +55,7 @@ class ItemAdmin(ReadOnlyAdmin):
         return item.collection.title
 
     @display(description=_("status"), ordering="status", label=ITEM_COLOURS)
-    def standing(self, item: Item) -> tuple[str, str]:
+    def status_label(self, item: Item) -> tuple[str, str]:
         return item.status, item.get_status_display()
 
     @display(description=_("match"))

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from collecting import driver, leases, services
-from collecting.admin.standing import percent
+from collecting.admin.status import percent
 from collecting.models import Collection, Driver, Item
 from collecting.planning import Plan, make_collection, wanted
 from collecting.progress import progress
@@ -91,7 +91,7 @@ def a_collection(**changes) -> Collection:
     return collection
 
 
-def standing_at(status: str, *, failed: int = 0, **changes) -> Collection:
+def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
     """A collection in some state, some of its matches failed."""
     collection = a_collection(**changes)
     Collection.objects.update(status=status, started_at=None if status == Status.READY else timezone.now())
@@ -365,7 +365,7 @@ def test_what_a_grid_makes_can_be_put_into_the_list_and_seats_follow(client, bos
 
 
 def test_the_list_says_how_far_each_is(client, boss):
-    collection = standing_at(Status.RUNNING, failed=6)
+    collection = collection_with(Status.RUNNING, failed=6)
     collection.items.filter(number__in=(7, 8)).update(cost=Decimal("0.25"), decisions=600)
     page = client.get(reverse("admin:collecting_collection_changelist")).content.decode()
     for figure in ("A collection", "Bargaining", "running", "played here", "6 of 24 (25%)", "1,200", "$0.50"):
@@ -392,7 +392,7 @@ def test_the_list_says_how_far_each_is(client, boss):
     ],
 )
 def test_each_status_offers_what_makes_sense(client, boss, status, failed, budget, buttons):
-    collection = standing_at(status, failed=failed, budget=budget)
+    collection = collection_with(status, failed=failed, budget=budget)
     page = client.get(page_of(collection)).content.decode()
     assert {name for name in ACTIONS if f'action="{action_url(collection, name)}"' in page} == buttons
     assert page.count("csrfmiddlewaretoken") >= len(buttons)
@@ -418,14 +418,14 @@ def test_what_makes_no_sense_now_is_refused_with_a_reason(client, boss):
 
 
 def test_failed_matches_are_played_again_at_once(client, boss):
-    collection = standing_at(Status.DONE, failed=2)
+    collection = collection_with(Status.DONE, failed=2)
     page = client.post(action_url(collection, "retry"), follow=True).content.decode()
     assert "2 failed matches are played again" in page
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.RUNNING)
 
 
 def test_failed_matches_wait_while_the_budget_is_spent(client, boss):
-    collection = standing_at(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
+    collection = collection_with(Status.OVER_BUDGET, failed=2, budget=Decimal(0))
     client.post(action_url(collection, "retry"))
     assert (progress(collection).failed, Collection.objects.get().status) == (0, Status.OVER_BUDGET)
 
@@ -474,7 +474,7 @@ def test_the_content_can_be_taken_away_as_a_file(client, boss):
 
 
 def test_why_matches_failed_is_counted_and_never_markup(client, boss):
-    collection = standing_at(Status.DONE, failed=5)
+    collection = collection_with(Status.DONE, failed=5)
     collection.items.filter(number=1).update(problem="<script>alert(1)</script>")
     page = client.get(page_of(collection)).content.decode()
     assert "<td>4</td><td>It would rather not.</td>" in page
@@ -532,7 +532,7 @@ def test_while_it_runs_the_fragment_says_how_fast_and_how_long(client, boss):
 
 
 def test_an_imported_collection_is_only_looked_at(client, boss):
-    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     Collection.objects.update(source=Collection.Source.GLEE, content={"source": "somewhere"}, seed=0)
     page = client.get(page_of(collection)).content.decode()
     assert "imported: published GLEE layout" in page
@@ -541,7 +541,7 @@ def test_an_imported_collection_is_only_looked_at(client, boss):
 
 
 def test_its_matches_are_listed_with_their_transcripts(client, boss):
-    collection = standing_at(Status.DONE, failed=2)
+    collection = collection_with(Status.DONE, failed=2)
     other = a_collection(slug="other", configurations=[{}], agents=["script:fair"], repetitions=1)
     found = client.get(
         reverse("admin:collecting_item_changelist"), {"collection": collection.pk, "status__exact": "failed"}
@@ -565,7 +565,7 @@ def test_nothing_is_rounded_to_all_or_none(share, shown):
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_nothing_happens_on_a_get(client, boss, name):
-    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     before = Collection.objects.values().get()
     assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
     assert Collection.objects.values().get() == before
@@ -574,7 +574,7 @@ def test_nothing_happens_on_a_get(client, boss, name):
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_a_form_from_elsewhere_does_nothing(boss, name):
-    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(boss)
     assert strict.post(action_url(collection, name), {"budget": "9"}).status_code == 403
@@ -582,7 +582,7 @@ def test_a_form_from_elsewhere_does_nothing(boss, name):
 
 
 def test_staff_without_a_part_find_nothing(client):
-    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     staff(client)
     for url in (
         page_of(collection),
@@ -596,7 +596,7 @@ def test_staff_without_a_part_find_nothing(client):
 
 
 def test_who_may_only_look_sees_no_buttons_and_changes_nothing(client):
-    collection = standing_at(Status.DONE, failed=1, budget=Decimal(5))
+    collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     staff(client, Role.VIEWER)
     page = client.get(page_of(collection)).content.decode()
     assert "A collection" in page

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collecting import driver, services
-from collecting.admin.standing import standing_of
+from collecting.admin.status import status_of
 from collecting.errors import BadPlan, WrongMoment
 from collecting.formats import agents_in
 from collecting.models import Collection, Item
@@ -254,7 +254,7 @@ def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_wh
         assert (standin.requests, movers()) == ([], []), "nothing was asked, and nobody stood in"
         assert Item.objects.get().status == Item.Status.WAITING
         assert Match.objects.get().status == Match.Status.LIVE
-        notice = standing_of(collection).notice
+        notice = status_of(collection).notice
         assert "Today's calls have cost $1.2500; the cap per day is $1.00." in notice
         with pytest.raises(WrongMoment, match=r"cap per day is \$1\.00"):
             services.start(collection)
@@ -270,7 +270,7 @@ def test_scripted_players_play_on_whatever_models_have_cost(settings):
     collection = planned(agents=["script:fair"], settings=AgentSettings(fallbacks=()))
     assert models_of(collection.content) == []
     assert drive(collection).status == Status.DONE
-    assert standing_of(collection).notice == ""
+    assert status_of(collection).notice == ""
 
 
 # ---- scripts whose moves are data ------------------------------------------------------------------------------

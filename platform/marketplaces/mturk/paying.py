@@ -20,7 +20,7 @@ from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
 from marketplaces.mturk.errors import NOT_NOW, Refused, Unclear
 from marketplaces.mturk.models import Assignment, Hit
 from payouts import payers
-from payouts.payers import Answer, Order, Outcome, Standing, Unreachable, Way
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable, Way
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
@@ -72,7 +72,7 @@ class MturkPayer:
         task = self._task(order)
         return fees.of_reward(order.amount, assignments=task.assignments if task else 1)
 
-    def standing(self, order: Order) -> Standing:
+    def assignment_status(self, order: Order) -> AssignmentStatus:
         """Whether this worker did this assignment of this study, and how it stands."""
         try:
             with _reachable():
@@ -81,15 +81,17 @@ class MturkPayer:
                     return self._unsubmitted(order)
         except Refused as refusal:
             if refusal.code == "assignmentdoesnotexist":
-                return Standing.UNKNOWN
+                return AssignmentStatus.UNKNOWN
             raise Unreachable(str(refusal)) from None
         if not self._is_theirs(found, order):
-            return Standing.SOMEBODY_ELSE
+            return AssignmentStatus.SOMEBODY_ELSE
         if found.status == "Rejected" and _taken_back(found):
-            return Standing.SUBMITTED
-        return {"Submitted": Standing.SUBMITTED, "Approved": Standing.APPROVED, "Rejected": Standing.REJECTED}.get(
-            found.status, Standing.UNKNOWN
-        )
+            return AssignmentStatus.SUBMITTED
+        return {
+            "Submitted": AssignmentStatus.SUBMITTED,
+            "Approved": AssignmentStatus.APPROVED,
+            "Rejected": AssignmentStatus.REJECTED,
+        }.get(found.status, AssignmentStatus.UNKNOWN)
 
     def prepare(self, order: Order) -> str:
         """Nothing: mTurk pays with one call."""
@@ -193,12 +195,12 @@ class MturkPayer:
         """The task that the worker's link named."""
         return Hit.objects.filter(study__slug=self._study, hit_id=order.details.get("hitId", "")).first()
 
-    def _unsubmitted(self, order: Order) -> Standing:
+    def _unsubmitted(self, order: Order) -> AssignmentStatus:
         """At work, or gone: mTurk tells only how many are at work on a task."""
         task = self._task(order)
         if task is None or task.hit_id is None:
-            return Standing.UNKNOWN
-        return Standing.RETURNED if self._requester.hit(task.hit_id).pending == 0 else Standing.WORKING
+            return AssignmentStatus.UNKNOWN
+        return AssignmentStatus.RETURNED if self._requester.hit(task.hit_id).pending == 0 else AssignmentStatus.WORKING
 
 
 def _approved(task: Hit, order: Order) -> Answer:

@@ -52,14 +52,14 @@ class PublicationAdmin(Desk, PartAdmin):
     """Editors offer and pause; whoever spends the account's money needs an editor's part in it too."""
 
     desk_title = "Prolific"
-    list_display = ["study", "standing", "places", "account", "said_at"]
+    list_display = ["study", "status_label", "places", "account", "said_at"]
     list_select_related = ["study", "account"]
     actions = None
     view_on_site = False
     list_display_links = ["study"]
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
-    def standing(self, publication: Publication) -> tuple[str, str]:
+    def status_label(self, publication: Publication) -> tuple[str, str]:
         return publication.status, publication.get_status_display()
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -19,19 +19,19 @@ from marketplaces.prolific.client import Client, NotSent, NotThere, Refused, cli
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import BonusOrder, Publication
 from payouts import payers
-from payouts.payers import Answer, Order, Outcome, Standing, Unreachable, Way
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable, Way
 
 PARTLY = "PARTIALLY APPROVED"
-STANDINGS = {
-    "RESERVED": Standing.WORKING,
-    "ACTIVE": Standing.WORKING,
-    "TIMED OUT": Standing.TIMED_OUT,
-    "AWAITING REVIEW": Standing.SUBMITTED,
-    "APPROVED": Standing.APPROVED,
-    PARTLY: Standing.APPROVED,
-    "RETURNED": Standing.RETURNED,
-    "REJECTED": Standing.REJECTED,
-    "SCREENED OUT": Standing.REJECTED,
+STATUSES = {
+    "RESERVED": AssignmentStatus.WORKING,
+    "ACTIVE": AssignmentStatus.WORKING,
+    "TIMED OUT": AssignmentStatus.TIMED_OUT,
+    "AWAITING REVIEW": AssignmentStatus.SUBMITTED,
+    "APPROVED": AssignmentStatus.APPROVED,
+    PARTLY: AssignmentStatus.APPROVED,
+    "RETURNED": AssignmentStatus.RETURNED,
+    "REJECTED": AssignmentStatus.REJECTED,
+    "SCREENED OUT": AssignmentStatus.REJECTED,
 }
 """By Prolific's status. Who was screened out there was paid there by Prolific and cannot be approved."""
 
@@ -56,18 +56,18 @@ class ProlificPayer:
     def fee(self, order: Order) -> Decimal:
         return (order.amount * self._publication.fee_rate).quantize(Decimal("0.01"), rounding=ROUND_UP)
 
-    def standing(self, order: Order) -> Standing:
+    def assignment_status(self, order: Order) -> AssignmentStatus:
         with _reaching():
             try:
                 found = self._client().submission(_session(order))
             except NotThere:
-                return Standing.UNKNOWN
+                return AssignmentStatus.UNKNOWN
         if found.get("participant") != order.worker or found.get("study_id") != self._publication.prolific_id:
-            return Standing.SOMEBODY_ELSE
-        standing = STANDINGS.get(spelled(found["status"]))
-        if standing is None:
+            return AssignmentStatus.SOMEBODY_ELSE
+        status = STATUSES.get(spelled(found["status"]))
+        if status is None:
             raise Unreachable(_("Prolific says an unknown status: {status}").format(status=_short(found["status"])))
-        return standing
+        return status
 
     def prepare(self, order: Order) -> str:
         """A bonus is set up once; the same reference is given to whoever asks again.
@@ -113,7 +113,7 @@ class ProlificPayer:
                     Outcome.UNCLEAR,
                     _("Prolific approved only a part of the reward. See there what was paid, and say it here."),
                 )
-            if STANDINGS.get(spelled(found["status"])) == Standing.APPROVED:
+            if STATUSES.get(spelled(found["status"])) == AssignmentStatus.APPROVED:
                 return Answer(Outcome.CONFIRMED)
             return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
         return self._look_up_bonus(order, found)

@@ -17,7 +17,7 @@ from exports.tests import building
 from matches.models import Event, Match
 from monitoring.models import HandEnding, SpendTally
 from monitoring.people import WINDOWS
-from monitoring.standing import Standing, standing_of
+from monitoring.status import StudyStatus, status_of
 from monitoring.tallies import tally_everything
 from opponents.agents import named
 from opponents.models import Call, Circuit
@@ -42,8 +42,8 @@ def url(name: str, study: Study) -> str:
     return reverse(f"monitoring:{name}", args=[study.pk])
 
 
-def now(study: Study) -> Standing:
-    return standing_of(study, WINDOWS["hours"])
+def now(study: Study) -> StudyStatus:
+    return status_of(study, WINDOWS["hours"])
 
 
 def playing(study: Study, worker: str) -> Match:
@@ -124,9 +124,9 @@ def test_cells_are_named_by_what_sets_them_apart():
 
 def test_many_cells_are_a_map_with_the_emptiest_listed(client, boss):
     study = building.new_study(design={"grid": {"rounds": list(range(1, 31))}}, quota=1)
-    standing = now(study)
-    assert len(standing.cell_map.squares) == 30
-    assert len(standing.people.emptiest) == 16
+    shown = now(study)
+    assert len(shown.cell_map.squares) == 30
+    assert len(shown.people.emptiest) == 16
     assert client.get(url("page", study)).status_code == 200
 
 
@@ -164,10 +164,10 @@ def test_latencies_are_those_of_the_last_minutes_of_people_and_models():
     call(match, latency=4.0)
     call(match, latency=9.0, ago=timedelta(hours=2))
     call(match, latency=60.0, outcome="failed")
-    standing = now(study)
-    assert (standing.people_lately.number, standing.people_lately.p50, standing.people_lately.p95) == (5, 3, 300)
-    assert standing.people_lately.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
-    assert (standing.models_lately.number, standing.models_lately.p50) == (1, 4.0)
+    shown = now(study)
+    assert (shown.people_lately.number, shown.people_lately.p50, shown.people_lately.p95) == (5, 3, 300)
+    assert shown.people_lately.bars == (0, 1, 2, 0, 0, 1, 0, 0, 1)
+    assert (shown.models_lately.number, shown.models_lately.p50) == (1, 4.0)
 
 
 def test_models_are_judged_by_this_studys_calls():

@@ -12,7 +12,7 @@ from matches.models import Match
 from monitoring.models import OutcomeTally
 from monitoring.outcomes import Preview
 from monitoring.people import WINDOWS
-from monitoring.standing import standing_of
+from monitoring.status import status_of
 from monitoring.tallies import tally_everything
 from participants.models import Enrolment
 from studies.models import Study
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 def preview(study: Study) -> Preview | None:
     tally_everything()
-    return standing_of(study, WINDOWS["hours"]).preview
+    return status_of(study, WINDOWS["hours"]).preview
 
 
 def test_each_finished_match_counts_once_in_its_cell():

@@ -20,7 +20,7 @@ from audit.actions import Action
 from audit.admin import AuditedAdmin
 from llm_agents.endpoints import PRESETS
 from opponents import spending
-from opponents.admin.standing import Standing, standings
+from opponents.admin.status import EndpointStatus, endpoint_statuses
 from opponents.endpoints import kept
 from opponents.forms import TYPED_KEY, EndpointForm, TryForm, initial_of
 from opponents.health import health
@@ -61,9 +61,9 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)
-        found = standings()
+        found = endpoint_statuses()
         for endpoint in changelist.result_list:
-            endpoint.standing = found.get(endpoint.name, Standing())
+            endpoint.recent = found.get(endpoint.name, EndpointStatus())
         return changelist
 
     @display(description=gettext_lazy("address"), ordering="base_url")
@@ -83,25 +83,25 @@ class EndpointAdmin(DeclaredLookups, AuditedAdmin, ModelAdmin):
     def state(self, endpoint: Any) -> tuple[str, str]:
         if not endpoint.enabled:
             return "off", _("switched off")
-        if endpoint.standing.open_until is not None:
+        if endpoint.recent.open_until is not None:
             return "open", _("failing, left alone")
         return "closed", _("in use")
 
     @display(description=gettext_lazy("calls, last hour"))
     def calls(self, endpoint: Any) -> str:
-        return f"{endpoint.standing.calls:,}"
+        return f"{endpoint.recent.calls:,}"
 
     @display(description=gettext_lazy("no answer"))
     def errors(self, endpoint: Any) -> str:
-        return f"{endpoint.standing.errors:,}"
+        return f"{endpoint.recent.errors:,}"
 
     @display(description=gettext_lazy("p95, s"))
     def p95(self, endpoint: Any) -> str:
-        return "–" if endpoint.standing.p95 is None else f"{endpoint.standing.p95:.1f}"
+        return "–" if endpoint.recent.p95 is None else f"{endpoint.recent.p95:.1f}"
 
     @display(description=gettext_lazy("spent, last hour"))
     def spend(self, endpoint: Any) -> str:
-        return f"${endpoint.standing.spend:,.2f}"
+        return f"${endpoint.recent.spend:,.2f}"
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """No list can be asked whose encrypted key begins how."""

@@ -25,17 +25,17 @@ def visitor() -> Visitor:
     return Visitor(arriving(launched()))
 
 
-def standing(visitor: Visitor) -> tuple[str, int]:
+def state_of(visitor: Visitor) -> tuple[str, int]:
     now = visitor.now()
     return now.state, now.position
 
 
 def test_the_whole_way_ends_with_the_code_and_the_pay(visitor):
     visitor.walk_to("quiz")
-    assert standing(visitor) == (State.QUIZ, 4)
+    assert state_of(visitor) == (State.QUIZ, 4)
     assert visitor.send(loss_rate="10%").status_code == 302
     page = visitor.see()
-    assert standing(visitor) == (State.COMPLETED, 5)
+    assert state_of(visitor) == (State.COMPLETED, 5)
     assert heading_of(page) == ENDINGS[State.COMPLETED].title
     assert visitor.now().completion_code in text_of(page)
     assert "$2.00" in text_of(page)
@@ -54,12 +54,12 @@ class TestConsent:
     def test_it_is_needed(self, visitor):
         page = visitor.refused()
         assert "tick the box" in text_of(page)
-        assert standing(visitor) == (State.ARRIVED, 0)
+        assert state_of(visitor) == (State.ARRIVED, 0)
 
     def test_it_is_given_by_the_box_alone(self, visitor):
         assert visitor.send(agree="no").status_code == 303
         assert visitor.send(agree="yes").status_code == 302
-        assert standing(visitor) == (State.CONSENTED, 1)
+        assert state_of(visitor) == (State.CONSENTED, 1)
 
 
 class TestName:
@@ -88,7 +88,7 @@ class TestName:
         assert 'id="name-error"' in html and reason in html.split('id="name-error"')[1].split("</p>")[0]
         assert 'aria-invalid="true"' in html
         assert "<b>Robin" not in html
-        assert standing(visitor) == (State.CONSENTED, 1)
+        assert state_of(visitor) == (State.CONSENTED, 1)
         assert visitor.now().display_name == ""
 
     @pytest.mark.parametrize("name", ["Jo", "Ana María", "O'Neil", "O’Neil", "Jean-Luc", "Łukasz", "佐藤", "मैरी"])
@@ -106,13 +106,13 @@ class TestInstructions:
     def test_the_right_word_opens_the_game_however_it_is_written(self, visitor, typed):
         visitor.walk_to("instructions")
         assert visitor.send(code_word=typed.format(visitor.enrolment.code_word.upper())).status_code == 302
-        assert standing(visitor) == (State.INSTRUCTED, 3)
+        assert state_of(visitor) == (State.INSTRUCTED, 3)
         assert Verdict.objects.get().passed
 
     def test_no_word_is_asked_for_again_and_costs_nothing(self, visitor):
         page = visitor.walk_to("instructions").refused(code_word=" ")
         assert "type the word" in text_of(page)
-        assert standing(visitor) == (State.CONSENTED, 2)
+        assert state_of(visitor) == (State.CONSENTED, 2)
         assert not Verdict.objects.exists()
 
     @pytest.mark.parametrize("typed", ["wrong", "x" * 5000, "no\x00"])
@@ -131,7 +131,7 @@ class TestInstructions:
     def test_a_second_try_is_enough_and_a_third_is_none(self, visitor):
         visitor.walk_to("instructions").refused(code_word="wrong")
         assert visitor.send(code_word=visitor.enrolment.code_word).status_code == 302
-        assert standing(visitor) == (State.INSTRUCTED, 3)
+        assert state_of(visitor) == (State.INSTRUCTED, 3)
 
     def test_a_third_try_is_no_try(self, visitor):
         visitor.walk_to("instructions").refused(code_word="wrong")
@@ -158,7 +158,7 @@ class TestQuiz:
     def test_no_answer_is_asked_for_again(self, visitor):
         page = visitor.walk_to("quiz").refused()
         assert "choose one answer" in text_of(page)
-        assert standing(visitor) == (State.QUIZ, 4)
+        assert state_of(visitor) == (State.QUIZ, 4)
 
     def test_an_answer_that_was_not_offered_is_none(self, visitor):
         assert visitor.walk_to("quiz").send(loss_rate="55%").status_code == 303
@@ -210,25 +210,25 @@ class TestGoingBack:
         answer = visitor.send(position=position, **fields)
         assert answer.status_code == 302
         assert answer["Location"] == visitor.url
-        assert standing(visitor) == (State.PLAYING, 3)
+        assert state_of(visitor) == (State.PLAYING, 3)
         assert visitor.now().display_name == "Robin"
         assert Verdict.objects.count() == 1
 
     def test_a_second_press_is_one_press(self, visitor):
         visitor.send(position=0, agree="yes")
         visitor.send(position=0, agree="yes")
-        assert standing(visitor) == (State.CONSENTED, 1)
+        assert state_of(visitor) == (State.CONSENTED, 1)
 
     def test_the_game_cannot_be_skipped(self, visitor):
         page = visitor.walk_to("match").refused()
         assert "still going on" in text_of(page)
-        assert standing(visitor) == (State.PLAYING, 3)
+        assert state_of(visitor) == (State.PLAYING, 3)
 
     def test_after_the_end_no_form_moves_anybody(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="10%")
         visitor.send(position=4, loss_rate="20%")
         visitor.send(position=5)
-        assert standing(visitor) == (State.COMPLETED, 5)
+        assert state_of(visitor) == (State.COMPLETED, 5)
 
 
 class TestLinks:
@@ -255,7 +255,7 @@ class TestLinks:
         visitor.walk_to("name")
         Enrolment.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         visitor.send(name="Robin")
-        assert standing(visitor) == (State.DROPPED_OUT, 1)
+        assert state_of(visitor) == (State.DROPPED_OUT, 1)
 
     def test_expiry_does_not_touch_those_who_are_through(self, visitor):
         visitor.walk_to("quiz").send(loss_rate="10%")
@@ -287,7 +287,7 @@ class TestLeaving:
         page = visitor.client.get(f"{visitor.url}leave/")
         assert page.status_code == 200
         assert "You are not paid if you leave before the end." in text_of(page)
-        assert standing(visitor) == (State.CONSENTED, 1)
+        assert state_of(visitor) == (State.CONSENTED, 1)
 
     @pytest.mark.parametrize("kind", WAY)
     def test_the_posted_answer_withdraws_at_every_step(self, visitor, kind, django_capture_on_commit_callbacks):
@@ -312,7 +312,7 @@ class TestProblemReport:
         assert "Thank you" in text_of(page)
         report = ProblemReport.objects.get()
         assert (report.enrolment, report.text) == (visitor.enrolment, "The <b>button</b> is gone.")
-        assert standing(visitor) == (State.PLAYING, 3)
+        assert state_of(visitor) == (State.PLAYING, 3)
 
     def test_looking_or_sending_nothing_keeps_nothing(self, visitor):
         visitor.client.get(f"{visitor.url}problem/")

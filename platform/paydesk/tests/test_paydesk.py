@@ -209,7 +209,7 @@ def test_rows_of_another_study_are_out_of_reach(client, study, owner, standin: S
 
 def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, study, owner, standin: StandIn):
     rows = {worker: finished(worker, study=SLUG)[0] for worker in ("A1", "A2", "A3")}
-    standin.standings |= {"A2": "working", "A3": "somebody_else"}
+    standin.statuses |= {"A2": "working", "A3": "somebody_else"}
     before = (list(LedgerRow.objects.values()), Posting.objects.count())
     keys = [row.pk for row in rows.values()]
     page = client.post(path(study, "try"), {"state": "due", "rows": keys})
@@ -219,13 +219,13 @@ def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, stud
     assert "somebody else" in found[rows["A3"].pk].says
     assert "holds 100.00 USD now" in page.content.decode()
     assert (list(LedgerRow.objects.values()), Posting.objects.count()) == before
-    assert set(standin.asked) == {"standing"} and not standin.paid
+    assert set(standin.asked) == {"assignment_status"} and not standin.paid
     assert "Account at Stand-in: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
 
 
 def test_a_dry_run_says_when_the_recruiter_is_silent(client, study, owner, standin: StandIn):
     base, _bonus = finished("A1", study=SLUG)
-    standin.fail("standing", "error_before")
+    standin.fail("assignment_status", "error_before")
     page = client.post(path(study, "try"), {"state": "due", "rows": [base.pk]})
     assert page.context["tried"][0].verdict == "waits" and "did not answer" in page.content.decode()
 

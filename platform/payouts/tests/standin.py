@@ -16,7 +16,7 @@ from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from payouts.payers import Answer, Order, Outcome, Standing, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
 
 PATIENCE = 1.0
 """Seconds that the payer waits."""
@@ -31,9 +31,9 @@ class StandIn:
 
     Attributes:
         repeats_safely: an order with an identifier that was paid before is not paid again.
-        faults: by what is asked ("standing", "prepare", "pay", "look_up"), what goes wrong next.
+        faults: by what is asked ("assignment_status", "prepare", "pay", "look_up"), what goes wrong next.
         paid: every payment that it made: (uid, amount).
-        standings: by worker; submitted where nothing is said.
+        statuses: by worker; submitted where nothing is said.
         later: orders are only taken, and confirmed when they are asked about for the second time.
     """
 
@@ -42,7 +42,7 @@ class StandIn:
         self.faults: dict[str, deque[str]] = {}
         self.paid: list[tuple[str, str]] = []
         self.asked: Counter[str] = Counter()
-        self.standings: dict[str, str] = {}
+        self.statuses: dict[str, str] = {}
         self.refuses = ""
         self.later = False
         self._prepared = 0
@@ -72,8 +72,8 @@ class StandIn:
         uid = about["uid"]
         with self._lock:
             self.asked[asked] += 1
-            if asked == "standing":
-                return {"standing": self.standings.get(about["worker"], "submitted")}
+            if asked == "assignment_status":
+                return {"assignment_status": self.statuses.get(about["worker"], "submitted")}
             if asked == "prepare":
                 self._prepared += 1
                 return {"reference": f"batch-{self._prepared}"}
@@ -139,8 +139,8 @@ class StandInPayer:
     def fee(self, order: Order) -> Decimal:
         return order.amount / 5
 
-    def standing(self, order: Order) -> Standing:
-        return Standing(self._ask("standing", order)["standing"])
+    def assignment_status(self, order: Order) -> AssignmentStatus:
+        return AssignmentStatus(self._ask("assignment_status", order)["assignment_status"])
 
     def prepare(self, order: Order) -> str:
         return self._ask("prepare", order)["reference"]

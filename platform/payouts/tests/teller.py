@@ -50,7 +50,7 @@ def pay(address: str, may_repeat: bool, last: int) -> None:
     from payouts.tests.standin import StandInPayer
 
     clock, payer = Clock(last), StandInPayer(address, may_repeat=may_repeat)
-    for name in ("standing", "prepare", "pay", "look_up"):
+    for name in ("assignment_status", "prepare", "pay", "look_up"):
         setattr(payer, name, clock.around(getattr(payer, name)))
     payers.register(KIND, payers.Way("Stand-in", lambda study: payer))
     with connection.execute_wrapper(clock.before_statement):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conftest import examples
 from payouts import books, deciding, payers, paying
 from payouts.models import LedgerRow
-from payouts.payers import Answer, Order, Outcome, Standing, Unreachable
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable
 from payouts.tests.conftest import KIND
 from payouts.tests.people import STUDY, finished
 from payouts.tests.test_paying import later
@@ -39,7 +39,7 @@ class Recruiter:
     def __init__(self, *, may_repeat: bool) -> None:
         self.may_repeat = may_repeat
         self.mood = "well"
-        self.standing_of: dict[str, Standing] = {}
+        self.status_of: dict[str, AssignmentStatus] = {}
         self.paid: Counter[str] = Counter()
         self.left = 0
 
@@ -59,9 +59,9 @@ class Recruiter:
     def fee(self, order: Order) -> Decimal:
         return Decimal("0.10")
 
-    def standing(self, order: Order) -> Standing:
+    def assignment_status(self, order: Order) -> AssignmentStatus:
         self._answers()
-        return self.standing_of.get(order.worker, Standing.SUBMITTED)
+        return self.status_of.get(order.worker, AssignmentStatus.SUBMITTED)
 
     def prepare(self, order: Order) -> str:
         self._answers()
@@ -95,7 +95,7 @@ ROW = st.integers(0, 2 * PEOPLE - 1)
 STEP = st.one_of(
     st.tuples(st.sampled_from(["approve", "withdraw", "write_off", "put_back", "resolve"]), ROW),
     st.tuples(st.just("mood"), st.sampled_from(MOODS)),
-    st.tuples(st.just("standing"), st.sampled_from(list(Standing))),
+    st.tuples(st.just("assignment_status"), st.sampled_from(list(AssignmentStatus))),
     st.tuples(st.just("hours"), st.sampled_from([1, 30, 200])),
     st.tuples(st.just("pay"), st.integers(0, 25)),
 )
@@ -125,8 +125,8 @@ def _live(recruiter: Recruiter, steps: list[tuple[str, Any]]) -> None:
             _pay(recruiter, how)
         elif what == "mood":
             recruiter.mood = how
-        elif what == "standing":
-            recruiter.standing_of["A0"] = how
+        elif what == "assignment_status":
+            recruiter.status_of["A0"] = how
         elif what == "hours":
             later(how)
         else:
@@ -135,7 +135,7 @@ def _live(recruiter: Recruiter, steps: list[tuple[str, Any]]) -> None:
             _decide(recruiter, what, uids[how], boss)
         _agree(recruiter, approved)
 
-    recruiter.mood, recruiter.standing_of = "well", {}
+    recruiter.mood, recruiter.status_of = "well", {}
     for _round in range(6):
         for row in LedgerRow.objects.filter(state="unclear"):
             _decide(recruiter, "resolve", str(row.uid), boss)

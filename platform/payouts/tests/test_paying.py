@@ -163,7 +163,7 @@ def test_an_order_that_turns_out_to_be_taken_after_a_day_is_not_said_to_be_unans
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("asked", ["standing", "prepare", "pay", "look_up"])
+@pytest.mark.parametrize("asked", ["assignment_status", "prepare", "pay", "look_up"])
 def test_whatever_fails_everybody_is_paid_once(standin: StandIn, boss: User, asked: str, fault: str):
     base, bonus = finished("A1")
     other, _ = finished("A2")
@@ -219,7 +219,7 @@ def test_an_interface_that_stays_silent_brings_the_row_to_a_person_after_a_day(s
 def test_waits_grow_and_are_seen(standin: StandIn, boss: User):
     base, _bonus = finished("A1")
     approve(boss, base)
-    standin.fail("standing", *["error_before"] * 3)
+    standin.fail("assignment_status", *["error_before"] * 3)
     waits = []
     for _try in range(3):
         paying.pay_due()
@@ -233,16 +233,16 @@ def test_waits_grow_and_are_seen(standin: StandIn, boss: User):
 def test_one_persons_trouble_holds_nobody_up(standin: StandIn, boss: User):
     people = [finished(f"A{number}")[0] for number in range(4)]
     approve(boss, *people)
-    standin.fail("standing", "nonsense_before")
+    standin.fail("assignment_status", "nonsense_before")
     paying.pay_due()
     assert sorted(states(*people)) == ["approved", "confirmed", "confirmed", "confirmed"]
 
 
-# ---- wrong standing --------------------------------------------------------------------------------
+# ---- the assignment's status ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("standing", "says"),
+    ("status", "says"),
     [
         ("rejected", "rejected"),
         ("returned", "gave their assignment back"),
@@ -252,9 +252,9 @@ def test_one_persons_trouble_holds_nobody_up(standin: StandIn, boss: User):
     ],
 )
 def test_whoever_is_not_who_we_think_is_not_paid_and_the_researcher_reads_why(
-    standin: StandIn, boss: User, standing: str, says: str
+    standin: StandIn, boss: User, status: str, says: str
 ):
-    standin.standings["A1"] = standing
+    standin.statuses["A1"] = status
     base, bonus = finished("A1")
     approve(boss, base, bonus)
     settle()
@@ -262,20 +262,20 @@ def test_whoever_is_not_who_we_think_is_not_paid_and_the_researcher_reads_why(
     assert says in LedgerRow.objects.get(pk=base.pk).problem
     assert not standin.asked["prepare"] and not standin.paid
 
-    del standin.standings["A1"]
+    del standin.statuses["A1"]
     approve(boss, base, bonus)
     settle()
     assert states(base, bonus) == ["confirmed", "confirmed"], "it is recovered by approving again"
 
 
 def test_whoever_has_not_handed_in_yet_is_paid_when_they_have(standin: StandIn, boss: User):
-    standin.standings["A1"] = "working"
+    standin.statuses["A1"] = "working"
     base, _bonus = finished("A1")
     approve(boss, base)
     paying.pay_due()
     assert states(base) == ["approved"]
     assert "not handed in" in LedgerRow.objects.get(pk=base.pk).problem
-    del standin.standings["A1"]
+    del standin.statuses["A1"]
     settle()
     assert states(base) == ["confirmed"]
 
@@ -352,7 +352,7 @@ def test_the_limit_counts_fees_and_what_was_approved_before(standin: StandIn, bo
 
 def test_what_failed_or_was_withdrawn_frees_its_share_of_the_limit(standin: StandIn, boss: User):
     (base, bonus), other = finished("A1"), finished("A2")
-    standin.standings["A1"] = "returned"
+    standin.statuses["A1"] = "returned"
     deciding.set_limit(study=STUDY, currency="USD", most=Decimal("3.60"))
     approve(boss, base, bonus)
     settle()

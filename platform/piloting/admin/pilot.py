@@ -18,7 +18,7 @@ from unfold.decorators import display
 from audit.actions import Action
 from participants.admin import ReadOnlyAdmin
 from piloting import services
-from piloting.admin.standing import COLOURS, page_of
+from piloting.admin.status import COLOURS, page_of
 from piloting.errors import CannotPilot
 from piloting.models import Pilot
 from piloting.tasks import queue
@@ -34,13 +34,13 @@ class PilotOfStudy(OfStudy):
 
 @admin.register(Pilot)
 class PilotAdmin(ReadOnlyAdmin):
-    list_display = ["__str__", "standing", "people", "player", "created_at", "ended_at"]
+    list_display = ["__str__", "status_label", "people", "player", "created_at", "ended_at"]
     list_filter = ["status", PilotOfStudy]
     list_select_related = ["study"]
     search_fields = ["study__title", "study__slug"]
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
-    def standing(self, pilot: Pilot) -> tuple[str, str]:
+    def status_label(self, pilot: Pilot) -> tuple[str, str]:
         return pilot.status, pilot.get_status_display()
 
     # ---- pages -----------------------------------------------------------------------------------------

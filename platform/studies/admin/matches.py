@@ -45,7 +45,7 @@ class MatchOfStudy(OfStudy):
 
 @admin.register(Match)
 class MatchAdmin(ReadOnlyAdmin):
-    list_display = ["short", "study", "standing", "game_title", "people", "opponents", "started_at", "last_event"]
+    list_display = ["short", "study", "status_label", "game_title", "people", "opponents", "started_at", "last_event"]
     list_display_links = ["short"]
     list_filter = ["status", MatchOfStudy, "game", "purpose"]
     search_fields = ["uid", "seats__enrolment__pseudonym"]
@@ -88,7 +88,7 @@ class MatchAdmin(ReadOnlyAdmin):
         return format_html('<a href="{}" class="text-link">{}</a>', url, match.study_title)
 
     @display(description=_("status"), ordering="status", label=COLOURS)
-    def standing(self, match: Match) -> tuple[str, str]:
+    def status_label(self, match: Match) -> tuple[str, str]:
         if match.status == Match.Status.ABANDONED:
             return match.status, match.ending.replace("_", " ")
         return match.status, match.get_status_display()

@@ -55,7 +55,7 @@ COLOURS = {
 
 @admin.register(Enrolment)
 class EnrolmentAdmin(ReadOnlyAdmin):
-    list_display = ["pseudonym", "study", "role", "standing", "arrived_at", "last_seen_at", "ended_at"]
+    list_display = ["pseudonym", "study", "role", "status_label", "arrived_at", "last_seen_at", "ended_at"]
     list_filter = ["state", EnrolmentOfStudy]
     list_select_related = ["placement__cell__version__study"]
     search_fields = ["pseudonym"]
@@ -112,7 +112,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         return render_to_string("admin/participants/enrolment/signals.html", context)
 
     @display(description=_("state"), ordering="state", label=COLOURS)
-    def standing(self, enrolment: Enrolment) -> tuple[str, str]:
+    def status_label(self, enrolment: Enrolment) -> tuple[str, str]:
         kind = "live" if enrolment.state not in ENDED else "good" if enrolment.state == State.COMPLETED else "bad"
         return kind, enrolment.get_state_display()
 

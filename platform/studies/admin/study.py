@@ -31,7 +31,7 @@ from studies.admin.first_page import COLOURS
 from studies.admin.making import Making
 from studies.admin.outlook import Outlook
 from studies.admin.setup_form import STEPS, fieldsets, shown_where, study_form
-from studies.admin.standing import standing_of
+from studies.admin.status import status_of
 from studies.freezing import launch
 from studies.models import Study
 from studies.previewing import subject_of
@@ -41,7 +41,7 @@ _ENDED_WELL = Q(versions__cells__placements__enrolment__state=State.COMPLETED)
 
 @admin.register(Study)
 class StudyAdmin(Making, LabCodes, Outlook):
-    list_display = ["title", "standing", "game_title", "purpose", "arrived", "completed", "created_at"]
+    list_display = ["title", "status_label", "game_title", "purpose", "arrived", "completed", "created_at"]
     list_filter = ["status", "purpose", "game"]
     search_fields = ["title", "slug"]
     prepopulated_fields = {"slug": ["title"]}
@@ -52,7 +52,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
     }
     change_form_before_template = "admin/studies/study/steps.html"
     change_form_after_template = "admin/studies/study/outlook.html"
-    change_form_outer_before_template = "admin/studies/study/standing.html"
+    change_form_outer_before_template = "admin/studies/study/status.html"
     list_fullwidth = True
     actions = None
     view_on_site = False
@@ -70,7 +70,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
         )
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
-    def standing(self, study: Study) -> tuple[str, str]:
+    def status_label(self, study: Study) -> tuple[str, str]:
         return study.status, study.get_status_display()
 
     @display(description=gettext_lazy("game"), ordering="game")
@@ -122,7 +122,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
         context = dict(extra_context or {})
         if study is not None and self.has_view_permission(request, study):
             context |= {
-                "standing": standing_of(study, request),
+                "status": status_of(study, request),
                 "study": study,
                 "may_change": self.has_change_permission(request, study),
                 "may_close": self._allowed(request, study, Role.OWNER),
@@ -164,13 +164,13 @@ class StudyAdmin(Making, LabCodes, Outlook):
 
     def _say_that_it_is_a_draft(self, request: HttpRequest, study: Study) -> None:
         """An edit of a launched study is kept beside the launched version, and says so."""
-        standing = standing_of(study, request)
-        if not standing.unlaunched:
-            says = _("Saved. It is still what version {number} says.").format(number=standing.versions[0].number)
+        status = status_of(study, request)
+        if not status.unlaunched:
+            says = _("Saved. It is still what version {number} says.").format(number=status.versions[0].number)
         else:
             says = _(
                 "Saved as the draft of version {next}. People go on with version {number} until you launch the draft."
-            ).format(next=standing.versions[0].number + 1, number=standing.versions[0].number)
+            ).format(next=status.versions[0].number + 1, number=status.versions[0].number)
         self.message_user(request, says, messages.SUCCESS)
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:

@@ -2,13 +2,13 @@
 "use strict";
 {
   // "0,1/2" → the seat's own action and, in order, the others'; equal keys are worth the same.
-  const standing = (control) => {
+  const outcome = (control) => {
     const [profile, seat] = control.split("/");
     const actions = profile.split(",");
     const [own] = actions.splice(Number(seat) - 1, 1);
     return `${own}|${actions.sort().join()}`;
   };
-  const fields = (box) => [...box.querySelectorAll("td input")].map((field) => [standing(field.name.slice(box.dataset.entry.length + 1)), field]);
+  const fields = (box) => [...box.querySelectorAll("td input")].map((field) => [outcome(field.name.slice(box.dataset.entry.length + 1)), field]);
 
   document.addEventListener("click", (event) => {
     if (!event.target.matches("[data-symmetric]")) return;

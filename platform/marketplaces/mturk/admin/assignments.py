@@ -31,10 +31,10 @@ COLOURS = {
 @admin.register(Assignment)
 class AssignmentAdmin(Desk, ReadOnlyAdmin):
     desk_title = "Mechanical Turk"
-    list_display = ["submitted_at", "hit", "who", "standing", "auto_approval_at"]
+    list_display = ["submitted_at", "hit", "who", "status_label", "auto_approval_at"]
     list_select_related = ["hit", "identity__enrolment"]
     list_filter = ["status", "whose"]
-    fields = ["hit", "who", "standing", "submitted_at", "auto_approval_at"]
+    fields = ["hit", "who", "status_label", "submitted_at", "auto_approval_at"]
     readonly_fields = fields
 
     @display(description=gettext_lazy("participant"))
@@ -42,7 +42,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
         return str(assignment)
 
     @display(description=gettext_lazy("status"), ordering="status", label=COLOURS)
-    def standing(self, assignment: Assignment) -> tuple[str, str]:
+    def status_label(self, assignment: Assignment) -> tuple[str, str]:
         return assignment.status, assignment.get_status_display()
 
     def get_urls(self) -> list[URLPattern]:

@@ -51,17 +51,17 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     """Tasks. They are changed by actions alone, each on a page that asks first."""
 
     desk_title = "Mechanical Turk"
-    list_display = ["title", "study", "standing", "reward", "assignments", "pending", "available", "expires_at"]
+    list_display = ["title", "study", "status_label", "reward", "assignments", "pending", "available", "expires_at"]
     list_select_related = ["study"]
     list_filter = ["state"]
     fields = [
-        "study", "account", "title", "description", "keywords", "standing", "hit_id", "reward", "assignments",
+        "study", "account", "title", "description", "keywords", "status_label", "hit_id", "reward", "assignments",
         "pending", "available", "completed", "expires_at", "problem", "created_at",
     ]  # fmt: skip
     readonly_fields = fields
 
     @display(description=gettext_lazy("state"), ordering="state", label=COLOURS)
-    def standing(self, hit: Hit) -> tuple[str, str]:
+    def status_label(self, hit: Hit) -> tuple[str, str]:
         return hit.state, hit.get_state_display()
 
     def get_urls(self) -> list[URLPattern]:

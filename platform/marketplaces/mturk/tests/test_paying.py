@@ -14,7 +14,7 @@ from marketplaces.mturk.models import Hit
 from marketplaces.mturk.paying import payer_of
 from marketplaces.mturk.standin import Misbehaviour
 from payouts import payers
-from payouts.payers import Order, Outcome, Standing, Unreachable
+from payouts.payers import AssignmentStatus, Order, Outcome, Unreachable
 from recruiters.models import Identity
 
 pytestmark = pytest.mark.django_db
@@ -49,13 +49,13 @@ def played(house):
 def test_the_base_is_paid_by_approving(house, payer, played):
     person, assignment = played
     base = order_for(person, "base", "1.00")
-    assert payer.standing(base) is Standing.SUBMITTED
+    assert payer.assignment_status(base) is AssignmentStatus.SUBMITTED
     assert payer.look_up(base).outcome is Outcome.NOT_FOUND
     assert payer.fee(base) == Decimal("0.20")
     assert payer.prepare(base) == ""
     assert payer.pay(base).outcome is Outcome.CONFIRMED
     assert (assignment.status, assignment.feedback) == ("Approved", "Thank you for playing.")
-    assert payer.standing(base) is Standing.APPROVED
+    assert payer.assignment_status(base) is AssignmentStatus.APPROVED
     assert payer.look_up(base).outcome is Outcome.CONFIRMED
     assert payer.pay(base).outcome is Outcome.CONFIRMED
 
@@ -65,7 +65,7 @@ def test_what_mturk_approved_by_itself_is_recognised(house, payer, played):
     house.market.pass_time(4 * 86400)
     base = order_for(person, "base", "1.00")
     assert assignment.status == "Approved"
-    assert payer.standing(base) is Standing.APPROVED
+    assert payer.assignment_status(base) is AssignmentStatus.APPROVED
     assert payer.look_up(base).outcome is Outcome.CONFIRMED
 
 
@@ -117,7 +117,7 @@ def test_whoever_came_with_anothers_assignment_is_not_paid(house, payer, played)
         details={"assignmentId": assignment.id, "hitId": assignment.hit.id},
     )
     for order in (order_for(other, "base", "1.00"), order_for(other)):
-        assert payer.standing(order) is Standing.SOMEBODY_ELSE
+        assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
         assert payer.pay(order).outcome is Outcome.REFUSED
     assert not house.market.bonuses
     assert assignment.status == "Submitted"
@@ -129,7 +129,7 @@ def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, st
     other = house_at(standin, slug="other")
     person, assignment = other.through(other.published(), "AWORKERTWO")
     order = order_for(person, "base", "1.00")
-    assert payer.standing(order) is Standing.SOMEBODY_ELSE
+    assert payer.assignment_status(order) is AssignmentStatus.SOMEBODY_ELSE
     assert payer.pay(order).outcome is Outcome.REFUSED
     assert assignment.status == "Submitted"
 
@@ -137,7 +137,7 @@ def test_an_assignment_of_another_study_is_not_paid_by_this_one(house, payer, st
 def test_an_assignment_that_mturk_does_not_know(house, payer):
     person = building.arrive(house.study, worker="AMADEUP", details={"assignmentId": "3MADEUP", "hitId": "3MADEUP"})
     for order in (order_for(person, "base", "1.00"), order_for(person)):
-        assert payer.standing(order) is Standing.UNKNOWN
+        assert payer.assignment_status(order) is AssignmentStatus.UNKNOWN
         assert payer.pay(order).outcome is Outcome.REFUSED
         assert payer.look_up(order).outcome in (Outcome.NOT_FOUND,)
 
@@ -146,20 +146,20 @@ def test_nothing_is_paid_before_it_is_submitted(house, payer):
     hit = house.published()
     assignment = house.accept(hit, "AWORKERONE")
     person = house.come(assignment)
-    assert payer.standing(order_for(person)) is Standing.WORKING
+    assert payer.assignment_status(order_for(person)) is AssignmentStatus.WORKING
     for reason, amount in (("base", "1.00"), ("bonus", "0.50")):
         answer = payer.pay(order_for(person, reason, amount))
         assert answer.outcome is Outcome.REFUSED
         assert "not submitted" in answer.reason and "AWORKERONE" not in answer.reason
     house.market.leave(assignment)
-    assert payer.standing(order_for(person)) is Standing.RETURNED
+    assert payer.assignment_status(order_for(person)) is AssignmentStatus.RETURNED
 
 
 def test_a_rejected_assignment_is_not_approved_again(house, payer, played):
     person, assignment = played
     house.market.reject(assignment, "Nothing was done at all.")
     base = order_for(person, "base", "1.00")
-    assert payer.standing(base) is Standing.REJECTED
+    assert payer.assignment_status(base) is AssignmentStatus.REJECTED
     assert payer.pay(base).outcome is Outcome.REFUSED
     assert payer.look_up(base).outcome is Outcome.REFUSED
     assert assignment.status == "Rejected"
@@ -239,9 +239,9 @@ def test_asking_how_it_stands_when_mturk_is_in_trouble(house, payer, played, wro
     person, _assignment = played
     house.standin.misbehave("", wrong)
     with pytest.raises(Unreachable) as trouble:
-        payer.standing(order_for(person))
+        payer.assignment_status(order_for(person))
     assert "AWORKERONE" not in str(trouble.value)
-    assert payer.standing(order_for(person)) is Standing.SUBMITTED
+    assert payer.assignment_status(order_for(person)) is AssignmentStatus.SUBMITTED
 
 
 def test_a_study_without_an_account_pays_nobody(house):

@@ -14,7 +14,7 @@ from payouts.models import LedgerRow, Transfer
 pytestmark = pytest.mark.django_db
 
 STEPS = {
-    "standing": r"GET /api/v1/submissions/\w+/",
+    "assignment_status": r"GET /api/v1/submissions/\w+/",
     "approving": r"POST /api/v1/submissions/\w+/transition/",
     "preparing": "POST /api/v1/submissions/bonus-payments/",
     "paying": "POST /api/v1/bulk-bonus-payments/",

@@ -10,7 +10,7 @@ import pytest
 from marketplaces.prolific.client import Client
 from marketplaces.prolific.standin.market import new_id
 from payouts import payers
-from payouts.payers import Outcome, Standing, Unreachable
+from payouts.payers import AssignmentStatus, Outcome, Unreachable
 
 pytestmark = pytest.mark.django_db
 
@@ -45,10 +45,10 @@ def paid(desk, worker, reason: str) -> list[int]:
 
 def test_base_and_bonus_are_paid_once(desk, payer, done):
     base, bonus = done.order("base"), done.order("bonus")
-    assert payer.standing(base) == Standing.SUBMITTED
+    assert payer.assignment_status(base) == AssignmentStatus.SUBMITTED
     assert payer.prepare(base) == ""
     assert payer.pay(base).outcome == Outcome.CONFIRMED
-    assert payer.standing(base) == Standing.APPROVED
+    assert payer.assignment_status(base) == AssignmentStatus.APPROVED
     reference = payer.prepare(bonus)
     assert reference and not paid(desk, done, "bonus")
     assert payer.pay(replace(bonus, reference=reference)).outcome == Outcome.SENT
@@ -225,7 +225,7 @@ def test_an_approval_that_was_not_taken_is_not_found_and_can_be_sent_again(desk,
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
 def test_nothing_is_known_while_prolific_does_not_answer_sensibly(desk, payer, done, kind):
     base = done.order("base")
-    for ask in (payer.standing, payer.look_up):
+    for ask in (payer.assignment_status, payer.look_up):
         desk.standin.misbehave(kind, LOOKING)
         with pytest.raises(Unreachable) as told:
             ask(base)
@@ -235,33 +235,39 @@ def test_nothing_is_known_while_prolific_does_not_answer_sensibly(desk, payer, d
         payer.balance()
 
 
-def test_everybodys_standing(desk, payer, done):
+def test_every_assignment_status(desk, payer, done):
     base, market = done.order("base"), desk.standin.market
     said = {
-        "RESERVED": Standing.WORKING, "ACTIVE": Standing.WORKING, "TIMED-OUT": Standing.TIMED_OUT,
-        "AWAITING REVIEW": Standing.SUBMITTED, "AWAITING_REVIEW": Standing.SUBMITTED, "APPROVED": Standing.APPROVED,
-        "RETURNED": Standing.RETURNED, "REJECTED": Standing.REJECTED, "SCREENED OUT": Standing.REJECTED,
-    }  # fmt: skip
-    for status, standing in said.items():
+        "RESERVED": AssignmentStatus.WORKING,
+        "ACTIVE": AssignmentStatus.WORKING,
+        "TIMED-OUT": AssignmentStatus.TIMED_OUT,
+        "AWAITING REVIEW": AssignmentStatus.SUBMITTED,
+        "AWAITING_REVIEW": AssignmentStatus.SUBMITTED,
+        "APPROVED": AssignmentStatus.APPROVED,
+        "RETURNED": AssignmentStatus.RETURNED,
+        "REJECTED": AssignmentStatus.REJECTED,
+        "SCREENED OUT": AssignmentStatus.REJECTED,
+    }
+    for status, expected in said.items():
         market.submissions[done.submission.id].status = status
-        assert payer.standing(base) == standing
+        assert payer.assignment_status(base) == expected
     market.submissions[done.submission.id].status = "BRAND NEW"
     with pytest.raises(Unreachable, match="BRAND NEW"):
-        payer.standing(base)
+        payer.assignment_status(base)
 
 
 def test_a_submission_that_prolific_does_not_have_is_unknown(payer, done):
     invented = replace(done.order("base"), details={"SESSION_ID": new_id()})
-    assert payer.standing(invented) == Standing.UNKNOWN
-    assert payer.standing(replace(invented, details={})) != Standing.SUBMITTED
+    assert payer.assignment_status(invented) == AssignmentStatus.UNKNOWN
+    assert payer.assignment_status(replace(invented, details={})) != AssignmentStatus.SUBMITTED
 
 
 def test_another_workers_submission_is_somebody_elses(desk, payer, done):
     other = desk.worker()
     order = replace(done.order("base"), details={"SESSION_ID": other.submission.id})
-    assert payer.standing(order) == Standing.SOMEBODY_ELSE
+    assert payer.assignment_status(order) == AssignmentStatus.SOMEBODY_ELSE
     desk.standin.market.submissions[done.submission.id].study = new_id()
-    assert payer.standing(done.order("base")) == Standing.SOMEBODY_ELSE
+    assert payer.assignment_status(done.order("base")) == AssignmentStatus.SOMEBODY_ELSE
 
 
 def test_only_the_published_reward_is_paid_as_base(desk, payer, done):

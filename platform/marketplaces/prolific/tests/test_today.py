@@ -22,7 +22,7 @@ from marketplaces.prolific.paying import payer_of
 from marketplaces.prolific.tests.test_syncing import ask
 from payouts import books
 from payouts.models import LedgerRow
-from payouts.payers import Outcome, Standing
+from payouts.payers import AssignmentStatus, Outcome
 from recruiters.uploads import BadFile
 from tests.visitors import text_of
 
@@ -179,7 +179,7 @@ def test_a_partial_approval_is_no_whole_payment(desk):
     worker.submission.status = "PARTIALLY APPROVED"
     payer = payer_of(desk.study.slug)
     order = worker.order("base")
-    assert payer.standing(order) == Standing.APPROVED
+    assert payer.assignment_status(order) == AssignmentStatus.APPROVED
     for answer in (payer.pay(order), payer.look_up(order)):
         assert answer.outcome == Outcome.UNCLEAR and "only a part" in answer.reason
     assert not desk.standin.market.paid

@@ -25,14 +25,14 @@ class Command(PureCommand):
         game = configured(played.game, played.config)
         with explained():
             play, _events = replay_moves(game, played.seed, played.moves)
-        standing = {
+        result = {
             "over": play.over,
             "waiting_for": list(play.waiting_for()),
             "payoffs": play.payoffs(),
             "metrics": play.metrics(),
         }
         if options["json"]:
-            self.stdout.write(json.dumps(standing, allow_nan=False))
+            self.stdout.write(json.dumps(result, allow_nan=False))
             return
-        for name, value in standing.items():
+        for name, value in result.items():
             self.stdout.write(f"{name}: {json.dumps(value, ensure_ascii=False)}")

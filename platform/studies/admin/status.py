@@ -38,7 +38,7 @@ class CellFill:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StudyStatus:
     """What the page says above the form.
 
     Attributes:
@@ -68,7 +68,7 @@ class Standing:
     instructions: list[tuple[str, str]]
 
 
-def standing_of(study: Study, request: HttpRequest) -> Standing:
+def status_of(study: Study, request: HttpRequest) -> StudyStatus:
     """How the study stands now."""
     versions = list(study.versions.order_by("-number").defer("content"))
     placed = Placement.objects.filter(cell__version__study=study)
@@ -76,7 +76,7 @@ def standing_of(study: Study, request: HttpRequest) -> Standing:
     join_link = request.build_absolute_uri(study.get_absolute_url())
     problem, unlaunched = _launchable(study, versions[0] if versions else None)
     codes = codes_of(study.slug)
-    return Standing(
+    return StudyStatus(
         join_link=join_link,
         versions=versions,
         unlaunched=unlaunched,

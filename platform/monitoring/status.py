@@ -32,7 +32,7 @@ class StateCount:
 
 
 @dataclass(frozen=True)
-class Standing:
+class StudyStatus:
     """The monitor's figures; no attribute costs more the more matches are over."""
 
     at: datetime
@@ -60,11 +60,11 @@ class Standing:
         return round(LATELY.total_seconds() / 60)
 
 
-def standing_of(study: Study, window: Window) -> Standing:
+def status_of(study: Study, window: Window) -> StudyStatus:
     """How the study stands now."""
     people = people_of(study)
     by_people, by_models = people_lately(study), models_lately(study)
-    return Standing(
+    return StudyStatus(
         at=timezone.now(),
         people=people,
         states=_states(people),

@@ -46,7 +46,7 @@ MOST_SHOWN, MOST_CHARACTERS_SHOWN = 1000, 200_000
 
 
 @dataclass(frozen=True)
-class Standing:
+class CollectionStatus:
     """Where a collection stands now.
 
     Attributes:
@@ -155,13 +155,13 @@ class Standing:
         return ""
 
 
-def standing_of(collection: Collection) -> Standing:
+def status_of(collection: Collection) -> CollectionStatus:
     """How the collection stands now."""
     seats = Prefetch("match__seats", Seat.objects.order_by("pk"))
     matches = Prefetch("match", Match.objects.only("uid", "status", "payoffs"))
     playing = collection.items.filter(status=Item.Status.PLAYING, match__isnull=False).order_by("-number")
     ended = collection.items.filter(ended_at__isnull=False, match__isnull=False).order_by("-ended_at")
-    return Standing(
+    return CollectionStatus(
         now=progress(collection),
         driven=collection.drivers.filter(until__gt=timezone.now()).exists(),
         problems=failures(collection),
@@ -177,7 +177,7 @@ def _cap_of_today(collection: Collection) -> str:
     return str(cap_of_today() or "") if played and planning.models_of(collection.content) else ""
 
 
-def allowed_actions(collection: Collection, standing: Standing) -> set[str]:
+def allowed_actions(collection: Collection, current: CollectionStatus) -> set[str]:
     """What makes sense now: of "start", "resume", "pause", "retry", "budget"."""
     if collection.source != Collection.Source.PLAYED:
         return set()
@@ -187,11 +187,11 @@ def allowed_actions(collection: Collection, standing: Standing) -> set[str]:
         offered.add("start")
     if status == Status.RUNNING:
         offered.add("pause")
-    if status in (Status.PAUSED, Status.OVER_BUDGET) and standing.in_budget:
+    if status in (Status.PAUSED, Status.OVER_BUDGET) and current.in_budget:
         offered.add("resume")
-    if status in (Status.PAUSED, Status.OVER_BUDGET, Status.DONE) and standing.now.failed:
+    if status in (Status.PAUSED, Status.OVER_BUDGET, Status.DONE) and current.now.failed:
         offered.add("retry")
-    if collection.budget is not None and (status != Status.DONE or ("retry" in offered and not standing.in_budget)):
+    if collection.budget is not None and (status != Status.DONE or ("retry" in offered and not current.in_budget)):
         offered.add("budget")
     return offered
 

@@ -11,7 +11,7 @@ from opponents.health import health
 
 
 @dataclass(frozen=True)
-class Standing:
+class EndpointStatus:
     """The last hour of one endpoint; `p95` is that of its slowest model."""
 
     calls: int = 0
@@ -21,14 +21,14 @@ class Standing:
     open_until: datetime | None = None
 
 
-def standings() -> dict[str, Standing]:
+def endpoint_statuses() -> dict[str, EndpointStatus]:
     """By name, for every endpoint that was called or is left alone."""
     circuits = open_circuits()
-    found = {name: Standing(open_until=until) for name, until in circuits.items()}
+    found = {name: EndpointStatus(open_until=until) for name, until in circuits.items()}
     for row in health():
-        before = found.get(row.endpoint, Standing())
+        before = found.get(row.endpoint, EndpointStatus())
         times = [time for time in (before.p95, row.p95) if time is not None]
-        found[row.endpoint] = Standing(
+        found[row.endpoint] = EndpointStatus(
             calls=before.calls + row.calls,
             errors=before.errors + row.errors,
             p95=max(times, default=None),

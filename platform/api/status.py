@@ -16,7 +16,7 @@ def summary_of(study: Study) -> schemas.StudySummary:
     return schemas.StudySummary(**_summary(study))
 
 
-def standing_of(study: Study) -> schemas.StudyOut:
+def status_of(study: Study) -> schemas.StudyOut:
     """State, latest version, people, matches and cells."""
     version = study.latest_version()
     return schemas.StudyOut(
