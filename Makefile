@@ -1,7 +1,7 @@
 # Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help analysis setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific fake-llm fake-mturk \
+.PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific fake-llm fake-mturk \
         fake-panel fake-prolific test test-slow lint check-games bench lock clean
 
 # Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
@@ -63,6 +63,10 @@ test-slow: setup-test  ## what is marked slow, and property tests with new examp
 analysis:       ## set up what `manage.py analyse` and notebooks need beside the server
 	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
 
+docs: setup     ## build the documentation's site: open var/docs/html/index.html
+	@deploy/setup/venv.sh --into .venv-docs requirements-docs.lock
+	@$(PYTHON) -m deploy.docs
+
 lint: setup-test       ## style, types and imports between the layers
 	@.venv/bin/ruff check --quiet $(SOURCES)
 	@.venv/bin/ruff format --check $(SOURCES)
@@ -79,5 +83,5 @@ lock:           ## pin today's versions of requirements*.txt
 	@deploy/setup/lock.sh
 
 clean:          ## remove the environment, the demo's data and every cache
-	rm -rf .venv .venv-llm .venv-otree var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
+	rm -rf .venv .venv-docs .venv-llm .venv-otree var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

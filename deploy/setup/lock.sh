@@ -1,6 +1,7 @@
 #!/bin/bash
-# Writes requirements.lock, requirements-analysis.lock and requirements-test.lock: what the ranges in
-# requirements*.txt resolve to today. Each comes on top of those before it.
+# Writes requirements*.lock: what the ranges in requirements*.txt resolve to today. The first three are one
+# environment, each on top of those before it; requirements-docs.lock is an environment of its own.
+# lock.sh [docs]: only requirements-docs.lock.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
@@ -9,29 +10,42 @@ python=$(deploy/setup/python.sh)
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 "$python" -m venv "$fresh/venv"
-pip=("$fresh/venv/bin/python" -m pip --disable-pip-version-check)
 
+quiet_pip() {  # PYTHON ARGUMENT...
+    "$1" -m pip --disable-pip-version-check "${@:2}"
+}
 pinned() {
-    "${pip[@]}" freeze --exclude pip --exclude setuptools --exclude wheel | sort -f
+    quiet_pip "$1" freeze --exclude pip --exclude setuptools --exclude wheel | sort -f
 }
-
-"${pip[@]}" install --quiet -r requirements.txt
-pinned > "$fresh/core"
-"${pip[@]}" install --quiet -r requirements-analysis.txt -c "$fresh/core"
-pinned > "$fresh/with-analysis"
-"${pip[@]}" install --quiet -r requirements-test.txt -c "$fresh/with-analysis"
-pinned > "$fresh/all"
-
-if grep -qE '@ |://' "$fresh/all"; then
-    echo "These came from an address and cannot be locked:" >&2
-    grep -E '@ |://' "$fresh/all" >&2
-    exit 1
-fi
 # The hashes of every file that the registry has of each: what is installed later is what was looked at now.
-"${pip[@]}" install --quiet uv
 hashed() {
-    "$fresh/venv/bin/uv" pip compile --quiet --no-deps --universal --generate-hashes --no-annotate --no-header "$1"
+    if grep -qE '@ |://' "$1"; then
+        echo "These came from an address and cannot be locked:" >&2
+        grep -E '@ |://' "$1" >&2
+        exit 1
+    fi
+    "$fresh/tools/bin/uv" pip compile --quiet --no-deps --universal --generate-hashes --no-annotate --no-header "$1"
 }
+"$python" -m venv "$fresh/tools"
+quiet_pip "$fresh/tools/bin/python" install --quiet uv
+
+"$python" -m venv "$fresh/docs"
+quiet_pip "$fresh/docs/bin/python" install --quiet -r requirements-docs.txt
+pinned "$fresh/docs/bin/python" > "$fresh/of-docs"
+{ echo "# Made by \`make lock\` from requirements-docs.txt, for .venv-docs alone."; hashed "$fresh/of-docs"; } \
+    > requirements-docs.lock
+if [ "${1:-}" = docs ]; then
+    exit 0
+fi
+
+main=$fresh/venv/bin/python
+quiet_pip "$main" install --quiet -r requirements.txt
+pinned "$main" > "$fresh/core"
+quiet_pip "$main" install --quiet -r requirements-analysis.txt -c "$fresh/core"
+pinned "$main" > "$fresh/with-analysis"
+quiet_pip "$main" install --quiet -r requirements-test.txt -c "$fresh/with-analysis"
+pinned "$main" > "$fresh/all"
+
 comm -13 <(sort "$fresh/core") <(sort "$fresh/with-analysis") | sort -f > "$fresh/analysis"
 comm -13 <(sort "$fresh/with-analysis") <(sort "$fresh/all") | sort -f > "$fresh/test"
 { echo "# Made by \`make lock\` from requirements.txt."; hashed "$fresh/core"; } > requirements.lock

@@ -1,23 +1,28 @@
 #!/bin/bash
-# venv.sh LOCK...: an environment in .venv that holds exactly what the lock files say.
-# Does nothing when .venv was already made from these very files.
+# venv.sh [--into FOLDER] LOCK...: an environment in FOLDER (.venv) that holds exactly what the lock files say.
+# Does nothing when it was already made from these very files.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+venv=.venv
+if [ "$1" = --into ]; then
+    venv=$2
+    shift 2
+fi
 wanted=$({ pwd; cat "$@"; } | sha256sum | cut -d' ' -f1)
-stamp=.venv/parley-$(basename "${@: -1}").stamp
+stamp=$venv/parley-$(basename "${@: -1}").stamp
 if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]; then
     exit 0
 fi
 
 python=$(deploy/setup/python.sh)
-echo "Setting up .venv with $python …"
+echo "Setting up $venv with $python …"
 installs=()
 for lock in "$@"; do installs+=(-r "$lock"); done
 
 if command -v uv >/dev/null; then
-    [ -x .venv/bin/python ] && .venv/bin/python -c '' 2>/dev/null || uv venv --quiet --clear --python "$python" .venv
-    uv pip install --quiet --require-hashes --python .venv/bin/python "${installs[@]}"
+    [ -x "$venv/bin/python" ] && "$venv/bin/python" -c '' 2>/dev/null || uv venv --quiet --clear --python "$python" "$venv"
+    uv pip install --quiet --require-hashes --python "$venv/bin/python" "${installs[@]}"
 else
     if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
         if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
@@ -28,7 +33,7 @@ else
             exit 1
         fi
     fi
-    .venv/bin/python -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear .venv
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes "${installs[@]}"
+    "$venv/bin/python" -m pip --version >/dev/null 2>&1 || "$python" -m venv --clear "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes "${installs[@]}"
 fi
 echo "$wanted" > "$stamp"

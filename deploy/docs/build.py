@@ -1,0 +1,63 @@
+"""From the repository's Markdown and the code to a folder of HTML."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from deploy.docs import links
+from deploy.docs.pages import assemble
+
+ROOT = Path(__file__).resolve().parents[2]
+SPHINX = ROOT / ".venv-docs" / "bin" / "python"
+
+
+class BuildFailed(Exception):
+    """A page cannot be built, or a link leads nowhere. The message lists what is wrong."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was built.
+
+    Attributes:
+        pages: number of HTML pages.
+        links: number of internal links that were checked.
+        listing: the file with the external addresses, which nothing fetches.
+    """
+
+    pages: int
+    links: int
+    listing: Path
+
+
+def build(folder: Path) -> Report:
+    """Build the site into `folder`/html, from scratch.
+
+    Raises:
+        BuildFailed: Sphinx warned, a link leads nowhere, or a page loads something from the network.
+    """
+    if not SPHINX.exists():
+        raise BuildFailed(f"{SPHINX} is missing: run `make docs`.")
+    source, html = folder / "source", folder / "html"
+    for made in (source, html):
+        shutil.rmtree(made, ignore_errors=True)
+    assemble(ROOT, source)
+    command = [str(SPHINX), "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    built = subprocess.run(
+        [*command, "-d", str(folder / "doctrees"), "-E", str(source), str(html)],
+        env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+    )
+    if built.returncode:
+        raise BuildFailed(built.stderr.replace(f"{source}/", ""))
+    found = links.check(html)
+    if found.problems:
+        raise BuildFailed("\n".join(found.problems))
+    listing = folder / "external-links.txt"
+    listing.write_text("".join(f"{address}\n" for address in sorted(found.external)))
+    return Report(found.pages, found.internal, listing)

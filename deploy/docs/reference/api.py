@@ -1,0 +1,98 @@
+"""Every operation of the HTTP API, from its own OpenAPI document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from deploy.docs.reference.markdown import code, line, table, text
+
+
+def page() -> str:
+    from api.site import api
+
+    document = json.loads(json.dumps(api.get_openapi_schema()))
+    parts = [
+        "# HTTP API\n\nThe operations with their parameters and answers. [The API](../api.md) shows how to use them. "
+        "A server gives the same description to programs at `/api/v1/openapi.json` (OpenAPI "
+        f"{document['openapi']}).\n\n## Operations\n\n",
+    ]
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            parts.append(_operation(path, method, operation))
+    parts.append("## Objects\n\n")
+    for name, schema in sorted(document["components"]["schemas"].items()):
+        parts.append(_object(name, schema))
+    return "".join(parts)
+
+
+def _operation(path: str, method: str, operation: Mapping[str, Any]) -> str:
+    scopes = [name for rule in operation.get("security", ()) for name in rule]
+    parts = [
+        f"### {method.upper()} {line(path)}\n\n",
+        f"**{line(operation.get('summary', ''))}.** {text(operation.get('description', ''))}\n\n",
+    ]
+    if scopes:
+        parts.append(f"Authorisation: {', '.join(map(code, scopes))}.\n\n")
+    rows = [
+        (
+            code(p["name"]),
+            p["in"],
+            line(p.get("description", "")),
+            _type(p["schema"]),
+            "yes" if p.get("required") else "",
+        )
+        for p in operation.get("parameters", ())
+    ]
+    parts.append(table(("parameter", "in", "meaning", "type", "required"), rows))
+    if body := operation.get("requestBody"):
+        parts.append(f"Body: {_content(body)}\n\n")
+    answers = [
+        (code(status), line(answer["description"]), _content(answer))
+        for status, answer in operation["responses"].items()
+    ]
+    parts.append(table(("status", "meaning", "answer"), answers))
+    return "".join(parts)
+
+
+def _object(name: str, schema: Mapping[str, Any]) -> str:
+    needed = schema.get("required", ())
+    rows = [
+        (code(key), line(_meaning(key, value)), _type(value), "yes" if key in needed else "")
+        for key, value in schema.get("properties", {}).items()
+    ]
+    said = text(schema.get("description", ""))
+    values = ", ".join(map(code, schema["enum"])) if "enum" in schema else ""
+    body = table(("key", "meaning", "type", "always there"), rows) or (f"One of {values}.\n\n" if values else "")
+    return f"### {name}\n\n{said}\n\n{body}"
+
+
+def _meaning(key: str, value: Mapping[str, Any]) -> str:
+    return str(value.get("description", ""))
+
+
+def _content(holder: Mapping[str, Any]) -> str:
+    return ", ".join(
+        _type(kind["schema"]) if "schema" in kind else code(name) for name, kind in holder.get("content", {}).items()
+    )
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """A schema's type in words; objects link to their own section."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[1]
+        return f"[{name}](#{name.lower()})"
+    if options := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
+        return " or ".join(_type(option) for option in options)
+    if "enum" in schema:
+        return ", ".join(map(code, schema["enum"]))
+    if "const" in schema:
+        return code(json.dumps(schema["const"]))
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    if isinstance(inner := schema.get("additionalProperties"), Mapping):
+        return f"object of {_type(inner)}"
+    kind = schema.get("type", "any")
+    shown = {"string": "text", "integer": "whole number", "null": "null"}.get(kind, kind)
+    return {"date-time": "time", "binary": "file"}.get(schema.get("format", ""), shown)

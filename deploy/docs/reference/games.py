@@ -1,0 +1,163 @@
+"""A page for each game: rules, roles, parameters, moves, scripts, results and columns, from the game itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from inspect import getdoc
+from random import Random
+from typing import Any
+
+from deploy.docs.reference import columns
+from deploy.docs.reference.markdown import code, docstring, line, table, text, unheaded
+from games import grids, play, registry
+from games.interface import Form, Game, Role
+from matches.forms import Field, fields_of
+
+TRIALS, TRIAL_MOVES = 8, 60
+"""Matches, and moves of each, in which the forms of a game are looked for."""
+
+
+def pages() -> dict[str, str]:
+    """The list of games and a page for each, by path."""
+    games = {key: play.configure(registry.get(key), {}) for key in registry.keys()}
+    rows = [(f"[{line(game.title)}]({key}.md)", code(key), line(game.summary)) for key, game in games.items()]
+    names = "\n".join(games)
+    index = (
+        "# Games\n\nThe rules, parameters and formulas of each game. "
+        "[Architecture](../../architecture.md#a-new-game) shows how to add one."
+        f"\n\n{table(('game', 'key', 'what it is'), rows)}"
+        f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    )
+    return {"games/index.md": index, **{f"games/{key}.md": page(key, game) for key, game in games.items()}}
+
+
+def page(key: str, game: Game[Any, Any]) -> str:
+    rules = sys.modules[type(game).__module__]
+    forms = _forms(game)
+    roles = [
+        (code(role), line(game.role_label(role)), "yes" if role in game.people() else "no", ", ".join(names))
+        for role in game.roles()
+        for names in [[code(form.name) for form in forms[role].values()]]
+    ]
+    parts = [
+        f"# {line(game.title)}\n\n{text(game.summary)}\n\n",
+        f"Key `{key}`, rules version {game.rules_version}.\n\n",
+        f"## Rules and formulas\n\n{docstring(rules.__doc__)}\n\n",
+        _formulas(game),
+        "## Roles\n\nWith the default parameters.\n\n" + table(("role", "title", "for people", "forms"), roles),
+        "## Parameters\n\n",
+        table(("parameter", "meaning", "values", "default"), [_parameter(field) for field in fields_of(game.Config)]),
+        "## Moves\n\n",
+        *(_form(form) for form in {form.name: form for own in forms.values() for form in own.values()}.values()),
+        "## Scripted players\n\n",
+        table(("script", "what it does", "benchmark"), [_script(game, name) for name in sorted(game.scripts)]),
+        "A benchmark may know what is hidden from its role.\n\n" if game.oracles else "",
+        _published(key),
+        _columns(key),
+        _instructions(game),
+    ]
+    return "".join(parts)
+
+
+def _formulas(game: Game[Any, Any]) -> str:
+    """What the docstrings of payoffs and pay add to the module's."""
+    titles = {"payoffs": "Payoffs", "bonus_share": "Share of the bonus", "metrics": "Results"}
+    said = []
+    for name, title in titles.items():
+        method = getattr(type(game), name)
+        if method.__doc__ and method.__doc__ != getattr(Game, name).__doc__:
+            said.append(f"**{title}.** {docstring(method.__doc__)}\n\n")
+    return "".join(said)
+
+
+def _forms(game: Game[Any, Any]) -> Mapping[Role, dict[str, Form]]:
+    """The forms of each role that trial matches between scripts meet, by name."""
+    found: dict[Role, dict[str, Form]] = {role: {} for role in game.roles()}
+    for seed in range(TRIALS):
+        now, _events = play.start(game, seed)
+        rng = Random(seed)
+        for _move in range(TRIAL_MOVES):
+            if now.over:
+                break
+            for role in now.waiting_for():
+                found[role] |= {form.name: form for form in now.forms(role)}
+            role = now.waiting_for()[0]
+            script = rng.choice(sorted(game.scripts))
+            now, _events = play.submit(now, role, play.script_move(now, role, script))
+    return found
+
+
+def _parameter(field: Field) -> tuple[str, str, str, str]:
+    meaning = f"{line(field.label)}. {line(field.help)}" if field.help else f"{line(field.label)}."
+    return code(field.name), meaning, _values(field), _default(field)
+
+
+def _values(field: Field) -> str:
+    if field.choices:
+        return ", ".join(code(choice) for choice in field.choices if choice is not None)
+    return line(field.limits) or {"data": "JSON", "boolean": "yes or no"}.get(field.kind, field.kind)
+
+
+def _default(field: Field) -> str:
+    if field.required:
+        return "required"
+    if field.default is None:
+        return "empty"
+    if isinstance(field.default, bool):
+        return "yes" if field.default else "no"
+    return code(field.default)
+
+
+def _form(form: Form) -> str:
+    rows = [(code(field.name), line(field.label), _values(field)) for field in fields_of(form.model)]
+    ends = "" if form.ends_turn else " It leaves the turn open."
+    head = f"### {form.name}\n\n**{line(form.title)}**{ends}\n\n"
+    return head + (table(("field", "meaning", "values"), rows) or "It has no fields.\n\n")
+
+
+def _script(game: Game[Any, Any], name: str) -> tuple[str, str, str]:
+    said = getdoc(game.scripts[name]) or ""
+    own = said if not said.startswith("partial(") else ""
+    return code(name), docstring(own).replace("\n", " "), "yes" if name in game.oracles else ""
+
+
+def _published(key: str) -> str:
+    module = grids.published(key)
+    tables = [(code(name), str(len(grids.table(key, name)))) for name in getattr(module, "TABLES", {})]
+    ready = [
+        (code(name), line(preset.title), line(preset.summary), line(preset.source), kind)
+        for kind, attribute in (("collection", "PRESETS"), ("study with people", "STUDIES"))
+        for name, preset in getattr(module, attribute, {}).items()
+    ]
+    if not tables and not ready:
+        return ""
+    return (
+        "## Published configurations\n\n"
+        + table(("table", "configurations"), tables)
+        + table(("preset", "title", "what it is", "source", "makes a"), ready)
+    )
+
+
+def _columns(key: str) -> str:
+    parts = [f"### {file}\n\n{columns.grid(own)}" for file, own in columns.of_game(key).items()]
+    beside = "Beside the [columns of every dataset](../columns.md), with the default parameters."
+    return f"## Columns in datasets\n\n{beside}\n\n{''.join(parts)}"
+
+
+def _instructions(game: Game[Any, Any]) -> str:
+    quoted = [
+        f"### As {line(game.role_title(role))}\n\n{unheaded(game.instructions(role))}"
+        for role in _different_roles(game)
+    ]
+    return "## Instructions\n\nWhat people and models read, with the default parameters.\n\n" + "".join(quoted)
+
+
+def _different_roles(game: Game[Any, Any]) -> Iterator[Role]:
+    """One role for each text."""
+    seen: set[str] = set()
+    for role in game.roles():
+        kind = game.kind(role)
+        if kind not in seen:
+            seen.add(kind)
+            yield role

@@ -1,0 +1,88 @@
+"""Every setting: its meaning from deploy/parley.env.example, its default from the code that reads it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from deploy.docs.reference.markdown import code, line, table
+
+ROOT = Path(__file__).resolve().parents[3]
+TEMPLATE = ROOT / "deploy" / "parley.env.example"
+SETTINGS = ROOT / "platform" / "config" / "settings.py"
+WRAPPER = ROOT / "deploy" / "parley"
+_SHELL_DEFAULT = re.compile(r"\$\{([A-Z_]+):-([^}]*)\}")
+_LINE = re.compile(r"#?([A-Z_]+)=(.*)")
+
+
+def page() -> str:
+    defaults = {**wrapper_defaults(), **code_defaults()}
+    rows = [(code(name), line(meaning), defaults.get(name, ""), code(value)) for name, meaning, value in entries()]
+    return (
+        "# Settings\n\nParley reads its settings from the environment. On one machine every default works; a server "
+        "sets them in /etc/parley.env, which begins as a copy of `deploy/parley.env.example`. Everything else is set "
+        "in the admin.\n\n"
+        + table(("variable", "meaning", "default", "in the template"), rows)
+        + "Model providers' keys may also be kept in the admin, with the endpoint.\n"
+    )
+
+
+def entries() -> list[tuple[str, str, str]]:
+    """(variable, meaning, value) of each line of the template.
+
+    A comment stands for the lines that follow it directly.
+    """
+    found: list[tuple[str, str, str]] = []
+    comment: list[str] = []
+    in_comment = False
+    for row in TEMPLATE.read_text(encoding="utf-8").splitlines():
+        if setting := _LINE.fullmatch(row):
+            found.append((setting[1], " ".join(comment), setting[2]))
+            in_comment = False
+        elif row.startswith("#"):
+            comment = [*comment, row.lstrip("# ")] if in_comment else [row.lstrip("# ")]
+            in_comment = True
+        else:
+            comment, in_comment = [], False
+    return found
+
+
+def code_defaults() -> dict[str, str]:
+    """The default of each variable that settings.py reads, as Markdown."""
+    found: dict[str, str] = {}
+    for call in ast.walk(ast.parse(SETTINGS.read_text(encoding="utf-8"))):
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args):
+            continue
+        owner, name = call.func.value, call.args[0]
+        if not (isinstance(owner, ast.Name) and owner.id == "env" and isinstance(name, ast.Constant)):
+            continue
+        given = [word.value for word in call.keywords if word.arg == "default"]
+        found.setdefault(str(name.value), _shown(given[0]) if given else "")
+    return found
+
+
+def wrapper_defaults() -> dict[str, str]:
+    """The default of each variable that `deploy/parley` reads, as Markdown."""
+    found = _SHELL_DEFAULT.findall(WRAPPER.read_text(encoding="utf-8"))
+    return {name: "" if "$" in default else code(default) for name, default in found if default}
+
+
+_COMPUTED = {
+    "str(BASE_DIR / 'var')": "`var/` in Parley's folder",
+    "f\"sqlite:///{DATA_DIR / 'parley.sqlite3'}\"": "SQLite in `PARLEY_DATA`",
+    "f\"unix://{DATA_DIR / 'redis.sock'}\"": "a socket in `PARLEY_DATA`",
+    "BEHIND_TLS": "true if `SITE_URL` begins with https",
+    "[] if BEHIND_TLS else ['127.0.0.1', 'localhost', '::1']": "this machine, unless `SITE_URL` begins with https",
+}
+"""Defaults that the code computes, in words."""
+
+
+def _shown(default: ast.expr) -> str:
+    try:
+        value = ast.literal_eval(default)
+    except ValueError:
+        return _COMPUTED[ast.unparse(default)]
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    return code(",".join(value) if isinstance(value, list) else value)
