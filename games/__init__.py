@@ -1,1 +1,1 @@
-"""The games of Parley: pure rules, texts and scripted players. Nothing here knows Django, clocks or sockets."""
+"""The games: pure rules, texts and scripted players. Nothing here depends on Django, clocks or sockets."""

@@ -128,7 +128,7 @@ def play(person: Page, link: str) -> str:
     person.goto(link)
     person.get_by_role("button", name="Begin").click()
     walking.consent_and_name(person)
-    worth = re.search(r"To you the product is worth ([\d,]+)\s+points", person.locator("main").inner_text())
+    worth = re.search(r"To you, the product is worth ([\d,]+)\s+points", person.locator("main").inner_text())
     assert worth
     walking.read_instructions(person)
     named = f"{float(worth[1].replace(',', '')) * 1.25:g}"

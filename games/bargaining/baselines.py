@@ -1,4 +1,4 @@
-"""Scripted players. Each uses only what its role may know."""
+"""Scripts for bargaining. Each uses only what its role may know."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ INDIFFERENCE = 1e-9
 
 
 def _own_and_believed(game: Bargaining, role: Role) -> tuple[float, float]:
-    """The role's factor and the other's, which is taken to be one's own where it is not known."""
+    """Return the role's discount factor and the other's; an unknown one is assumed to equal the role's own."""
     own = game.delta(role)
     return own, game.delta(other(role)) if game.config.complete_information else own
 
 
 def _left(game: Bargaining, state: Rounds) -> int | None:
-    """Rounds that can still be played, as far as the players know."""
+    """Return the number of rounds left, or None if players do not know it."""
     return None if game.config.rounds is None else game.config.rounds - game.round_of(state) + 1
 
 
 def _offer(game: Bargaining, role: Role, own_part: float, message: str | None = None) -> MoveData:
-    """An offer that keeps `own_part`, or as much of it as there is; its words only where words are allowed."""
+    """Return an offer that keeps `own_part`, limited to the money; with a message only if messages are allowed."""
     within = min(max(own_part, 0.0), game.config.money)
     return game.split(role, within, message if game.config.messages_allowed else None)
 
 
 def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Subgame-perfect play; accepts when indifferent."""
+    """Play the subgame-perfect equilibrium; accept when indifferent."""
     own, believed = _own_and_believed(game, role)
     left = _left(game, state)
     offer = state.on_table
@@ -50,11 +50,11 @@ def equilibrium(game: Bargaining, state: Rounds, role: Role, rng: Random) -> Mov
 
 
 HAGGLE_FROM, HAGGLE_TO, HAGGLE_STEP = 0.8, 0.5, 0.06
-"""The haggler asks for 80% at first and comes down by 6 points with each offer of its own, to one half."""
+"""The haggler first asks for 80% and comes down by 6 percentage points with each of its offers, to one half."""
 
 
 def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Asks for much, concedes step by step, writes friendly words, and takes what matches its next demand."""
+    """Ask for a lot, concede step by step with friendly messages, and accept what matches the next demand."""
     made = sum(proposal.by == role for proposal in state.proposals)
     demand = max(HAGGLE_TO, HAGGLE_FROM - HAGGLE_STEP * made)
     offer = state.on_table
@@ -64,31 +64,31 @@ def haggler(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveDat
         enough = offer.gain(role) >= game.config.money * (next_demand - INDIFFERENCE)
         return {"decision": "accept" if enough or (last_chance and offer.gain(role) > 0) else "reject"}
     part = round(game.config.money * demand, 2)
-    sentences = OPENINGS if made == 0 else LAST_WORDS if demand == HAGGLE_TO else CONCESSIONS
+    sentences = OPENINGS if made == 0 else LAST_OFFERS if demand == HAGGLE_TO else CONCESSIONS
     return _offer(game, role, part, rng.choice(sentences)())
 
 
-# Sentences are translated one at a time, when they are said: looking all of them up costs more than the move.
+# Sentences are translated only when used: looking them all up costs more than the move.
 Sentences = tuple[Callable[[], str], ...]
 OPENINGS: Sentences = (
-    lambda: _("Hello! Let me begin with this split and see what you think."),
-    lambda: _("Nice to meet you. This is where I would like to start."),
-    lambda: _("Here is a first proposal. I am sure that we will find something."),
+    lambda: _("Hello! Let me start with this split and see what you think."),
+    lambda: _("Nice to meet you. This is where I'd like to start."),
+    lambda: _("Here is a first proposal. I'm sure we'll find something that works."),
 )
 CONCESSIONS: Sentences = (
-    lambda: _("I have come a step towards you. Will you do the same?"),
+    lambda: _("I've come a step towards you. Will you do the same?"),
     lambda: _("Waiting costs us both, so here is a better offer."),
-    lambda: _("I gave up a part of my share. What do you say?"),
-    lambda: _("Let us not lose more value; this is kinder to you than before."),
+    lambda: _("I gave up some of my share. What do you say?"),
+    lambda: _("Let's not lose more value; this offer is better for you than my last one."),
 )
-LAST_WORDS: Sentences = (
-    lambda: _("Half for each of us: I cannot do better than that."),
-    lambda: _("Let us share equally and be done. I will not go below this."),
+LAST_OFFERS: Sentences = (
+    lambda: _("Half for each of us: I can't do better than that."),
+    lambda: _("Let's share equally and be done. I won't go below this."),
 )
 
 
 def fair(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Offers half and accepts at least half of the money, undiscounted."""
+    """Offer half and accept half or more of the money, undiscounted."""
     offer = state.on_table
     if offer is None:
         return _offer(game, role, game.config.money / 2)
@@ -97,7 +97,7 @@ def fair(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
 
 
 def random(game: Bargaining, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Any split in cents, and a coin toss for an answer."""
+    """Offer any split in cents; answer by a coin toss."""
     if state.on_table is not None:
         return {"decision": rng.choice(("accept", "reject"))}
     return _offer(game, role, round(rng.random() * game.config.money, 2))

@@ -1,4 +1,4 @@
-"""GLEE's configurations of bargaining: Table 1, and those that people played (Appendix E)."""
+"""GLEE's configurations of bargaining: Table 1, and those played by people (Appendix E)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES: Mapping[str, Grid] = {"glee": GLEE}
 SELECTIONS: Mapping[str, Selection] = {
     "glee": Selection(
         table=GLEE,
-        # The paper does not name its main configuration; this is the baseline of its analysis with words.
+        # The paper does not name its main configuration; this is the baseline of its analysis, with messages.
         main=({"delta_alice": 0.9, "delta_bob": 0.9, "money": 10_000.0, "rounds": 12},),
         quotas={"main": 50, "variant": 25, "random": 15},
         one_change=({"delta_alice", "delta_bob"},),

@@ -1,4 +1,4 @@
-"""The question after the game: did the player notice how fast their own money lost value?"""
+"""The question after the game: did players notice how fast money lost value for them?"""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from games.words import gettext as _
 from games.words import percent
 
 GRID = (0.0, 0.05, 0.1, 0.2)
-"""Losses per round of the published configurations, as shares."""
+"""Losses per round in the published configurations, as shares."""
 NEARBY = (0.15, 0.25, 0.3)
 
 
 def questions(own_factor: float) -> tuple[Question, ...]:
-    """One question with four options, which depend on the player's own factor alone."""
+    """Return one question with four options that depend only on the player's own discount factor."""
     answer = percent(1 - own_factor)
     options = [answer]
     for loss in (*GRID, *NEARBY):
@@ -22,7 +22,7 @@ def questions(own_factor: float) -> tuple[Question, ...]:
     return (
         Question(
             key="loss_rate",
-            prompt=_("By how much did money lose value for you with every round that passed?"),
+            prompt=_("How much of its value did money lose for you with every round that passed?"),
             options=tuple(sorted(options, key=lambda shown: float(shown.rstrip("%")))),
             answer=answer,
         ),

@@ -1,4 +1,4 @@
-"""The two sides of the table."""
+"""The two roles in bargaining."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ ALICE, BOB = "alice", "bob"
 
 
 def other(role: Role) -> Role:
-    """The player across the table."""
+    """Return the opponent's role."""
     return BOB if role == ALICE else ALICE

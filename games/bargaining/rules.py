@@ -1,8 +1,8 @@
 """Bargaining: alternating offers over a sum of money that loses value with every round.
 
 Source: Rubinstein (1982) as in GLEE, section 2.1. Odd rounds: alice proposes a split and bob answers;
-even rounds the other way round. Agreement in round t with alice's undiscounted share p pays
-M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get nothing.
+even rounds the other way round. With M the money to divide, agreement in round t on alice's undiscounted
+share p pays M·δA^(t-1)·p and M·δB^(t-1)·(1-p); without agreement both get nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from games.words import Amounts, in_amounts
 from games.words import gettext as _
 
 SUM_TOLERANCE = 1e-6
-"""How far, relative to the money, the two parts of an offer may miss their sum."""
+"""How far the sum of an offer's two parts may differ from the money, relative to the money."""
 
 Factor = Annotated[float, Field(gt=0, le=1)]
 
@@ -46,19 +46,19 @@ Factor = Annotated[float, Field(gt=0, le=1)]
 class BargainingConfig(Config):
     """One treatment. Defaults: the baselines of GLEE's statistical analysis."""
 
-    money: float = Field(10_000, gt=0, title="Money to divide", description="In the game's own money.")
+    money: float = Field(10_000, gt=0, title="Money to divide", description="In the game's own unit.")
     delta_alice: Factor = Field(
         0.9,
         title="Alice's discount factor",
-        description="What is left of her money one round later: 0.9 means that it loses 10% a round, 1 nothing.",
+        description="What a payoff keeps of its worth to her per round: at 0.9 it loses 10% a round, at 1 nothing.",
     )
     delta_bob: Factor = Field(
-        0.9, title="Bob's discount factor", description="What is left of his money one round later."
+        0.9, title="Bob's discount factor", description="What a payoff keeps of its worth to him per round."
     )
     rounds: Annotated[int, Field(ge=1)] | None = Field(
         12,
         title="Rounds",
-        description="Known to both players. Empty: they are told nothing of an end, and play stops at the cap.",
+        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
     )
     complete_information: bool = Field(
         True, title="Complete information", description="Whether each player knows the other's discount factor."
@@ -67,7 +67,7 @@ class BargainingConfig(Config):
         True, title="Messages", description="Whether an offer may carry a message of up to 2,000 characters."
     )
     cap: int = Field(
-        99, ge=1, title="Cap", description="Where rounds is empty: the round after which play stops without agreement."
+        99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends without agreement."
     )
 
 
@@ -79,7 +79,7 @@ class _Split(Move):
 class Offer(_Split):
     """A proposed split with an optional message."""
 
-    message: Message = Field(None, title="Message", description="Optional words to the other player.")
+    message: Message = Field(None, title="Message", description="An optional message to the other player.")
 
 
 class SilentOffer(_Split):
@@ -90,7 +90,7 @@ class SilentOffer(_Split):
 
 @lru_cache(maxsize=256)
 def _own_part(whole: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
-    """The short form of an offer: what the proposer keeps of `whole`; with the message of the `full` form."""
+    """Return the short form of an offer: the part of `whole` that the proposer keeps, and the `full` form's message."""
     words = f"Your part of {_to_the_digit(whole, amounts)}; the rest goes to the other player."
     keeps = Field(ge=0, le=whole, title="You get", description=words)
     message: Any = full.model_fields["message"]
@@ -98,14 +98,14 @@ def _own_part(whole: float, amounts: Amounts, full: type[_Split]) -> type[Move]:
 
 
 class Answer(Move):
-    """What the other player says to an offer."""
+    """The answer to an offer."""
 
     decision: Literal["accept", "reject"] = Field(title="Your answer")
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """One round: who offered what, in undiscounted money, and what the other said to it."""
+    """One round: who offered what, in undiscounted money, and the answer."""
 
     by: Role
     alice_gain: float
@@ -125,17 +125,17 @@ class Rounds:
 
     @property
     def on_table(self) -> Proposal | None:
-        """The offer that waits for an answer."""
+        """The offer awaiting an answer, or None."""
         return self.proposals[-1] if self.proposals and self.proposals[-1].answer is None else None
 
     @property
     def agreed(self) -> Proposal | None:
-        """The offer that was accepted."""
+        """The accepted offer, or None."""
         return self.proposals[-1] if self.proposals and self.proposals[-1].answer == "accept" else None
 
 
 def _to_the_digit(amount: float, amounts: Amounts) -> str:
-    """`amount` with every digit it has: what is rounded to cents cannot be summed to."""
+    """Return `amount` with all its digits: players could not reach a rounded sum exactly."""
     if abs(round(amount, 2) - amount) <= 1e-9 * abs(amount):
         return in_amounts(amount, amounts)
     every = f"{amount:,.15g}"
@@ -157,11 +157,11 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "agreement": "Whether an offer was accepted.",
         "rounds_played": "Rounds in which an offer was made.",
-        "alice_share": "Alice's part of the money, from 0 to 1, before any loss of value; empty without agreement.",
-        "efficiency": "Both payoffs together over the money, from 0 to 1; 0 without agreement (GLEE, section 2.1).",
+        "alice_share": "Alice's share of the money, from 0 to 1, before any loss of value; empty without agreement.",
+        "efficiency": "Sum of both payoffs divided by the money, from 0 to 1; 0 without agreement (GLEE, section 2.1).",
         "fairness": "1 - 4(p - 1/2)^2 with p Alice's share, from 0 to 1; 1 without agreement (GLEE, section 2.1).",
-        "alice_self_gain": "Alice's payoff over the money, from 0 to 1.",
-        "bob_self_gain": "Bob's payoff over the money, from 0 to 1.",
+        "alice_self_gain": "Alice's payoff divided by the money, from 0 to 1.",
+        "bob_self_gain": "Bob's payoff divided by the money, from 0 to 1.",
     }
 
     # ---- who and how long --------------------------------------------------------------------------
@@ -174,26 +174,26 @@ class Bargaining(Game[BargainingConfig, Rounds]):
 
     def length(self) -> str:
         if self.config.rounds is None:
-            return _("a number of rounds that nobody is told")
+            return _("a number of rounds that is not announced")
         return (
             _("up to {rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
         )
 
     @cached_property
     def last_round(self) -> int:
-        """The last round that can be played, whether or not the players know it."""
+        """The last round that can be played, known to the players or not."""
         return self.config.rounds if self.config.rounds is not None else self.config.cap
 
     def delta(self, role: Role) -> float:
-        """The role's discount factor per round."""
+        """Return the role's discount factor per round."""
         return self.config.delta_alice if role == ALICE else self.config.delta_bob
 
     def worth(self, role: Role, number: int) -> float:
-        """What a unit of money agreed on in round `number` is worth to the role: δ^(t-1)."""
+        """Return what a unit of money agreed on in round `number` is worth to the role: δ^(t-1)."""
         return self.delta(role) ** (number - 1)
 
     def knows_other(self) -> bool:
-        """Whether players know, and need to be told, that money loses value differently for the other."""
+        """Return whether players know that money loses value at a different rate for the other player."""
         return self.config.complete_information and self.config.delta_alice != self.config.delta_bob
 
     def secrets(self, role: Role) -> frozenset[str]:
@@ -208,7 +208,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return Rounds()
 
     def round_of(self, state: Rounds) -> int:
-        """The round being played, or the last one played when the game is over; counts from 1."""
+        """Return the current round, from 1; when the game is over, the last one played."""
         played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
             return max(played, 1)
@@ -233,14 +233,16 @@ class Bargaining(Game[BargainingConfig, Rounds]):
             "offer",
             _("Make an offer"),
             full,
-            help=_("The two parts must sum to {money}.").format(money=_to_the_digit(self.config.money, self.amounts)),
+            help=_("The two parts must add up to {money}.").format(
+                money=_to_the_digit(self.config.money, self.amounts)
+            ),
             short=_own_part(self.config.money, self.amounts, full),
             expand=lambda own: self.split(role, own.your_gain, own.message),
             labels={f"{role}_gain": _("You get")},
         )
 
     def split(self, role: Role, own_part: float, message: str | None) -> MoveData:
-        """An offer that keeps `own_part` of the money, exact in its sum; in cents, where that is in cents."""
+        """Return an offer that keeps `own_part` of the money; its sum is exact, and in cents where both allow it."""
         whole = self.config.money
         rest = whole - own_part
         if own_part + round(rest, 2) == whole:
@@ -258,7 +260,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         total = move.alice_gain + move.bob_gain
         if abs(total - self.config.money) <= SUM_TOLERANCE * self.config.money:
             return None
-        return _("The two parts sum to {total}, but they must sum to exactly {money}.").format(
+        return _("The two parts add up to {total}, but they must add up to exactly {money}.").format(
             total=_to_the_digit(total, self.amounts), money=_to_the_digit(self.config.money, self.amounts)
         )
 
@@ -270,7 +272,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return Rounds((*state.proposals, Proposal(role, move.alice_gain, move.bob_gain, move.message)))
 
     def default(self, state: Rounds, role: Role) -> MoveData:
-        """Reject what is on the table; propose equal halves."""
+        """Reject an offer; propose equal halves."""
         if state.on_table:
             return {"decision": "reject"}
         half = self.config.money / 2
@@ -286,7 +288,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return {role: agreed.gain(role) * self.worth(role, number) for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Metrics:
-        """GLEE section 2.1: efficiency δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)², gains over M."""
+        """GLEE section 2.1: efficiency δA^(t-1)·p + δB^(t-1)·(1-p), fairness 1 - 4(p - ½)², gains divided by M."""
         agreed = state.agreed
         payoffs = self.payoffs(state)
         share = agreed.alice_gain / self.config.money if agreed else None
@@ -301,7 +303,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         }
 
     def ends(self, state: Rounds, role: Role, move: Any) -> bool:
-        """Accepting does; so does rejecting the last offer that both know of."""
+        """Accepting ends the match; so does rejecting the last offer, if both know that it is the last."""
         if not isinstance(move, Answer):
             return False
         return move.decision == "accept" or len(state.proposals) == self.config.rounds
@@ -335,7 +337,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
         return "cap" if self.config.rounds is None else "last round"
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """payoff / M, within [0, 1]."""
+        """Return payoff / M, within [0, 1]."""
         return min(max(payoff / self.config.money, 0.0), 1.0)
 
     # ---- what is seen ------------------------------------------------------------------------------

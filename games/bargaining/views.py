@@ -1,4 +1,4 @@
-"""What each player of a bargaining match may know, as blocks. Hidden information is cut here and nowhere else."""
+"""What each player of a bargaining match may know, as blocks. Only this module removes hidden information."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from games.bargaining.rules import Bargaining, Proposal, Rounds
 
 HORIZON = 12
-"""Rounds that the chart shows ahead where the players know no end."""
+"""Rounds in the chart when players do not know how many there are."""
 MOST_POINTS = 30
 
 
 def view(game: Bargaining, state: Rounds, role: Role) -> View:
-    """Everything that `role` may know now."""
+    """Return everything that `role` may know now."""
     over = game.turn(state) is None
     blocks: list[Block] = [_status(game, state, role), *_news(game, state, role), _situation(game, state, role)]
     if over:
@@ -32,7 +32,7 @@ def view(game: Bargaining, state: Rounds, role: Role) -> View:
 
 
 def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
-    """What `role` has just learnt: an offer made to it, an answer to its own, the next round, the end."""
+    """Return what `role` has just learnt: a new offer, an answer to its own offer, the next round or the end."""
     ((mover, _move),) = moves.items()
     over = game.turn(after) is None
     told: list[Block] = []
@@ -47,7 +47,7 @@ def notices(game: Bargaining, before: Rounds, moves: Mapping[Role, Any], after: 
 
 
 def _news(game: Bargaining, state: Rounds, role: Role) -> tuple[Text, ...]:
-    """That the other rejected the role's last offer, for as long as the next round lasts."""
+    """Return the news that the role's last offer was rejected; shown for one round."""
     answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
     if not answered or answered[-1].by != role or game.turn(state) is None:
         return ()
@@ -64,7 +64,7 @@ def _answered(game: Bargaining, proposal: Proposal, mover: Role) -> str:
 
 
 def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
-    """One sentence on what is to be done now."""
+    """Return one sentence on what happens now."""
     name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:
@@ -76,10 +76,10 @@ def _status(game: Bargaining, state: Rounds, role: Role) -> Text:
     if state.on_table:
         return Text("status", _asked(game, state).format(name=name))
     if game.round_of(state) == game.config.rounds:
-        return Text("status", _("Propose a split: it is the last offer of the game."))
+        return Text("status", _("Propose a split. This is the last offer of the game."))
     if state.proposals:
         return Text("status", _("It is your turn to propose a split."))
-    return Text("status", _("You begin: propose a split."))
+    return Text("status", _("You go first: propose a split."))
 
 
 def _asked(game: Bargaining, state: Rounds) -> str:
@@ -91,7 +91,7 @@ def _asked(game: Bargaining, state: Rounds) -> str:
 
 
 def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
-    """Where the game stands and what money is worth now."""
+    """Return the round and what the money is worth now."""
     number = game.round_of(state)
     shown = (
         str(number)
@@ -105,14 +105,14 @@ def _situation(game: Bargaining, state: Rounds, role: Role) -> Facts:
         Fact("worth_now", _one_is_worth_to_you(game), worth, _left_of_one(game, worth)),
         Fact(
             "stake_now",
-            _("All of it would be worth to you"),
+            _("All of it is now worth to you"),
             game.config.money * worth,
             game.money(game.config.money * worth),
         ),
-        Fact("loss", _("It loses value for you with every round"), 1 - game.delta(role), percent(1 - game.delta(role))),
+        Fact("loss", _("Loss of value for you per round"), 1 - game.delta(role), percent(1 - game.delta(role))),
     ]
     if game.config.complete_information and game.turn(state) is not None:
-        label = _("It loses value for {name} with every round").format(name=game.role_title(other(role)))
+        label = _("Loss of value for {name} per round").format(name=game.role_title(other(role)))
         loss = 1 - game.delta(other(role))
         facts.append(Fact("other_loss", label, loss, percent(loss)))
     if game.knows_other():
@@ -133,7 +133,7 @@ def _one_is_worth_to(game: Bargaining) -> str:
 
 
 def _left_of_one(game: Bargaining, worth: float) -> str:
-    """What is left of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
+    """Return what is left of a point or a dollar, in four digits: 0.729 → "0.729", "72.9 cents"."""
     if game.amounts == "points":
         return f"{worth:.4g}" if worth >= 1e-8 else _("less than 0.00000001")
     if worth == 1:
@@ -143,7 +143,7 @@ def _left_of_one(game: Bargaining, worth: float) -> str:
 
 
 def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Facts:
-    """An offer on the table as the one who is to answer it reads it."""
+    """Return an offer as shown to the player who answers it."""
     name = game.role_title(proposal.by)
     yours, theirs = proposal.gain(role), proposal.gain(proposal.by)
     now = yours * game.worth(role, number)
@@ -160,7 +160,7 @@ def _offer(game: Bargaining, proposal: Proposal, number: int, role: Role) -> Fac
 
 
 def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
-    """How it ended, for this role."""
+    """Return how the game ended for this role."""
     agreed = state.agreed
     number = len(state.proposals)
     if agreed is None:
@@ -179,14 +179,14 @@ def _result(game: Bargaining, state: Rounds, role: Role) -> Facts:
         _("The result"),
         (
             Fact("agreement", _("Agreement"), True, _("in round {number}").format(number=number)),
-            Fact("share", _("Your part of the money"), share, game.money(share)),
+            Fact("share", _("Your share of the money"), share, game.money(share)),
             Fact("payoff", _("You earned"), payoff, game.money(payoff)),
         ),
     )
 
 
 def _chart(game: Bargaining, number: int, role: Role) -> Chart:
-    """What the whole sum is worth in each round; beyond now as far as the players know the end."""
+    """Return the chart of what the money is worth in each round; the number of rounds only if players know it."""
     if game.config.rounds is None:
         first = max(1, number - HORIZON // 2)
         rounds = range(first, first + HORIZON)
@@ -205,7 +205,7 @@ def _chart(game: Bargaining, number: int, role: Role) -> Chart:
 
 
 def _history(game: Bargaining, state: Rounds, role: Role) -> Table:
-    """The rounds that are over; the offer on the table too where it is one's own."""
+    """Return the finished rounds, and the role's own offer if it awaits an answer."""
     shown = [p for p in state.proposals if p.answer is not None or p.by == role]
     name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), None: _("waiting")}

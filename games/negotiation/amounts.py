@@ -1,4 +1,4 @@
-"""Amounts of money as the players of a negotiation read them."""
+"""Amounts of money as shown to the players of a negotiation."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from games.words import Amounts, money, points
 from games.words import gettext as _
 
 MOST_IN_FULL = 1e15
-"""Amounts from here on are written with a power of ten: any finite price may be named."""
+"""Larger amounts are written with a power of ten, since any finite price may be named."""
 
 
 def dollars(amount: float) -> str:
-    """`amount` in dollars and cents; with four digits where it is less than a dollar and not in cents.
+    """Return `amount` in dollars and cents; with four digits if it is less than a dollar and not in whole cents.
 
     >>> dollars(12000), dollars(0.004), dollars(2e20)
     ('$12,000', '$0.004', '$2e+20')
@@ -24,12 +24,12 @@ def dollars(amount: float) -> str:
 
 
 def written(amount: float, amounts: Amounts) -> str:
-    """`amount` as the players of a study read it."""
+    """Return `amount` in the study's unit, points or dollars."""
     return points(amount) if amounts == "points" else dollars(amount)
 
 
 def earnings(gain: float, amounts: Amounts = "dollars") -> str:
-    """What a trade would bring, in words that cannot be mistaken: "you would lose $5"."""
+    """Return what a trade would earn, as an unmistakable clause: "you would lose $5"."""
     size = written(abs(gain), amounts)
     if size == written(0, amounts):
         return _("you would earn nothing")

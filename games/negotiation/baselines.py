@@ -1,4 +1,4 @@
-"""Scripted players. Each uses only what its role may know."""
+"""Scripts for negotiation. Each uses only what its role may know."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def _offer(game: Negotiation, price: float, message: str | None = None) -> MoveD
 
 
 def _number(state: Rounds) -> int:
-    """The round being played; counts from 1."""
+    """Return the current round, from 1."""
     return len(state.proposals) + (state.on_table is None)
 
 
 def _own_offers(state: Rounds, role: Role) -> int:
-    """How many prices the role has named."""
+    """Return how many prices the role has named."""
     return sum(proposal.by == role for proposal in state.proposals)
 
 
 def _better_than_own_value(game: Negotiation, role: Role, by: float) -> float:
-    """The price that earns the role a share `by` of its own value, in cents where that makes no loss of it."""
+    """Return the price that earns the role a share `by` of its own value; in cents unless rounding makes a loss."""
     value = game.value(role)
     price = value * (1 + by if role == SELLER else 1 - by)
     in_cents = round(price, 2)
@@ -45,18 +45,18 @@ def _better_than_own_value(game: Negotiation, role: Role, by: float) -> float:
 # ---- equilibrium ---------------------------------------------------------------------------------
 
 FIRST_MARGIN = 0.1
-"""Where the other's value is not known: what is asked for beyond one's own at first, as a share of it."""
+"""The first margin asked for when the other's value is unknown, as a share of the role's own value."""
 PATIENCE = 8
-"""Offers after which one stops hoping, where neither the other's value nor an end is known."""
+"""Offers before giving up when neither the other's value nor the number of rounds is known."""
 
 
 def equilibrium_price(seller_value: float, buyer_value: float, rounds: int | None) -> float:
-    """The price both sides expect, where both know that there is something to share.
+    """Return the equilibrium price when both know that there is a surplus.
 
-    Finite: without discounting nobody is hurt by waiting, so by backward induction whoever names the last
-    price gets everything: the seller (odd number of rounds) the buyer's value, the buyer the seller's.
-    Infinite: every division of the surplus is an equilibrium; this is the equal one, which alternating
-    offers come near to as both sides become patient (Rubinstein 1982).
+    Finite: without discounting, waiting hurts nobody, so by backward induction the player who names the last
+    price gets the whole surplus: the seller (odd number of rounds) sells at the buyer's value, the buyer buys
+    at the seller's. Infinite: every division of the surplus is an equilibrium; this is the equal one, to which
+    alternating offers converge as both sides become patient (Rubinstein 1982).
     """
     if rounds is None:
         return seller_value / 2 + buyer_value / 2
@@ -64,11 +64,10 @@ def equilibrium_price(seller_value: float, buyer_value: float, rounds: int | Non
 
 
 def equilibrium(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Subgame-perfect play of finite horizons under complete information; else as near to it as one can know.
+    """Play the subgame-perfect equilibrium of a finite game under complete information; otherwise approximate it.
 
-    Accepts when indifferent. Where there is nothing to share it offers its own value and walks away from
-    losses. Without knowing the other's value it asks for a margin above its own, half as large with each of
-    its offers, and in the last round for none.
+    Accept when indifferent. Without a surplus, name the own value and walk away from losses. If the other's value
+    is unknown, ask for a margin over the own value that halves with each offer, and for none in the last round.
     """
     own, theirs = game.value(role), game.value_of_other(role)
     if theirs is None:
@@ -97,7 +96,7 @@ def _without_knowing(game: Negotiation, state: Rounds, role: Role) -> MoveData:
     last_chance = game.ends_with(_number(state))
     if state.on_table is None:
         return {"price": own if last_chance else _better_than_own_value(game, role, FIRST_MARGIN / 2**made)}
-    # The next offer would ask for this much; nothing is worth waiting for after the last round.
+    # The next offer would ask for this much; after the last round there is nothing to wait for.
     enough = own if last_chance else _better_than_own_value(game, role, FIRST_MARGIN / 2**made)
     if at_least_as_good(role, state.on_table.price, enough):
         return ACCEPT
@@ -108,13 +107,13 @@ def _without_knowing(game: Negotiation, state: Rounds, role: Role) -> MoveData:
 # ---- haggler -------------------------------------------------------------------------------------
 
 HAGGLE_FROM, HAGGLE_STEP = 0.5, 0.1
-"""The haggler asks for half its own value as a gain, and for a tenth of it less with each of its offers, to none."""
+"""The haggler first asks for a gain of half its own value, then for a tenth of that value less with each offer."""
 
 
 def haggler(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Asks for much, concedes step by step to its own value, writes friendly words, and never takes a loss."""
+    """Ask for a lot, concede step by step to the own value with friendly messages, and never accept a loss."""
     made = _own_offers(state, role)
-    # Counted from the end of the way down, in tenths that are exact at 0.
+    # Counted down in tenths, so that it reaches exactly 0.
     margin = max(0, round(HAGGLE_FROM / HAGGLE_STEP) - made) * HAGGLE_STEP
     demand = _better_than_own_value(game, role, margin)
     offer = state.on_table
@@ -122,44 +121,44 @@ def haggler(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveDa
         last_chance = game.ends_with(_number(state))
         gains = at_least_as_good(role, offer.price, game.value(role)) and offer.price != game.value(role)
         return ACCEPT if at_least_as_good(role, offer.price, demand) or (last_chance and gains) else REJECT
-    sentences = OPENINGS if made == 0 else CONCESSIONS if margin else LAST_WORDS
+    sentences = OPENINGS if made == 0 else CONCESSIONS if margin else LAST_OFFERS
     return _offer(game, demand, rng.choice(sentences[role])())
 
 
-# Sentences are translated one at a time, when they are said: looking all of them up costs more than the move.
+# Sentences are translated only when used: looking them all up costs more than the move.
 Sentences = Mapping[Role, tuple[Callable[[], str], ...]]
 OPENINGS: Sentences = {
     SELLER: (
-        lambda: _("Hello! It is a fine product, and this is where I would like to start."),
-        lambda: _("Nice to meet you. You will enjoy it; here is my first price."),
-        lambda: _("Good to have you here. Let me begin with this price and hear what you think."),
+        lambda: _("Hello! It's a fine product, and this is where I'd like to start."),
+        lambda: _("Nice to meet you. You'll enjoy it; here is my first price."),
+        lambda: _("Good to have you here. Let me start with this price and hear what you think."),
     ),
     BUYER: (
-        lambda: _("Hello! I like your product, and this is what I would start with."),
-        lambda: _("Nice to meet you. Let me begin with this price and hear what you think."),
-        lambda: _("Thank you for your time. Here is a first price from my side."),
+        lambda: _("Hello! I like your product, and this is where I'd like to start."),
+        lambda: _("Nice to meet you. Let me start with this price and hear what you think."),
+        lambda: _("Thank you for your time. Here is my first price."),
     ),
 }
 CONCESSIONS: Sentences = {
     SELLER: (
-        lambda: _("I have come down a step for you. Will you come up one for me?"),
-        lambda: _("This is kinder to you than my last price. What do you say?"),
-        lambda: _("Let us find the middle together; I have made it cheaper."),
+        lambda: _("I've come down a step for you. Will you come up one for me?"),
+        lambda: _("This is better for you than my last price. What do you say?"),
+        lambda: _("Let's meet in the middle; I've lowered my price."),
     ),
     BUYER: (
-        lambda: _("I have come up a step for you. Will you come down one for me?"),
-        lambda: _("This is kinder to you than my last price. What do you say?"),
-        lambda: _("Let us find the middle together; I have raised my price."),
+        lambda: _("I've come up a step for you. Will you come down one for me?"),
+        lambda: _("This is better for you than my last price. What do you say?"),
+        lambda: _("Let's meet in the middle; I've raised my price."),
     ),
 }
-LAST_WORDS: Sentences = {
+LAST_OFFERS: Sentences = {
     SELLER: (
-        lambda: _("I cannot go lower than this: there is nothing left in it for me."),
-        lambda: _("That is as low as I can sell it. I hope that it suits you."),
+        lambda: _("I can't go any lower: there would be nothing left in it for me."),
+        lambda: _("That's as low as I can go. I hope it works for you."),
     ),
     BUYER: (
-        lambda: _("I cannot go higher than this: there is nothing left in it for me."),
-        lambda: _("That is as much as I can pay. I hope that it suits you."),
+        lambda: _("I can't go any higher: there would be nothing left in it for me."),
+        lambda: _("That's as much as I can pay. I hope it works for you."),
     ),
 }
 
@@ -170,7 +169,7 @@ WALKS_AWAY = 0.1
 
 
 def random(game: Negotiation, state: Rounds, role: Role, rng: Random) -> MoveData:
-    """Any price up to twice its own value, in cents; a coin toss for an answer, and now and then it walks away."""
+    """Name any price up to twice the own value, in cents; answer by a coin toss, or sometimes walk away."""
     if state.on_table is None:
         return {"price": round(rng.random() * 2 * game.value(role), 2)}
     if game.config.outside_option and rng.random() < WALKS_AWAY:

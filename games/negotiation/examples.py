@@ -1,4 +1,4 @@
-"""What the contract plays of negotiation beside its default: every setting at least once."""
+"""Configurations of negotiation for the contract tests: every setting at least once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLEE's configurations of negotiation: Table 1, and those that people played (Appendix E)."""
+"""GLEE's configurations of negotiation: Table 1, and those played by people (Appendix E)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TABLES: Mapping[str, Grid] = {"glee": GLEE}
 SELECTIONS: Mapping[str, Selection] = {
     "glee": Selection(
         table=GLEE,
-        # The paper does not name its main configuration; in this one there is something to share, half
-        # of it on each side of the scale, and both sides have several turns and words.
+        # The paper does not name its main configuration; this one has a surplus, half of it on each side
+        # of the scale, several turns for both sides, and messages.
         main=({"seller_factor": 0.8, "buyer_factor": 1.2, "scale": 10_000.0, "rounds": 10},),
         quotas={"main": 50, "variant": 25, "random": 15},
-        left_out={"rounds": (1,)},  # nobody plays where they act in one round only
+        left_out={"rounds": (1,)},  # people do not play configurations with a single round
     )
 }
 """22 cells of variants, 36 random ones."""

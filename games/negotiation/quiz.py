@@ -1,4 +1,4 @@
-"""The question after the game: did the player notice what the product was worth to them?"""
+"""The question after the game: did players notice what the product was worth to them?"""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from games.interface import Question
 from games.words import gettext as _
 
 MULTIPLES = (0.25, 0.5, 2.0, 4.0)
-"""Wrong answers, as multiples of the right one (GLEE, Appendix E)."""
+"""Wrong answers, as multiples of the correct one (GLEE, Appendix E)."""
 SPARE_MULTIPLES = (1.5, 0.8, 1.2, 8.0, 16.0, 32.0)
-"""For values so small that others read alike."""
+"""Used for values so small that other multiples look the same."""
 
 
 def questions(own_value: float, written: Callable[[float], str]) -> tuple[Question, ...]:
-    """One question with four options, which depend on the player's own value alone."""
+    """Return one question with four options that depend only on the player's own value."""
     answer = written(own_value)
-    # Which of the multiples is left out differs from value to value: else the right answer had a fixed place.
+    # A different multiple is left out for each value; otherwise the correct answer would have a fixed position.
     multiples = Random(f"negotiation/quiz/{own_value!r}").sample(MULTIPLES, len(MULTIPLES))
     options = {answer: own_value}
     for multiple in (*multiples, *SPARE_MULTIPLES):

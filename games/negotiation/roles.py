@@ -1,4 +1,4 @@
-"""Seller and buyer, and how each of them judges a price."""
+"""Seller and buyer, and how each compares prices."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ SELLER, BUYER = "alice", "bob"
 
 
 def other(role: Role) -> Role:
-    """The player across the table."""
+    """Return the opponent's role."""
     return BUYER if role == SELLER else SELLER
 
 
 def gain(role: Role, price: float, value: float) -> float:
-    """What a trade at `price` earns the role to whom the product is worth `value`; negative for a loss."""
+    """Return what a trade at `price` earns a role that values the product at `value`; negative for a loss."""
     return price - value if role == SELLER else value - price
 
 
 def at_least_as_good(role: Role, price: float, than: float) -> bool:
-    """Whether the role likes `price` no less than the price `than`; exact, where differences of floats are not."""
+    """Return whether `price` is at least as good for the role as `than`; exact, unlike differences of floats."""
     return price >= than if role == SELLER else price <= than

@@ -1,8 +1,8 @@
 """Negotiation: a seller and a buyer haggle over the price of one product.
 
-Source: GLEE, section 2.2. The product is worth V_A = M·F_A to the seller, alice, and V_B = M·F_B to the
-buyer, bob. Odd rounds: alice names a price and bob answers; even rounds the other way round. A trade at
-price p pays p - V_A and V_B - p; without a trade both get nothing. Nothing loses value with time.
+Source: GLEE, section 2.2. With M the price scale, the product is worth V_A = M·F_A to the seller, alice, and
+V_B = M·F_B to the buyer, bob. Odd rounds: alice names a price and bob answers; even rounds the other way round.
+A trade at price p pays p - V_A and V_B - p; without a trade both get nothing. Nothing loses value with time.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from games.words import gettext as _
 Factor = Annotated[float, Field(gt=0)]
 Decision = Literal["accept", "reject", "walk_away"]
 VALUES = (1e-100, 1e100)
-"""The smallest and the largest value in dollars: within them no sum or square of values leaves the floats."""
+"""The smallest and the largest value in dollars; sums and squares of values between them are finite floats."""
 
 
 class NegotiationConfig(Config):
     """One treatment. Defaults: the baselines of GLEE's statistical analysis, with ten rounds and messages."""
 
     scale: float = Field(
-        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in the game's own money."
+        10_000, gt=0, title="Price scale", description="What a factor of 1 is worth, in the game's own unit."
     )
     seller_factor: Factor = Field(
         1,
@@ -62,7 +62,7 @@ class NegotiationConfig(Config):
     rounds: Annotated[int, Field(ge=1)] | None = Field(
         10,
         title="Rounds",
-        description="Known to both players. Empty: they are told nothing of an end, and play stops at the cap.",
+        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
     )
     complete_information: bool = Field(
         True,
@@ -75,10 +75,10 @@ class NegotiationConfig(Config):
     outside_option: bool = Field(
         True,
         title="Outside option",
-        description="Whether who answers may also walk away: trade elsewhere at their own value, and earn nothing.",
+        description="Whether an answer may also be to walk away: trading elsewhere at one's own value, for no gain.",
     )
     cap: int = Field(
-        99, ge=1, title="Cap", description="Where rounds is empty: the round after which play stops without a trade."
+        99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends without a trade."
     )
 
     @model_validator(mode="after")
@@ -96,7 +96,7 @@ class _Priced(Move):
 class Offer(_Priced):
     """A price with an optional message."""
 
-    message: Message = Field(None, title="Message", description="Optional words to the other player.")
+    message: Message = Field(None, title="Message", description="An optional message to the other player.")
 
 
 class SilentOffer(_Priced):
@@ -106,26 +106,26 @@ class SilentOffer(_Priced):
 
 
 class _Answer(Move):
-    """What the other player says to a price."""
+    """The answer to a price."""
 
     decision: Decision
 
 
 class Answer(_Answer):
-    """An answer where one can only agree or go on."""
+    """An answer without an outside option."""
 
     decision: Literal["accept", "reject"] = Field(title="Your answer")
 
 
 class AnswerOrLeave(_Answer):
-    """An answer where one may also leave for good."""
+    """An answer with an outside option."""
 
     decision: Decision = Field(title="Your answer")
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """One round: who named which price, and what the other said to it."""
+    """One round: who named which price, and the answer."""
 
     by: Role
     price: float
@@ -144,27 +144,27 @@ class Rounds:
 
     @property
     def on_table(self) -> Proposal | None:
-        """The price that waits for an answer."""
+        """The price awaiting an answer, or None."""
         return self._last_if_answered(None)
 
     @property
     def traded(self) -> Proposal | None:
-        """The price that was accepted."""
+        """The accepted price, or None."""
         return self._last_if_answered("accept")
 
     @property
     def left(self) -> Proposal | None:
-        """The price at which somebody walked away."""
+        """The price at which a player walked away, or None."""
         return self._last_if_answered("walk_away")
 
 
 def _finite(number: float) -> float:
-    """`number`, or the largest float there is: results are plain numbers however wild the price."""
+    """Return `number`, limited to the finite floats: results stay plain numbers for any price."""
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 
 class Negotiation(Game[NegotiationConfig, Rounds]):
-    """A seller and a buyer look for a price that both of them like."""
+    """A seller and a buyer negotiate a price."""
 
     key: ClassVar[str] = "negotiation"
     title: ClassVar[str] = _("Negotiation")
@@ -175,7 +175,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
     sparring: ClassVar[str] = "haggler"
     starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
-    """A published cell in which there is something to share; in the baseline of the analysis there is nothing."""
+    """A published cell with a surplus to share; the baseline of the analysis has none."""
     own_words: ClassVar[tuple[str, ...]] = (
         "accept",
         "reject",
@@ -202,13 +202,13 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         "trade": "Whether a price was accepted.",
         "price": "The price of the trade, in the game's money; empty without a trade.",
         "rounds_played": "Rounds in which a price was named.",
-        "efficiency": "1 if the product ends with whoever values it more: a trade at a price from the seller's value "
-        "to the buyer's, or no trade where the buyer does not value it more; else 0 (GLEE, section 2.2).",
-        "fairness": "fairness_raw, cut to lie from 0 to 1.",
+        "efficiency": "1 if the product goes to the player who values it more: a trade at a price from the seller's "
+        "value to the buyer's, or no trade if the buyer does not value it more; otherwise 0 (GLEE, section 2.2).",
+        "fairness": "fairness_raw, limited to values from 0 to 1.",
         "fairness_raw": "1 - 4((p - f) / M)^2 with price p, scale M, and f halfway between the two values; "
         "1 without a trade (GLEE, section 2.2).",
-        "alice_self_gain": "The seller's payoff, price less value, over the scale M; 0 without a trade.",
-        "bob_self_gain": "The buyer's payoff, value less price, over the scale M; 0 without a trade.",
+        "alice_self_gain": "The seller's payoff, price minus value, divided by the scale M; 0 without a trade.",
+        "bob_self_gain": "The buyer's payoff, value minus price, divided by the scale M; 0 without a trade.",
     }
 
     # ---- who and how long --------------------------------------------------------------------------
@@ -227,26 +227,26 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
 
     def length(self) -> str:
         if self.config.rounds is None:
-            return _("a number of rounds that nobody is told")
+            return _("a number of rounds that is not announced")
         return (
             _("up to {rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
         )
 
     @cached_property
     def last_round(self) -> int:
-        """The last round that can be played, whether or not the players know it."""
+        """The last round that can be played, known to the players or not."""
         return self.config.rounds if self.config.rounds is not None else self.config.cap
 
     def ends_with(self, number: int) -> bool:
-        """Whether round `number` is the last one, as far as the players know."""
+        """Return whether round `number` is the last one, as far as the players know."""
         return number == self.config.rounds
 
     def value(self, role: Role) -> float:
-        """What the product is worth to the role, in the game's money."""
+        """Return what the product is worth to the role, in the game's own unit."""
         return self.config.scale * (self.config.seller_factor if role == SELLER else self.config.buyer_factor)
 
     def value_of_other(self, role: Role) -> float | None:
-        """What the product is worth to the one across the table; None where `role` may not know it."""
+        """Return what the product is worth to the opponent; None if `role` may not know it."""
         return self.value(other(role)) if self.config.complete_information else None
 
     def secrets(self, role: Role) -> frozenset[str]:
@@ -261,7 +261,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return Rounds()
 
     def round_of(self, state: Rounds) -> int:
-        """The round being played, or the last one played when the game is over; counts from 1."""
+        """Return the current round, from 1; when the game is over, the last one played."""
         played = len(state.proposals)
         if state.on_table or self.turn(state) is None:
             return max(played, 1)
@@ -282,7 +282,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
             _("Name a price"),
             Offer if self.config.messages_allowed else SilentOffer,
             help=_(
-                "Any price from {nothing} up. If it is accepted, the product is traded at this price and the game ends."
+                "Any price from {nothing} up. If it is accepted, the product is sold at this price and the game ends."
             ).format(nothing=self.money(0)),
         )
 
@@ -307,7 +307,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return Rounds((*state.proposals, Proposal(role, move.price, move.message)))
 
     def default(self, state: Rounds, role: Role) -> MoveData:
-        """Reject what is on the table; name one's own value, which cannot lose."""
+        """Reject a price; name the role's own value, which cannot lose money."""
         if state.on_table:
             return {"decision": "reject"}
         return {"price": self.value(role)}
@@ -319,7 +319,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return {role: gain(role, traded.price, self.value(role)) if traded else 0.0 for role in self.roles()}
 
     def metrics(self, state: Rounds) -> Metrics:
-        """GLEE section 2.2; fairness also as it is before it is cut to lie from 0 to 1."""
+        """GLEE section 2.2; fairness also before it is limited to [0, 1]."""
         price = state.traded.price if state.traded else None
         raw = self._fairness(price)
         gains = {role: _finite(payoff / self.config.scale) for role, payoff in self.payoffs(state).items()}
@@ -335,7 +335,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         }
 
     def _efficient(self, price: float | None) -> bool:
-        """Whether the product is where it is worth most, and nobody paid for that with a loss."""
+        """Return whether the product went to the player who values it more, without a loss for either."""
         if price is None:
             return self.value(SELLER) >= self.value(BUYER)
         return all(at_least_as_good(role, price, self.value(role)) for role in self.roles())
@@ -349,13 +349,13 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return _finite(1 - 4 * distance * distance)
 
     def ends(self, state: Rounds, role: Role, move: Any) -> bool:
-        """Accepting and walking away do; so does rejecting the last price that both know of."""
+        """Accepting and walking away end the match; so does rejecting the last price if both know it is the last."""
         if not isinstance(move, _Answer):
             return False
         return move.decision != "reject" or self.ends_with(len(state.proposals))
 
     def prospects(self, state: Rounds, role: Role) -> tuple[Prospect, ...]:
-        """What accepting brings, and ending without a trade; its share only where both values are known."""
+        """What accepting earns, and ending without a trade; shares only if both values are known."""
         offer, number = state.on_table, len(state.proposals)
         if offer is None or offer.by == role:
             return ()
@@ -390,7 +390,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
         return "cap" if self.config.rounds is None else "last round"
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
+        """Return ½ + payoff / (2·max(|V_B - V_A|, M/10)), within [0, 1]: no trade pays one half."""
         at_stake = max(abs(self.value(BUYER) - self.value(SELLER)), self.config.scale / 10)
         return min(max(0.5 + payoff / at_stake / 2, 0.0), 1.0)
 

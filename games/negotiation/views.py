@@ -1,4 +1,4 @@
-"""What each player of a negotiation may know, as blocks. Hidden information is cut here and nowhere else."""
+"""What each player of a negotiation may know, as blocks. Only this module removes hidden information."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from games.negotiation.rules import Negotiation, Proposal, Rounds
 
 MOST_MARKS = 8
-"""Earlier prices on the ladder; the table has all of them."""
+"""Earlier prices shown on the ladder; the table has all of them."""
 REACH, MOST_REACH = 1.6, 8.0
-"""The ladder ends at this multiple of the largest value that is known, or at the highest price, within limits."""
+"""The ladder ends at the first multiple of the largest known value, or at the highest price up to the second."""
 
 
 def view(game: Negotiation, state: Rounds, role: Role) -> View:
-    """Everything that `role` may know now."""
+    """Return everything that `role` may know now."""
     over = game.turn(state) is None
     blocks: list[Block] = [_status(game, state, role), *_news(game, state, role), _situation(game, state, role)]
     if over:
@@ -34,7 +34,7 @@ def view(game: Negotiation, state: Rounds, role: Role) -> View:
 
 
 def notices(game: Negotiation, before: Rounds, moves: Mapping[Role, Any], after: Rounds, role: Role) -> View:
-    """What `role` has just learnt: a price named to it, an answer to its own, the next round, the end."""
+    """Return what `role` has just learnt: a new price, an answer to its own price, the next round or the end."""
     ((mover, _move),) = moves.items()
     if after.on_table:
         return () if mover == role else (_offer(game, after.on_table, len(after.proposals), role),)
@@ -47,7 +47,7 @@ def notices(game: Negotiation, before: Rounds, moves: Mapping[Role, Any], after:
 
 
 def _news(game: Negotiation, state: Rounds, role: Role) -> tuple[Text, ...]:
-    """That the other rejected the role's last price, for as long as the next round lasts."""
+    """Return the news that the role's last price was rejected; shown for one round."""
     answered = [proposal for proposal in state.proposals[-2:] if proposal.answer is not None]
     if not answered or answered[-1].by != role or game.turn(state) is None:
         return ()
@@ -65,7 +65,7 @@ def _answered(game: Negotiation, proposal: Proposal, mover: Role) -> str:
 
 
 def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
-    """One sentence on what is to be done now."""
+    """Return one sentence on what happens now."""
     name = game.role_title(other(role))
     turn = game.turn(state)
     if turn is None:
@@ -81,12 +81,14 @@ def _status(game: Negotiation, state: Rounds, role: Role) -> Text:
         price = game.money(state.on_table.price)
         return Text("status", (words + " " + _("What is your answer?")).format(name=name, price=price))
     if game.ends_with(game.round_of(state)):
-        return Text("status", _("Name your price: it is the last one of the game."))
-    return Text("status", _("It is your turn to name a price.") if state.proposals else _("You begin: name a price."))
+        return Text("status", _("Name your price. This is the last one of the game."))
+    return Text(
+        "status", _("It is your turn to name a price.") if state.proposals else _("You go first: name a price.")
+    )
 
 
 def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
-    """Where the game stands and what the product is worth."""
+    """Return the round and what the product is worth."""
     number, name = game.round_of(state), game.role_title(other(role))
     shown = (
         str(number)
@@ -104,14 +106,14 @@ def _situation(game: Negotiation, state: Rounds, role: Role) -> Facts:
                 "other_value",
                 _("Worth to {name}").format(name=name),
                 theirs,
-                game.money(theirs) if theirs is not None else _("not known to you"),
+                game.money(theirs) if theirs is not None else _("unknown to you"),
             ),
         ),
     )
 
 
 def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Facts:
-    """A price on the table, and what each answer leads to, as the one who is to answer reads it."""
+    """Return a price and what each answer leads to, as shown to the player who answers."""
     name = game.role_title(proposal.by)
     last = game.ends_with(number)
     yours, their_value = gain(role, proposal.price, game.value(role)), game.value_of_other(role)
@@ -121,7 +123,7 @@ def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Fa
     ]
     if their_value is not None:
         theirs = gain(proposal.by, proposal.price, their_value)
-        facts.append(Fact("other_gain", _("{name}'s gain then").format(name=name), theirs, game.money(theirs)))
+        facts.append(Fact("other_gain", _("{name} would earn").format(name=name), theirs, game.money(theirs)))
     rejecting = _("the game ends without a trade") if last else _("you name the next price")
     facts.append(Fact("last", _("If you reject"), last, rejecting))
     if game.config.outside_option:
@@ -132,7 +134,7 @@ def _offer(game: Negotiation, proposal: Proposal, number: int, role: Role) -> Fa
 
 
 def _result(game: Negotiation, state: Rounds, role: Role) -> Facts:
-    """How it ended and what that paid."""
+    """Return how the game ended and what the role earned."""
     traded, number = state.traded, len(state.proposals)
     payoff = game.payoffs(state)[role]
     earned = Fact("payoff", _("You lost") if payoff < 0 else _("You earned"), payoff, game.money(abs(payoff)))
@@ -170,7 +172,7 @@ class _Rung:
 
 
 def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
-    """Values and prices in order. A fact's `value` is its place, from 0 at the top to 100 at the price 0."""
+    """Return values and prices in order. A fact's `value` is its position, from 0 at the top to 100 at the price 0."""
     own, theirs = game.value(role), game.value_of_other(role)
     rungs = [_Rung(own, "your_value", _("Worth to you"), game.money(own))]
     if theirs is not None:
@@ -186,7 +188,7 @@ def _ladder(game: Negotiation, state: Rounds, role: Role) -> Facts:
 
 
 def _rungs_of(game: Negotiation, proposal: Proposal, number: int, role: Role) -> list[_Rung]:
-    """A round's price; what it would earn too, while it is on the table."""
+    """Return a round's price; also what it would earn, while it awaits an answer."""
     price, mine, name = proposal.price, proposal.by == role, game.role_title(proposal.by)
     if proposal.answer is None:
         label = _("Your price now") if mine else _("{name}'s price now").format(name=name)
@@ -203,7 +205,7 @@ def _rungs_of(game: Negotiation, proposal: Proposal, number: int, role: Role) ->
 
 
 def _history(game: Negotiation, state: Rounds, role: Role) -> Table:
-    """The rounds that are over; the price on the table too where it is one's own."""
+    """Return the finished rounds, and the role's own price if it awaits an answer."""
     shown = [p for p in state.proposals if p.answer is not None or p.by == role]
     name = game.role_title(other(role))
     answers = {"accept": _("accepted"), "reject": _("rejected"), "walk_away": _("walked away"), None: _("waiting")}

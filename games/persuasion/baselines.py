@@ -1,8 +1,9 @@
-"""Scripted players. Each uses only what its role may know.
+"""Scripts for persuasion. Each uses only what its role may know.
 
 Sellers: `honest`, `always_yes`, `commitment`, `random`. Buyers: `bayesian`, `trusting`, `never`,
-`random`. In the other seat `honest` and `trusting` are the same player, `always_yes` buys always,
-`never` recommends nothing, `commitment` buys like `bayesian`, and `bayesian` sells like `commitment`.
+`random`. Each also plays the other role: `honest` buys like `trusting` and `trusting` sells like `honest`,
+`always_yes` always buys, `never` recommends nothing, `commitment` buys like `bayesian`, and `bayesian`
+sells like `commitment`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from games.words import gettext as _
 if TYPE_CHECKING:
     from games.persuasion.rules import Market, Persuasion, Round
 
-# Sentences are translated one at a time, when they are said: looking all of them up costs more than the move.
+# Sentences are translated only when used: looking them all up costs more than the move.
 Sentences = tuple[Callable[[], str], ...]
 PRAISE: Sentences = (
     lambda: _("This is a product of high quality. I recommend it."),
     lambda: _("I have looked at it closely: it is a good one. Yes, buy it."),
-    lambda: _("You will be glad of this one. My recommendation is yes."),
+    lambda: _("You will be happy with this one. My recommendation is yes."),
 )
 WARNINGS: Sentences = (
     lambda: _("I cannot recommend this one: its quality is low."),
@@ -37,15 +38,15 @@ _AGAINST = re.compile(
 )
 
 
-# A buyer who counts reads all earlier messages again in every round.
+# Cached, since the Bayesian buyer reads all earlier messages again in every round.
 @lru_cache(maxsize=1024)
 def recommends(words: str) -> bool:
-    """Whether a message speaks for a product: it does unless a word in it speaks against."""
+    """Return whether a message recommends a product: true unless it contains a negative word."""
     return _AGAINST.search(words) is None
 
 
-def spoke_for(said: Round) -> bool:
-    """Whether the seller recommended this round's product, in one way or the other."""
+def recommended(said: Round) -> bool:
+    """Return whether the seller recommended this round's product, by message or by recommendation."""
     return said.recommendation == "yes" if said.message is None else recommends(said.message)
 
 
@@ -60,21 +61,21 @@ def _buy(yes: bool) -> MoveData:
 
 
 def honest(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Recommends high quality and nothing else; as a buyer it believes."""
+    """Recommend high quality only; as a buyer, buy what is recommended."""
     now = state.rounds[-1]
-    return _buy(spoke_for(now)) if role == BUYER else _say(game, now.quality == HIGH, rng)
+    return _buy(recommended(now)) if role == BUYER else _say(game, now.quality == HIGH, rng)
 
 
 def always_yes(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Recommends everything; as a buyer it buys everything."""
+    """Recommend everything; as a buyer, buy everything."""
     return _buy(True) if role == BUYER else _say(game, True, rng)
 
 
 def commitment_rate(game: Persuasion) -> float:
-    """How often the best committed seller recommends a low-quality product: q = min{p(v-1)/((1-p)(1-u)), 1}.
+    """Return how often the optimal committed seller recommends low quality: q = min{p(v-1)/((1-p)(1-u)), 1}.
 
-    Recommended products are then worth their price to a buyer who only just buys (GLEE, section 2.3,
-    for u = 0; Kamenica and Gentzkow 2011). A seller who does not know v and u stays honest: 0.
+    A buyer is then just willing to buy recommended products (GLEE, section 2.3, for u = 0; Kamenica and
+    Gentzkow 2011). A seller who does not know v and u stays honest: 0.
     """
     config = game.config
     if not config.complete_information:
@@ -85,7 +86,7 @@ def commitment_rate(game: Persuasion) -> float:
 
 
 def commitment(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Recommends all high quality and as much of the low as a rational buyer just puts up with."""
+    """Recommend all high quality, and as much low quality as a rational buyer is just willing to accept."""
     if role == BUYER:
         return bayesian(game, state, role, rng)
     high = state.rounds[-1].quality == HIGH
@@ -93,11 +94,11 @@ def commitment(game: Persuasion, state: Market, role: Role, rng: Random) -> Move
 
 
 def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Buys when the product is expected to be worth its price, given how often the seller's words were true.
+    """Buy if the product's expected worth is at least its price, given how often the seller told the truth.
 
-    It counts the qualities that followed the same recommendation, and begins with two imagined
-    products, of which the share that the prior says was high. A buyer who forgets counts what the
-    statistics tell instead: how many products were bought, and how many of these were low.
+    Counts the qualities that followed the same recommendation, starting from two pseudo-observations split
+    according to the prior. A myopic buyer counts what the statistics show instead: how many products were
+    bought, and how many of these were of low quality.
     """
     if role != BUYER:
         return commitment(game, state, role, rng)
@@ -107,7 +108,7 @@ def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveDa
         if game.myopic:
             counts = past.bought
         else:
-            counts = game.revealed(past) and spoke_for(past) == spoke_for(now)
+            counts = game.revealed(past) and recommended(past) == recommended(now)
         if counts:
             high, count = high + (past.quality == HIGH), count + 1
     chance = high / count
@@ -115,17 +116,17 @@ def bayesian(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveDa
 
 
 def trusting(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Buys what is recommended; as a seller it is honest."""
+    """Buy what is recommended; as a seller, be honest."""
     return honest(game, state, role, rng)
 
 
 def never(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """Buys nothing; as a seller it recommends nothing."""
+    """Buy nothing; as a seller, recommend nothing."""
     return _buy(False) if role == BUYER else _say(game, False, rng)
 
 
 def random(game: Persuasion, state: Market, role: Role, rng: Random) -> MoveData:
-    """A coin toss."""
+    """Toss a coin."""
     yes = rng.random() < 0.5
     return _buy(yes) if role == BUYER else _say(game, yes, rng)
 

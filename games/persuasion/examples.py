@@ -1,4 +1,4 @@
-"""What the contract plays of persuasion beside its default, and when a buyer learns what was hidden."""
+"""Configurations of persuasion for the contract tests, and when a buyer learns what was hidden."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from games.persuasion.roles import BUYER
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """A decision tells the buyer the quality, as the setting has it; one who forgets learns what was bought."""
+    """Return whether a step reveals the quality: a purchase does, any decision if the quality is always revealed."""
     decision = getattr(moves.get(BUYER), "decision", None)
     if role != BUYER or decision is None:
         return False

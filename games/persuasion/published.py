@@ -1,4 +1,4 @@
-"""GLEE's configurations of persuasion: Table 1, and those that people played (Appendix E)."""
+"""GLEE's configurations of persuasion: Table 1, and those played by people (Appendix E)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLES: Mapping[str, Grid] = {"glee": GLEE}
 SELECTIONS: Mapping[str, Selection] = {
     "glee": Selection(
         table=GLEE,
-        # The paper does not name its main configurations; these are the baseline of its analysis with words.
+        # The paper does not name its main configurations; these are the baseline of its analysis, with messages.
         main=(
             {"prior": 0.5, "high_value": 1.25, "price": 10_000.0, "buyer_type": "long_living"},
             {"prior": 0.5, "high_value": 1.25, "price": 10_000.0, "buyer_type": "myopic"},

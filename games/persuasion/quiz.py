@@ -1,4 +1,4 @@
-"""The question after the game: did the player notice what a product cost?"""
+"""The question after the game: did players notice what a product cost?"""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from games.interface import Question
 from games.words import gettext as _
 
 MULTIPLES = (0.25, 0.5, 2.0, 4.0)
-"""Wrong answers, as multiples of the right one (GLEE, Appendix E)."""
+"""Wrong answers, as multiples of the correct one (GLEE, Appendix E)."""
 SPARE_MULTIPLES = (8.0, 16.0, 32.0, 1e3, 1e6)
-"""For prices so small that others read alike."""
+"""Used for prices so small that other multiples look the same."""
 
 
 def questions(price: float, written: Callable[[float], str]) -> tuple[Question, ...]:
-    """One question with four options, which depend on the price alone."""
+    """Return one question with four options that depend only on the price."""
     answer = written(price)
-    # Which of the multiples is left out differs from price to price: else the right answer had a fixed place.
+    # A different multiple is left out for each price; otherwise the correct answer would have a fixed position.
     multiples = Random(f"persuasion/quiz/{price!r}").sample(MULTIPLES, len(MULTIPLES))
     options = {answer: price}
     for multiple in (*multiples, *SPARE_MULTIPLES):

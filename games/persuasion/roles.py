@@ -1,4 +1,4 @@
-"""Who sells and who buys, and what a product can be."""
+"""Seller and buyer, and the two qualities of a product."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ LOW: Quality = "low"
 
 
 def other(role: Role) -> Role:
-    """The player on the other side."""
+    """Return the other player's role."""
     return BUYER if role == SELLER else SELLER

@@ -1,7 +1,7 @@
-"""Persuasion: a seller who knows each product's quality talks, a buyer who does not decides; again and again.
+"""Persuasion: round by round, a seller who knows a product's quality advises a buyer, who decides.
 
-Source: GLEE, section 2.3. Each round nature draws a product of high quality with probability p; alice
-sees it and sends a message or a recommendation; bob buys at the price M or does not. A sale earns
+Source: GLEE, section 2.3. In each round the product is of high quality with probability p; alice sees the
+quality and sends a message or a recommendation; bob buys at the price M or does not. A sale earns
 alice M; a high-quality purchase earns bob M(v - 1), a low-quality one M(u - 1).
 """
 
@@ -43,10 +43,10 @@ class PersuasionConfig(Config):
     """One treatment. Defaults: the baselines of GLEE's statistical analysis, with text messages."""
 
     price: float = Field(
-        10_000, gt=0, title="Price", description="What a product costs in every round, in the game's own money."
+        10_000, gt=0, title="Price", description="What a product costs in every round, in the game's own unit."
     )
     prior: float = Field(
-        0.5, ge=0, le=1, title="Chance of high quality", description="Of each product, independently of the others."
+        0.5, ge=0, le=1, title="Chance of high quality", description="For each product, independently of the others."
     )
     high_value: float = Field(
         1.25,
@@ -64,7 +64,7 @@ class PersuasionConfig(Config):
     rounds: Annotated[int, Field(ge=1)] | None = Field(
         20,
         title="Rounds",
-        description="Known to both players. Empty: they are told nothing of an end, and play stops at the cap.",
+        description="Known to both players. Empty: players are not told that the game ends, and it stops at the cap.",
     )
     complete_information: bool = Field(
         True,
@@ -74,31 +74,31 @@ class PersuasionConfig(Config):
     message_type: Literal["text", "binary"] = Field(
         "text",
         title="What the seller sends",
-        description="A free text of up to 2,000 characters, or a recommendation: yes or no.",
+        description="A message of up to 2,000 characters, or a recommendation: yes or no.",
     )
     buyer_type: Literal["long_living", "myopic"] = Field(
         "long_living",
         title="Buyer",
-        description="One buyer who remembers all rounds, or a new one in every round who knows statistics only.",
+        description="One buyer who remembers all rounds, or a new buyer in every round who sees only statistics.",
     )
     reveal_quality: Literal["always", "if_bought"] = Field(
         "always",
         title="The buyer learns the quality",
-        description="After every round, or only of products that were bought.",
+        description="After every round, or only after buying the product.",
     )
     qualities: tuple[Quality, ...] | None = Field(
         None,
         title="Fixed qualities",
-        description="The sequence of qualities instead of chance; as many as there are rounds. Usually empty.",
+        description="The quality in each round, one per round. Empty (usual): drawn at random.",
     )
-    cap: int = Field(99, ge=1, title="Cap", description="Where rounds is empty: the round after which play stops.")
+    cap: int = Field(99, ge=1, title="Cap", description="If Rounds is empty: the round after which the game ends.")
 
     @model_validator(mode="after")
     def _enough_qualities(self) -> PersuasionConfig:
         if self.qualities is not None and self.rounds is not None and len(self.qualities) < self.rounds:
             raise PydanticCustomError(
                 "too_few_qualities",
-                "qualities: there are {given} for {rounds} rounds",
+                "qualities: there are only {given} for {rounds} rounds",
                 {"given": len(self.qualities), "rounds": self.rounds},
             )
         return self
@@ -106,12 +106,12 @@ class PersuasionConfig(Config):
 
 def _says_something(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("says_nothing", "must say something")
+        raise PydanticCustomError("says_nothing", "must not be empty")
     return text
 
 
 class Pitch(Move):
-    """What the seller says of a product, in words."""
+    """The seller's message about a product."""
 
     message: Annotated[Words, Field(max_length=MESSAGE_LIMIT), AfterValidator(_says_something)] = Field(
         title="Your message", description="What you tell the buyer about this product."
@@ -119,7 +119,7 @@ class Pitch(Move):
 
 
 class Recommendation(Move):
-    """What the seller says of a product, in one word."""
+    """The seller's recommendation, yes or no."""
 
     recommendation: Literal["yes", "no"] = Field(
         title="Your recommendation", description="Whether you recommend this product to the buyer."
@@ -127,7 +127,7 @@ class Recommendation(Move):
 
 
 class Purchase(Move):
-    """What the buyer does."""
+    """The buyer's decision."""
 
     decision: Literal["yes", "no"] = Field(
         title="Your decision", description="“yes” buys the product at its price, “no” does not."
@@ -136,7 +136,7 @@ class Purchase(Move):
 
 @dataclass(frozen=True)
 class Round:
-    """One product: its quality, what was said of it (a message or a recommendation), and whether it was bought."""
+    """One product: its quality, the seller's message or recommendation, and whether it was bought."""
 
     quality: Quality
     message: str | None = None
@@ -154,23 +154,23 @@ class Round:
 
 @dataclass(frozen=True)
 class Market:
-    """All rounds so far, oldest first; the last one may still be going on."""
+    """All rounds so far, oldest first; the last one may be unfinished."""
 
     rounds: tuple[Round, ...]
 
     @property
     def played(self) -> tuple[Round, ...]:
-        """The rounds that are over."""
+        """The finished rounds."""
         return self.rounds if self.rounds[-1].decision is not None else self.rounds[:-1]
 
     @property
     def now(self) -> Round | None:
-        """The round that is going on."""
+        """The current round; None when the game is over."""
         return self.rounds[-1] if self.rounds[-1].decision is None else None
 
 
 class Persuasion(Game[PersuasionConfig, Market]):
-    """A seller recommends products of which only they know the quality; a buyer decides."""
+    """A seller advises a buyer on products whose quality only the seller knows."""
 
     key: ClassVar[str] = "persuasion"
     title: ClassVar[str] = _("Persuasion")
@@ -187,16 +187,17 @@ class Persuasion(Game[PersuasionConfig, Market]):
         "recommend", "recommendation", "message", "market", "dollar",
     )  # fmt: skip
     metric_meanings: ClassVar[Mapping[str, str]] = {
-        "high_quality_rounds": "Rounds in which the product was of high quality.",
+        "high_quality_rounds": "Rounds with a high-quality product.",
         "sold": "Rounds in which the product was bought.",
         "sold_high": "Rounds in which a high-quality product was bought.",
         "sold_low": "Rounds in which a low-quality product was bought.",
-        "efficiency": "Of the high-quality products, the share that was bought; empty where there was none "
+        "efficiency": "Share of the high-quality products that were bought; empty if there were none "
         "(GLEE, section 2.3).",
-        "fairness": "Of the low-quality products, the share that was not bought; empty where there was none "
+        "fairness": "Share of the low-quality products that were not bought; empty if there were none "
         "(GLEE, section 2.3).",
-        "alice_self_gain": "Sales over rounds, from 0 to 1.",
-        "bob_self_gain": "Bob's payoff over price times rounds; below 0 where bad products cost more than good earned.",
+        "alice_self_gain": "Sales divided by rounds, from 0 to 1.",
+        "bob_self_gain": "Bob's payoff divided by price times rounds; negative if low-quality products lost him more "
+        "than high-quality ones earned.",
     }
 
     # ---- who and how long --------------------------------------------------------------------------
@@ -205,7 +206,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return (SELLER, BUYER)
 
     def people(self) -> tuple[Role, ...]:
-        """A person never sits as a buyer who forgets."""
+        """People never play the myopic buyer."""
         return (SELLER,) if self.myopic else (SELLER, BUYER)
 
     def remembers(self, role: Role) -> bool:
@@ -224,16 +225,16 @@ class Persuasion(Game[PersuasionConfig, Market]):
 
     def length(self) -> str:
         if self.config.rounds is None:
-            return _("a number of rounds that nobody is told")
+            return _("a number of rounds that is not announced")
         return _("{rounds} rounds").format(rounds=self.config.rounds) if self.config.rounds > 1 else _("one round")
 
     @cached_property
     def last_round(self) -> int:
-        """The last round that is played, whether or not the players know it."""
+        """The last round that is played, known to the players or not."""
         return self.config.rounds if self.config.rounds is not None else self.config.cap
 
     def knows_values(self, role: Role) -> bool:
-        """Whether the role knows what high and low quality are worth to the buyer."""
+        """Return whether the role knows what high and low quality are worth to the buyer."""
         return role == BUYER or self.config.complete_information
 
     def secrets(self, role: Role) -> frozenset[str]:
@@ -243,11 +244,11 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return frozenset(hidden)
 
     def revealed(self, past: Round) -> bool:
-        """Whether the buyer of a round that is over has learnt its quality."""
+        """Return whether the buyer learnt the quality of a finished round's product."""
         return past.bought or self.config.reveal_quality == "always"
 
     def gain(self, quality: Quality) -> float:
-        """What buying a product of this quality earns the buyer, in the game's money."""
+        """Return what buying a product of this quality earns the buyer, in the game's own unit."""
         worth = self.config.high_value if quality == HIGH else self.config.low_value
         return self.config.price * (worth - 1)
 
@@ -257,7 +258,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return Market((Round(self._draw(1, chance)),))
 
     def _draw(self, number: int, chance: Chance) -> Quality:
-        """The quality of the product of round `number`, known to the seller alone."""
+        """Draw the quality of the product in round `number`, known only to the seller."""
 
         def sample(rng: Random) -> Quality:
             fixed = self.config.qualities
@@ -277,10 +278,10 @@ class Persuasion(Game[PersuasionConfig, Market]):
     def _sellers_turn(self) -> Turn:
         name = self.role_title(BUYER)
         if self.config.message_type == "text":
-            hint = _("{name} sees your words and not the quality.").format(name=name)
+            hint = _("{name} sees your message but not the quality.").format(name=name)
             form = Form("pitch", _("Tell {name} about it").format(name=name), Pitch, help=hint)
         else:
-            hint = _("{name} sees your recommendation and not the quality.").format(name=name)
+            hint = _("{name} sees your recommendation but not the quality.").format(name=name)
             form = Form("recommendation", _("Recommend it or not"), Recommendation, help=hint)
         return Turn({SELLER: (form,)})
 
@@ -306,7 +307,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return Market((*state.rounds[:-1], last))
 
     def default(self, state: Market, role: Role) -> MoveData:
-        """Say nothing that helps either side; do not buy."""
+        """Say nothing about the product; do not buy."""
         if role == BUYER:
             return {"decision": "no"}
         if self.config.message_type == "text":
@@ -316,7 +317,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     # ---- the result --------------------------------------------------------------------------------
 
     def earned(self, rounds: tuple[Round, ...], role: Role) -> float:
-        """What the role earned in these rounds, in the game's money."""
+        """Return what the role earned in these rounds, in the game's own unit."""
         if role == SELLER:
             return self.config.price * sum(one.bought for one in rounds)
         high = sum(one.bought and one.quality == HIGH for one in rounds)
@@ -327,7 +328,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return {role: self.earned(state.played, role) for role in self.roles()}
 
     def metrics(self, state: Market) -> Metrics:
-        """GLEE section 2.3: efficiency sold_high/high, fairness (low - sold_low)/low, gains over T and M·T."""
+        """GLEE section 2.3: efficiency sold_high/high, fairness (low - sold_low)/low, gains divided by T and M·T."""
         rounds = state.played
         high = sum(one.quality == HIGH for one in rounds)
         low = len(rounds) - high
@@ -345,22 +346,22 @@ class Persuasion(Game[PersuasionConfig, Market]):
         }
 
     def is_last(self, state: Market) -> bool:
-        """Whether the round that is going on is the last one, as far as the players know."""
+        """Return whether the current round is the last one, as far as the players know."""
         return len(state.rounds) == self.config.rounds
 
     def ends(self, state: Market, role: Role, move: Any) -> bool:
-        """Whatever the buyer decides in the last round."""
+        """The buyer's decision in the last round ends the match."""
         return isinstance(move, Purchase) and self.is_last(state) and self.remembers(role)
 
     def prospects(self, state: Market, role: Role) -> tuple[Prospect, ...]:
-        """What the role has earned so far, as if nothing followed; not where the number of rounds is hidden."""
+        """What the role has earned so far; nothing if the number of rounds is hidden."""
         if self.config.rounds is None or state.now is None or not self.remembers(role):
             return ()
         so_far = self.earned(state.played, role)
         return (Prospect(_("If nothing more is bought"), so_far, self.bonus_share(role, so_far)),)
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        """Half of the most that can be sold, or expected of buying; unknown rounds leave the seller's share alone."""
+        """Selling half of the products, or earning half of the expected maximum; no amounts if rounds are hidden."""
         if role == SELLER:
             words = _("if half of the products are bought")
             payoff = None if self.config.rounds is None else self.config.price * self.config.rounds / 2
@@ -377,7 +378,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
         return [(at // 2 + 1, "purchase" if at % 2 else "recommendation") for at in range(len(moves))]
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """Seller: sales/T. Buyer: ½ + payoff/(2·M·T·p·(v - 1)). Within [0, 1]."""
+        """Return sales/T for the seller, ½ + payoff/(2·M·T·p·(v - 1)) for the buyer, within [0, 1]."""
         whole = self.config.price * self.last_round
         if role == SELLER:
             share = payoff / whole

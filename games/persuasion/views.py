@@ -1,7 +1,7 @@
-"""What seller and buyer may know, as blocks. Hidden information is cut here and nowhere else.
+"""What seller and buyer may know, as blocks. Only this module removes hidden information.
 
-The seller sees each product's quality; the buyer sees it only once it is revealed. A buyer who
-forgets (myopic) sees the present product's message and statistics of earlier rounds.
+The seller sees each product's quality; the buyer sees it only once it is revealed. A myopic buyer
+sees the current product's message and statistics of earlier rounds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def view(game: Persuasion, state: Market, role: Role) -> View:
-    """Everything that `role` may know now."""
+    """Return everything that `role` may know now."""
     forgets = not game.remembers(role)
     blocks: list[Block] = [_status(game, state, role)]
     if state.played and not forgets:
@@ -41,7 +41,7 @@ def view(game: Persuasion, state: Market, role: Role) -> View:
 
 
 def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: Market, role: Role) -> View:
-    """What `role` has just learnt: what was said of a product, whether it was bought, how it turned out, the next."""
+    """Return what `role` has just learnt: a message, a purchase, a quality, or the next product."""
     if after.now is not None and after.now.offered:
         return (_pitch(game, after.now, len(after.rounds)),) if role == BUYER else ()
     if not game.remembers(role):
@@ -57,7 +57,7 @@ def notices(game: Persuasion, before: Market, moves: Mapping[Role, Any], after: 
 
 
 def _status(game: Persuasion, state: Market, role: Role) -> Text:
-    """One sentence on what is to be done now."""
+    """Return one sentence on what happens now."""
     name = game.role_title(other(role))
     now = state.now
     if now is None:
@@ -73,7 +73,7 @@ def _status(game: Persuasion, state: Market, role: Role) -> Text:
         return Text("status", words.format(name=name))
     if now.offered:
         words = (
-            _("The last round: {name} has a product for you. Do you buy it?")
+            _("Last round: {name} has a product for you. Do you buy it?")
             if game.is_last(state)
             else _("{name} has a product for you. Do you buy it?")
         )
@@ -82,7 +82,7 @@ def _status(game: Persuasion, state: Market, role: Role) -> Text:
 
 
 def _situation(game: Persuasion, state: Market, role: Role) -> Facts:
-    """Where the game stands, and what is at stake in every round."""
+    """Return the round, and what is at stake in every round."""
     number = len(state.rounds)
     rounds = game.config.rounds
     shown = str(number) if rounds is None else _("{number} of {rounds}").format(number=number, rounds=rounds)
@@ -93,8 +93,8 @@ def _situation(game: Persuasion, state: Market, role: Role) -> Facts:
     ]
     if role == BUYER:
         facts += [
-            Fact("high_gain", _("A high-quality product earns you"), game.gain(HIGH), game.money(game.gain(HIGH))),
-            Fact("low_gain", _("A low-quality product loses you"), game.gain(LOW), game.money(-game.gain(LOW))),
+            Fact("high_gain", _("With a high-quality product you earn"), game.gain(HIGH), game.money(game.gain(HIGH))),
+            Fact("low_gain", _("With a low-quality product you lose"), game.gain(LOW), game.money(-game.gain(LOW))),
         ]
     if game.remembers(role):
         earned = game.earned(state.played, role)
@@ -107,12 +107,12 @@ def _quality(quality: Quality) -> str:
 
 
 def _product(game: Persuasion, now: Round) -> Facts:
-    """The product of this round, as the seller sees it."""
+    """Return this round's product as the seller sees it."""
     facts = [Fact("quality", _("Its quality"), now.quality, _quality(now.quality))]
     name = game.role_title(BUYER)
     if game.knows_values(SELLER):
         gain = game.gain(now.quality)
-        label = _("{name} would earn with it") if gain > 0 else _("{name} would lose with it")
+        label = _("{name} would earn by buying it") if gain > 0 else _("{name} would lose by buying it")
         facts.append(Fact("buyer_gain", label.format(name=name), gain, game.money(abs(gain))))
     facts.append(
         Fact(
@@ -126,18 +126,18 @@ def _product(game: Persuasion, now: Round) -> Facts:
 
 
 def _pitch(game: Persuasion, now: Round, number: int) -> Facts:
-    """What the seller says of the product, as the buyer reads it."""
+    """Return the seller's message or recommendation as the buyer sees it."""
     name = game.role_title(SELLER)
     if now.message is not None:
         said = Fact("message", _("{name} writes").format(name=name), Said(name, now.message), "")
     else:
         said = Fact("recommendation", _("{name} recommends").format(name=name), now.recommendation, _advice(now))
-    title = _("The product of round {number}").format(number=number)
+    title = _("The product in round {number}").format(number=number)
     return Facts("pitch", title, (said, Fact("price", _("Price"), game.config.price, game.money(game.config.price))))
 
 
 def _own_words(game: Persuasion, now: Round) -> Facts:
-    """What the seller has said of the product, while the buyer thinks."""
+    """Return what the seller said about the product, shown while the buyer decides."""
     if now.message is not None:
         said = Fact("message", _("You wrote"), Said(game.role_title(SELLER), now.message), "")
     else:
@@ -150,7 +150,7 @@ def _advice(said: Round) -> str:
 
 
 def _outcome(game: Persuasion, past: Round, number: int, role: Role) -> Text:
-    """How round `number` ended, for one who remembers."""
+    """Return how round `number` ended, for a role that remembers."""
     return Text("outcome", _("Round {number}: {outcome}").format(number=number, outcome=_ending(game, past, role)))
 
 
@@ -162,34 +162,34 @@ def _ending(game: Persuasion, past: Round, role: Role) -> str:
         earned = game.money(game.config.price)
         return _("{name} bought the product, and you earned {earned}.").format(name=name, earned=earned)
     if not game.revealed(past):
-        return _("you did not buy the product, and do not learn its quality.")
+        return _("you did not buy the product, so you do not learn its quality.")
     quality = _quality(past.quality)
     if not past.bought:
-        return _("you did not buy the product. It was of {quality} quality.").format(quality=quality)
+        return _("you did not buy the product. Its quality was {quality}.").format(quality=quality)
     gain = game.gain(past.quality)
     words = (
-        _("the product that you bought was of {quality} quality: you earned {gain} with it.")
+        _("you bought the product. Its quality was {quality}: you earned {gain}.")
         if gain > 0
-        else _("the product that you bought was of {quality} quality: you lost {gain} with it.")
+        else _("you bought the product. Its quality was {quality}: you lost {gain}.")
     )
     return words.format(quality=quality, gain=game.money(abs(gain)))
 
 
 def _tally(game: Persuasion, state: Market, role: Role) -> Text:
-    """How many products were bought so far, and how many of these were low: for one who remembers."""
+    """Return how many products were bought so far, and how many of them were of low quality."""
     sold = sum(one.bought for one in state.played)
     low = sum(one.bought and one.quality == LOW for one in state.played)
     words = (
-        _("{name} has bought {sold} of {rounds} products; of low quality among these: {low}.")
+        _("{name} has bought {sold} of {rounds} products, {low} of them of low quality.")
         if role == SELLER
-        else _("You have bought {sold} of {rounds} products; of low quality among these: {low}.")
+        else _("You have bought {sold} of {rounds} products, {low} of them of low quality.")
     )
     name = game.role_title(BUYER)
     return Text("tally", words.format(name=name, sold=sold, rounds=len(state.played), low=low))
 
 
 def _statistics(game: Persuasion, state: Market) -> Facts:
-    """What a buyer who forgets may know of earlier rounds: shares of all of them."""
+    """Return what a myopic buyer may know about earlier rounds: two shares."""
     played = state.played
     if not played:
         none = Fact("rounds_before", _("Rounds before this one"), 0, _("none: this is the first"))
@@ -201,14 +201,14 @@ def _statistics(game: Persuasion, state: Market) -> Facts:
         _("Earlier buyers"),
         (
             Fact("rounds_before", _("Rounds before this one"), len(played), str(len(played))),
-            Fact("share_bought", _("In this share of them the product was bought"), bought, percent(bought)),
-            Fact("share_low_bought", _("In this share of them a low-quality product was bought"), low, percent(low)),
+            Fact("share_bought", _("Share in which the product was bought"), bought, percent(bought)),
+            Fact("share_low_bought", _("Share in which a low-quality product was bought"), low, percent(low)),
         ),
     )
 
 
 def _history(game: Persuasion, state: Market, role: Role) -> Table:
-    """The rounds that are over: what was said, whether it was bought, what it was."""
+    """Return the finished rounds: what the seller said, whether the product was bought, and its quality."""
     seller = role == SELLER
 
     def row(number: int, past: Round) -> tuple[Cell, ...]:
@@ -218,7 +218,7 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
             else (_("yes") if past.recommendation == "yes" else _("no"))
         )
         bought = _("yes") if past.bought else _("no")
-        quality = _quality(past.quality) if seller or game.revealed(past) else _("not known")
+        quality = _quality(past.quality) if seller or game.revealed(past) else _("unknown")
         earned = game.money(game.earned((past,), role))
         return (number, said, bought, quality, earned)
 
@@ -235,13 +235,13 @@ def _history(game: Persuasion, state: Market, role: Role) -> Table:
 
 
 def _result(game: Persuasion, state: Market, role: Role) -> Facts:
-    """How it ended, for this role."""
+    """Return how the game ended for this role."""
     rounds = len(state.played)
     sold = sum(one.bought for one in state.played)
     of_all = _("{sold} of {rounds}").format(sold=sold, rounds=rounds)
     facts = []
     if game.remembers(role):
-        label = _("Products that you sold") if role == SELLER else _("Products that you bought")
+        label = _("Products you sold") if role == SELLER else _("Products you bought")
         facts.append(Fact("sold", label, sold, of_all))
     if role == SELLER:
         low = sum(one.bought and one.quality == LOW for one in state.played)

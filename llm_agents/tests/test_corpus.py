@@ -299,7 +299,7 @@ REFUSED = [
         "wrong sum",
         OFFER,
         '{"alice_gain": 6000, "bob_gain": 5000}',
-        "sum to $11,000, but they must sum to exactly $10,000.",
+        "add up to $11,000, but they must add up to exactly $10,000.",
     ),
     (
         "message where there is none",

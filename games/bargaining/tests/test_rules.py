@@ -86,11 +86,11 @@ class TestOffers:
 
     @pytest.mark.parametrize("miss", [-4000, -1, -0.02, 0.02, 1, 6000])
     def test_another_sum_is_refused_and_both_sums_are_named(self, miss):
-        with pytest.raises(Refused, match=r"sum to \$[\d,.]+, but they must sum to exactly \$10,000"):
+        with pytest.raises(Refused, match=r"add up to \$[\d,.]+, but they must add up to exactly \$10,000"):
             play_out(bargaining(), [{"alice_gain": 6000, "bob_gain": 4000 + miss}])
 
     def test_a_refused_sum_is_told_to_the_digit_that_is_wrong(self):
-        with pytest.raises(Refused, match=r"sum to \$100\.001, but they must sum to exactly \$100\."):
+        with pytest.raises(Refused, match=r"add up to \$100\.001, but they must add up to exactly \$100\."):
             play_out(bargaining(money=100), [{"alice_gain": 60, "bob_gain": 40.001}])
         (form,) = bargaining(money=33.333).turn(Rounds()).forms["alice"]
         assert "$33.333." in form.help

@@ -169,10 +169,10 @@ class TestInstructions:
         game = played(delta_alice=0.95, delta_bob=1.0).game
         assert "loses 5% of its value **for you**" in game.instructions("alice")
         assert "keeps its full value" in game.instructions("bob")
-        assert "For Alice it loses 5%" in game.instructions("bob")
+        assert "For Alice, it loses 5%" in game.instructions("bob")
         hidden = played(delta_alice=0.95, complete_information=False).game.instructions("bob")
         assert "5%" not in hidden
-        assert "is not known to you" in hidden
+        assert "You do not know how fast money loses value for" in hidden
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ class TestSituation:
         known = shown(blocks(played(), role)["situation"])
         assert known == {"round": "1 of 10", "your_value": own, "other_value": other}
         hidden = shown(blocks(played(complete_information=False), role)["situation"])
-        assert hidden == {"round": "1 of 10", "your_value": own, "other_value": "not known to you"}
+        assert hidden == {"round": "1 of 10", "your_value": own, "other_value": "unknown to you"}
 
     def test_an_unknown_horizon_is_not_shown(self):
         assert shown(blocks(played(rounds=None), "alice")["situation"])["round"] == "1"
@@ -191,13 +191,13 @@ class TestInstructions:
         text = played(rounds=rounds).game.instructions(role)
         assert ("at most **" in text) == (rounds is not None and rounds > 1)
         assert ("only one round" in text) == (rounds == 1)
-        assert "Without a trade each of you earns $0." in text
+        assert "Without a trade, each of you earns $0." in text
 
     def test_each_reads_of_its_own_value_and_under_complete_information_of_the_others(self):
         game = played().game
-        assert "earn the price less $8,000" in game.instructions("alice")
-        assert "To Bob the product is worth **$12,000**" in game.instructions("alice")
-        assert "earn $12,000 less the price" in game.instructions("bob")
+        assert "earn the price minus $8,000" in game.instructions("alice")
+        assert "To Bob, the product is worth **$12,000**" in game.instructions("alice")
+        assert "earn $12,000 minus the price" in game.instructions("bob")
         hidden = played(complete_information=False).game.instructions("bob")
         assert "8,000" not in hidden
         assert "each of you knows only their own value" in hidden

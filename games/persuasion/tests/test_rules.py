@@ -172,8 +172,8 @@ def test_a_person_never_sits_as_a_buyer_who_forgets():
     ("config", "role", "move", "reason"),
     [
         ({}, "alice", {"recommendation": "yes"}, "Your message (message) is needed."),
-        ({}, "alice", {"message": ""}, "must say something"),
-        ({}, "alice", {"message": " \n"}, "must say something"),
+        ({}, "alice", {"message": ""}, "must not be empty"),
+        ({}, "alice", {"message": " \n"}, "must not be empty"),
         ({}, "alice", {"message": "m" * 2001}, "at most 2,?000 characters"),
         ({}, "alice", {"message": 5}, "must be text"),
         ({}, "alice", {"message": None}, "must be text"),

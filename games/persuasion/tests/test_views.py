@@ -66,7 +66,7 @@ def test_the_history_says_what_was_said_bought_and_true():
 
 
 @pytest.mark.parametrize(("reveal", "decision", "seen"), [
-    ("always", "no", "low"), ("if_bought", "no", "not known"), ("if_bought", "yes", "low"),
+    ("always", "no", "low"), ("if_bought", "no", "unknown"), ("if_bought", "yes", "low"),
 ])  # fmt: skip
 def test_the_buyer_learns_the_quality_as_the_setting_has_it(reveal, decision, seen):
     play = started(qualities=["low"] * 3, reveal_quality=reveal)
@@ -102,11 +102,9 @@ def body(play: Play, role: str, block: str) -> str:
 def test_each_role_reads_how_the_last_round_ended_and_how_many_were_bought():
     play = moved(started(qualities=["low"] * 3), SAID, ("bob", {"decision": "yes"}))
     assert body(play, "alice", "outcome") == "Round 1: Bob bought the product, and you earned $10,000."
-    assert body(play, "bob", "outcome") == (
-        "Round 1: the product that you bought was of low quality: you lost $10,000 with it."
-    )
-    assert body(play, "alice", "tally") == "Bob has bought 1 of 1 products; of low quality among these: 1."
-    assert body(play, "bob", "tally") == "You have bought 1 of 1 products; of low quality among these: 1."
+    assert body(play, "bob", "outcome") == ("Round 1: you bought the product. Its quality was low: you lost $10,000.")
+    assert body(play, "alice", "tally") == "Bob has bought 1 of 1 products, 1 of them of low quality."
+    assert body(play, "bob", "tally") == "You have bought 1 of 1 products, 1 of them of low quality."
 
 
 def test_a_buyer_who_forgets_reads_neither():
@@ -157,20 +155,18 @@ def test_the_instructions_read_well_in_every_setting(role, config):
     text = games.play.configure(Persuasion, config).instructions(role)
     assert "None" not in text
     assert "{{" not in text
-    assert ("recommend the product or not" in text or "recommends the product to you or not" in text) == (
-        config.get("message_type") == "binary"
-    )
+    assert ("recommend the product: yes or no" in text) == (config.get("message_type") == "binary")
     assert ("how many rounds" in text) == (config.get("rounds", 20) is None)
 
 
 def test_a_buyer_who_forgets_is_addressed_as_the_buyer_of_one_round():
     text = games.play.configure(Persuasion, {"buyer_type": "myopic"}).instructions("bob")
-    assert "you are the buyer of one of these rounds" in text
+    assert "you are the buyer in one of these rounds" in text
     assert text.rstrip().endswith("Your aim is to earn as much as you can in your round.")
 
 
 @pytest.mark.parametrize("role", ["alice", "bob"])
 def test_with_one_round_nobody_reads_of_later_ones(role):
     text = games.play.configure(Persuasion, {"buyer_type": "myopic", "rounds": 1}).instructions(role)
-    assert "There is only **one round**. It goes like this:" in text
+    assert "There is only **one round**. It works like this:" in text
     assert not [words for words in ("next buyer", "earlier rounds", "new buyer;", "all rounds") if words in text]

@@ -193,7 +193,7 @@ def test_the_forecast_of_a_model_says_its_price_or_that_it_is_not_known(client, 
 def test_the_preview_is_what_people_read_and_models_are_sent(client, boss):
     told = outlook(client, instructions="# Welcome {{ you }}\n\nOthers: {{ other }}.", parameter_scale="777")["preview"]
     assert "<h2>Welcome Alice</h2>" in told and "<h2>Welcome Bob</h2>" in told
-    assert "# Welcome Alice" in told and "You begin: name a price." in told
+    assert "# Welcome Alice" in told and "You go first: name a price." in told
     assert "<ins>" in told and "<del>" in told
     assert "your_value" in told and "777" in told
 

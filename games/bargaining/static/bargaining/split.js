@@ -1,4 +1,4 @@
-// Dividing money: a slider and two number fields that always sum to the whole.
+// Dividing money: a slider and two number fields that always add up to the money.
 "use strict";
 {
   const parts = (box) => {
@@ -6,15 +6,15 @@
     const other = [...box.querySelectorAll("input[name]")].find((field) => field !== own);
     return { own, other, slider: box.querySelector("input[type=range]"), worth: box.querySelector(".worth"), money: Number(box.dataset.money) };
   };
-  // As the server reads it: commas only where they separate thousands.
+  // Same rule as on the server: commas may only separate thousands.
   const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
   const read = (text) => {
     const plain = text.trim().replace(/^[$ ]+/, "");
     return NUMBER.test(plain) ? Number(plain.replaceAll(",", "")) : NaN;
   };
-  // Twelve digits: the parts sum to the whole far within the rules' tolerance, and no 0.1 + 0.2 shows.
+  // Twelve digits keep the sum within the rules' tolerance and hide floating-point errors such as 0.1 + 0.2.
   const write = (amount) => String(Number(amount.toPrecision(12)));
-  // A slider moves in round amounts: about two hundred steps from one end to the other.
+  // The slider moves in round amounts: about two hundred steps from end to end.
   const stepOf = (money) => 10 ** Math.floor(Math.log10(money / 100));
 
   const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));

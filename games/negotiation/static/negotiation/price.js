@@ -1,4 +1,4 @@
-// Naming a price: a number field, a slider and a mark on the ladder that move together, and what the price would earn.
+// Naming a price: a number field, a slider and a mark on the ladder move together and show what the price would earn.
 "use strict";
 {
   const parts = (box) => ({
@@ -6,10 +6,10 @@
     slider: box.querySelector("input[type=range]"),
     outcome: box.querySelector(".outcome"),
     own: Number(box.dataset.own),
-    // The ladder reaches from 0 to its top; one's own value lies at this many hundredths below the top.
+    // The ladder runs from 0 to its top; the own value lies this many percent below the top.
     top: Number((Number(box.dataset.own) / (1 - Number(box.dataset.place) / 100)).toPrecision(5)),
   });
-  // As the server reads it: commas only where they separate thousands.
+  // Same rule as on the server: commas may only separate thousands.
   const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^-?\.\d+$/;
   const read = (text) => {
     const plain = text.replace(/[$\s]/g, "");
@@ -18,7 +18,7 @@
   const write = (amount) => String(Number(amount.toPrecision(12)));
   const shown = (box, amount) => box.dataset.unit.replace("AMOUNT", amount.toLocaleString("en-US", { maximumFractionDigits: 2, minimumFractionDigits: box.dataset.unit.startsWith("$") && amount % 1 ? 2 : 0 }));
   const promise = (box, payoff) => box.dispatchEvent(new CustomEvent("parley:payoff", { bubbles: true, detail: payoff }));
-  // A slider moves in round amounts: about two hundred steps from one end to the other.
+  // The slider moves in round amounts: about two hundred steps from end to end.
   const stepOf = (top) => 10 ** Math.floor(Math.log10(top / 100));
 
   function tell(box, price) {

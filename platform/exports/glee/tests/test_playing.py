@@ -92,7 +92,7 @@ def test_a_share_of_no_rounds_has_no_value():
 def test_an_offer_that_misses_its_sum_is_kept_as_it_stands():
     found = played("bargaining", TABLES["bargaining"].replace("50,50", "50,45"))
     assert found.payoffs == {"alice": pytest.approx(45), "bob": pytest.approx(36)}
-    assert found.unverified.startswith("Move 3 by bob: The two parts sum to $95")
+    assert found.unverified.startswith("Move 3 by bob: The two parts add up to $95")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
