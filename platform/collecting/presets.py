@@ -80,7 +80,7 @@ def glee_llm(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> l
 
 
 def glee_human(agents: Sequence[str], seed: int, by: AbstractBaseUser | None) -> list[Study]:
-    """A draft study per family: people on Mechanical Turk against the first agent."""
+    """Make a draft study per family: people against the first agent, with lab codes until another recruiter is set."""
     return [_with_people(family, agents[0], seed, by) for family in FAMILIES]
 
 
@@ -99,7 +99,7 @@ def _with_people(family: Family, agent: str, seed: int, by: AbstractBaseUser | N
         },
         roles=list(game(game.Config()).roles()),
         agents=named(agent),
-        entry=Study.Entry.MTURK,
+        entry=Study.Entry.CODES,
         most_participations=None,
         rest_hours=REST_HOURS,
         base=round(HOURLY_BASE * hours, 2),

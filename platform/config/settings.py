@@ -256,7 +256,7 @@ REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=BEHIND_TLS)
 OTP_TOTP_ISSUER = "Parley"
 
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", default=120)
-"""New ways through studies that one address may begin in an hour by links that anybody can type."""
+"""How many people may begin a study from one network address in an hour by links that anybody can make up."""
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 """How many proxies in front add the visitor's address to X-Forwarded-For, where the web server does not read it."""
 AXES_FAILURE_LIMIT = 5

@@ -20,6 +20,7 @@ from matches.forms import Field
 from participants.states import State
 from payouts.models import LedgerRow
 from quality.score import LINE, MEANINGS
+from recruiters import authenticity
 from surveys.questions import Question
 
 _AS_THEY_ARE = frozenset({int, float, NoneType})
@@ -909,6 +910,14 @@ _AGENT = [
         lambda w: found.flagged if (found := signals_of.agent_score(w)) else None,
         values="empty where nothing was counted",
     ),
+    Column(
+        "authenticity",
+        "choice",
+        "Result of the recruiter's own authenticity check of the participant's free texts, as last reported or "
+        "imported. A signal: it excludes nobody and changes no pay.",
+        lambda w: authenticity.flag_of(w.enrolment),
+        values=f"{', '.join(authenticity.FLAGS)}; empty if the recruiter reported none",
+    ),
 ]
 
 
@@ -1046,7 +1055,7 @@ def payments() -> Table:
         "One row per amount owed to a participant; the rules of pay are in versions.json.",
         [
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda p: p.enrolment.pseudonym),
-            Column("reason", "choice", "What is paid for.", lambda p: p.reason, values="base, bonus"),
+            Column("reason", "choice", "What is paid for.", lambda p: p.reason, values="base, bonus, screen_out, part"),
             Column("amount", "number", "What is owed.", lambda p: p.amount, unit="the currency"),
             Column("currency", "choice", "Currency of the amount.", lambda p: p.currency, values="ISO 4217"),
             Column(

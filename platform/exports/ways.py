@@ -33,6 +33,7 @@ from opponents.models import Call
 from participants.models import Enrolment
 from payouts import rules
 from payouts.models import LedgerRow
+from recruiters import authenticity
 from recruiters.models import Identity
 from studies import disclosure
 from studies.endings import earned_by
@@ -73,7 +74,7 @@ class Reading:
             return Placement.objects.none()
         return (
             Placement.objects.filter(cell__version__study=self.source.study, placed_at__lte=self.cutoff)
-            .select_related("enrolment__identity")
+            .select_related("enrolment__identity", *(f"enrolment__{one}" for one in authenticity.relations()))
             .prefetch_related(*_related(logs=logs))
             .order_by("pk")
         )

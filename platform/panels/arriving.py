@@ -72,6 +72,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         details=found,
         lasting=signed and not found["session"],
         turned_away=farewell_to(panel, Outcome.OVER_QUOTA, found),
+        checked=panel.check_by != Panel.Check.NOTHING,
         once=not signed and not found["session"],
     )
 

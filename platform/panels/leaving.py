@@ -31,6 +31,14 @@ def to_panel(enrolment: Enrolment) -> Farewell | None:
     return farewell_to(panel, outcome_of(enrolment.state, paid=paid), values)
 
 
+@farewells.register_full
+def over_quota(enrolment: Enrolment) -> Farewell | None:
+    """Return the button or code that tells the panel that no place was left when this person consented."""
+    identity = Identity.objects.filter(enrolment=enrolment, recruiter=KIND).first()
+    panel = Panel.objects.filter(study__slug=identity.study).first() if identity is not None else None
+    return farewell_to(panel, Outcome.OVER_QUOTA, values_of(identity)) if identity and panel else None
+
+
 def farewell_to(panel: Panel, outcome: Outcome, values: Mapping[str, str]) -> Farewell | None:
     """How somebody with this outcome goes back; None where nothing is named, or it leads to another site."""
     leads = panel.leads_to(outcome)

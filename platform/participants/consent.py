@@ -8,10 +8,13 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from participants import farewells
 from participants.markdown import to_html
 from participants.states import State
 from participants.steps import Step, StepRefused, register
 
+FULL = "full"
+"""The field of a refusal that says that no place is left."""
 _BETWEEN = frozenset(" .'’-")
 
 
@@ -35,6 +38,7 @@ class Consent(Step):
             "others": "" if others in self.step["text"] else others,  # the default text already says this
             "behaviour": "" if behaviour in self.step["text"] else behaviour,
             "facts": self.step.get("facts", ()),
+            "farewell": farewells.farewell_when_full(self.enrolment) if FULL in self.errors else None,
         }
 
     def answer(self, data: Mapping[str, str]) -> None:

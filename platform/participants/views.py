@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import wraps
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -21,7 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from participants import afterwards, paid, services
-from participants.farewells import farewell_of
+from participants.farewells import allow_form, farewell_of
 from participants.markdown import to_html
 from participants.models import Enrolment
 from participants.states import ending_of
@@ -116,7 +115,7 @@ def _step(request: HttpRequest, enrolment: Enrolment, step: Step) -> HttpRespons
         "posted": posted,
         **step.context(),
     }
-    return render(request, step.template, context)
+    return allow_form(render(request, step.template, context), context.get("farewell"))
 
 
 def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
@@ -142,11 +141,7 @@ def _ending(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         "afterwards": afterwards.told(enrolment),
         "debriefing": to_html(debriefing) if debriefing else "",
     }
-    response = render(request, "participants/ending.html", context)
-    if farewell is not None and farewell.posts is not None:
-        where = urlsplit(farewell.address)
-        response._csp_update = {"form-action": [f"{where.scheme}://{where.netloc}", *farewell.leads_on]}
-    return response
+    return allow_form(render(request, "participants/ending.html", context), farewell)
 
 
 def _frame(enrolment: Enrolment) -> dict[str, Any]:

@@ -28,6 +28,8 @@ class Arrival:
         cell: the number of the treatment that the recruiter has sent this person to.
         return_to: the recruiter's page where the person goes on afterwards.
         turned_away: how they go back to their recruiter where no place is left.
+        checked: nobody can make up such a link: it is signed, or on a list. Only arrivals that are not checked count
+            towards JOINS_PER_HOUR, since a whole campus may share one network address.
         once: the link opens the way once; whoever comes again is known by `held`, the token of the way that
             their browser has begun.
     """
@@ -42,6 +44,7 @@ class Arrival:
     cell: int | None = None
     return_to: str = ""
     turned_away: Farewell | None = None
+    checked: bool = False
     once: bool = False
     held: str = ""
 
@@ -57,10 +60,6 @@ class Link(dict[str, str]):
     def __init__(self, fields: Mapping[str, str] = {}, *, twice: Collection[str] = (), query: str = "") -> None:
         super().__init__(fields)
         self.twice, self.query = frozenset(twice), query
-
-
-PERSONAL = ("codes", "otree")
-"""The recruiters whose links nobody can make up."""
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
@@ -79,7 +78,7 @@ def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
     if found.expired and not begun.exists():
         raise ExpiredCode(_("The time in which this code could be used is over. Please ask for a new one."))
     once = found.kind == LabCode.Kind.ONCE
-    return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, once=once)
+    return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, checked=True, once=once)
 
 
 def openly(study: str, link: Mapping[str, str]) -> Arrival:
@@ -94,7 +93,9 @@ def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
         IncompleteLink, ExpiredLink, ForgedLink
     """
     found = otree.visitor_by(study, link)
-    return Arrival(otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back)
+    return Arrival(
+        otree.KIND, worker=found.subject, proof=found.subject, role=found.role, return_to=found.back, checked=True
+    )
 
 
 Reader = Callable[[str, Link], Arrival]

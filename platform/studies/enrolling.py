@@ -21,6 +21,7 @@ from lobby.models import Group
 from lobby.signals import group_made
 from matches.models import Match, Seat
 from opponents.agents import Seats, labels_in, people_in
+from participants.consent import FULL
 from participants.models import Enrolment
 from participants.services import drop_absent, lifetime
 from participants.signals import consented
@@ -157,7 +158,7 @@ def keep_place(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) ->
         sent_to = Identity.objects.filter(enrolment=enrolment).values_list("details__cell", flat=True).first()
         placement.cell, placement.role, number = _place(version, placement.role, sent_to)
     except Full as full:
-        raise StepRefused({"agree": str(full)}) from None
+        raise StepRefused({FULL: str(full)}) from None
     placement.save(update_fields=["cell", "role"])
     following = steps_of(version, placement.cell, placement.role, number=number)[1:]
     enrolment.steps = [enrolment.steps[0], *following]

@@ -16,6 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from matches.models import Match
+from participants.farewells import allow_form
 from participants.markdown import to_html
 from participants.models import Enrolment
 from recruiters import arrivals
@@ -71,7 +72,7 @@ def _not_let_in(
     about = {"study": study, "refusal": refusal, "back": back or getattr(refusal, "back", "")}
     if arrival is not None and (isinstance(refusal, enrolling.Full) or study.status == Study.Status.CLOSED):
         about["farewell"] = arrival.turned_away
-    return render(request, "studies/not_let_in.html", about, status=refusal.status)
+    return allow_form(render(request, "studies/not_let_in.html", about, status=refusal.status), about.get("farewell"))
 
 
 def _enter(request: HttpRequest, study: Study, arrival: arrivals.Arrival) -> HttpResponse:
@@ -118,7 +119,7 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
 
 def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:
     """Raises TooMany where one address begins way after way by links that anybody can type."""
-    if arrival.recruiter not in arrivals.PERSONAL and counted(request, "joins") > settings.JOINS_PER_HOUR:
+    if not arrival.checked and counted(request, "joins") > settings.JOINS_PER_HOUR:
         raise TooMany
 
 

@@ -10,7 +10,8 @@ class ProlificConfig(AppConfig):
     def ready(self) -> None:
         from marketplaces.prolific import leaving, parts, paying, syncing  # noqa: F401  (they register themselves)
         from marketplaces.prolific.links import arrive
-        from recruiters import arrivals
+        from recruiters import arrivals, authenticity
 
         parts.declare()
         arrivals.register("prolific", _("Prolific"), arrive)
+        authenticity.register("prolific_submission")

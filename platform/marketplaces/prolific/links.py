@@ -86,7 +86,7 @@ def arrive(study: str, link: Mapping[str, str]) -> Arrival:
         )
     cell = publication.treatments.get(link.get(TREATMENT, ""))
     details = {"STUDY_ID": prolific_study, "SESSION_ID": session, "signed": "yes" if token else "no"}
-    return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details, cell=cell)
+    return Arrival(KIND, worker=worker, proof=f"{session}/{worker}", details=details, cell=cell, checked=bool(token))
 
 
 def _ids(link: Mapping[str, str], claims: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from django.test import Client
+from django.core.cache import cache
+from django.test import Client, override_settings
 
 from panels.models import Panel
 from panels.tests.staging import Visitor
@@ -156,6 +157,23 @@ class TestSigned:
         link = standin.link(standin.guests[0]).partition("?")[2]
         Panel.objects.update(sealed_secret="")
         assert refused(join(link), "type the panel's secret again")
+
+    @override_settings(JOINS_PER_HOUR=0)
+    def test_a_campus_behind_one_address_is_not_slowed_down_by_signed_links(self, standin):
+        cache.clear()
+        for guest in standin.guests[:3]:
+            Visitor(standin, guest).enter()
+        forged = join({"id": "P04", "signature": "0" * 64})
+        assert forged.status_code == 403 and Enrolment.objects.count() == 3
+
+    @override_settings(JOINS_PER_HOUR=1)
+    def test_links_that_nobody_checked_are_counted(self, panel_of):
+        cache.clear()
+        panel_of(**NAMES)
+        Panel.objects.update(check_by="nothing")
+        assert join(WHOLE).status_code == 302
+        assert join({"pid": "B2", "job": "T1", "visit": "S2"}).status_code == 429
+        assert join(WHOLE).status_code == 302 and Enrolment.objects.count() == 1
 
 
 @pytest.fixture(scope="module")

@@ -102,6 +102,8 @@ class Submission:
     bonuses: list[int] = field(default_factory=list)
     address: str = ""
     """Of its treatment, in a study with several addresses."""
+    authenticity: str | None = None
+    """Result of the authenticity check; None where the interface reports none, as its documentation says."""
 
 
 @dataclass

@@ -284,7 +284,8 @@ def _row(found: Submission) -> dict[str, Any]:
     return {
         "id": found.id, "study_id": found.study, "participant_id": found.participant, "status": found.status,
         "started_at": found.started_at, "completed_at": found.completed_at, "study_code": found.code,
-        "return_requested": found.return_requested,
+        "bonus_payments": list(found.bonuses), "return_requested": found.return_requested,
+        **({"authenticity_check": found.authenticity} if found.authenticity else {}),
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from datetime import timedelta
@@ -11,7 +12,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from exports.dataset import export
 from exports.tests import building
+from exports.verify import verify
 from marketplaces import syncing
 from marketplaces.kinds import NotPossible
 from marketplaces.models import Recruitment
@@ -236,6 +239,25 @@ class TestAuthenticity:
         with pytest.raises(BadFile, match=says):
             authenticity.take_in(desk.publication, text.encode())
         assert set(self.flags(desk).values()) == {""}
+
+    def test_flags_are_read_from_the_interface_where_it_reports_them(self, desk, workers):
+        workers[0].submission.authenticity = "LOW"
+        ask(desk)
+        assert self.flags(desk) == {workers[0].participant: "low", workers[1].participant: ""}
+
+    def test_flags_are_in_the_dataset_and_its_codebook(self, desk, workers, tmp_path):
+        one, two = workers
+        flags = f"Participant id,Authenticity\n{one.participant},low\n"
+        authenticity.take_in(desk.publication, flags.encode())
+        export(desk.study, tmp_path / "d")
+        rows = {row["participant"]: row for row in csv.DictReader((tmp_path / "d" / "participants.csv").open())}
+        assert rows[one.person.pseudonym]["authenticity"] == "low" and not rows[two.person.pseudonym]["authenticity"]
+        assert rows[one.person.pseudonym]["state"] == rows[two.person.pseudonym]["state"]
+        codebook = {
+            (row["table"], row["column"]): row for row in csv.DictReader((tmp_path / "d" / "codebook.csv").open())
+        }
+        assert "low" in codebook["participants", "authenticity"]["values"]
+        assert verify(tmp_path / "d") == []
 
     def test_what_a_submission_says_itself_is_kept(self):
         assert authenticity.told_of({"authenticity_check": "LOW"}) == "low"
