@@ -271,8 +271,8 @@ _offer(
     "glee-human",
     _("GLEE with people"),
     _(
-        "Three draft studies on Mechanical Turk, one per game: the main, variant and random configurations of the "
-        "paper with their quotas and pay. Look them over, then launch them."
+        "Three draft studies, one per game: the main, variant and random configurations of the paper with their quotas "
+        "and pay. People come with lab codes until you choose another recruiter. Review them, then launch them."
     ),
     _GLEE,
 )
