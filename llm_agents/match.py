@@ -64,7 +64,7 @@ def play_match(
         agents: one for each role of the game.
         tries_after_first: how often a model is asked again after an answer that is no legal move.
         timeout: seconds for one call of a model.
-        ladders: who stands in for an agent that fails, and how patiently it is asked; without, the match fails.
+        ladders: an agent's fallbacks, and how patiently it is asked; without, the match fails.
     """
     ladders = ladders or {}
     under_way = _UnderWay(*start(game, seed))

@@ -31,7 +31,7 @@ class CallRecord:
         seed: the sampling seed sent along.
         prompt_sha256: version of all texts in force (rules, persona, prompts), whoever wrote them.
         structured: how the answer was held to a schema: "json_schema", "json_object", "tool" or "none".
-        rung: 0 for the seat's own agent, 1 for the first that stood in for it, and so on.
+        rung: 0 for the seat's own agent, 1 for its first fallback, and so on.
         attempt: 1 for the first call of a try, 2 for its first retry after a failure.
         streamed: whether the answer was read as it was written.
         first_text: seconds until its first words, where it was.

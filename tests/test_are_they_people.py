@@ -288,5 +288,5 @@ def test_nobody_of_the_known_people_is_flagged(seen, kind, seed):
 
 
 def test_a_program_that_acts_like_a_person_is_missed(seen):
-    """Told as it is: who takes the trouble is not found by how pages are used."""
+    """Documented limit: a careful imitator is not detected by how pages are used."""
     assert seen(ActsLikeAPerson, 4)[0] < LINE

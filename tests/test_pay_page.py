@@ -59,8 +59,8 @@ def test_what_is_approved_is_taken_up_by_a_worker_and_can_be_withdrawn(stack, pa
     act(page, "Approve")
 
     until = time.monotonic() + PATIENCE
-    troubled = page.locator(".pay-list li").filter(has_text="does not answer")
-    while not troubled.count():
+    failing = page.locator(".pay-list li").filter(has_text="does not answer")
+    while not failing.count():
         assert time.monotonic() < until, page.locator(".pay-list").inner_text()
         pay_page(stack, page, slug, "approved")
     expect(page.locator("body")).not_to_contain_text("A1WORKER")

@@ -240,7 +240,7 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     model.get_by_label(re.compile("^Model")).blur()
     model.get_by_text("How it is asked").click()
     model.get_by_label("Persona").fill("A trader.")
-    model.get_by_label("Replacements").fill("anthropic:n")
+    model.get_by_label("Fallback models").fill("anthropic:n")
     desk.locator("[name=rule]").select_option(label="each agent alone in all free seats")
     desk.get_by_role("group", name="Fixed seats").get_by_label("Player 2").select_option("calm")
     expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="calm")).not_to_be_checked()

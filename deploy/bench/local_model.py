@@ -2,8 +2,8 @@
 
 `python -m deploy.bench.local_model` starts the model of `make demo-llm` in the environment that
 `deploy/setup/llm.sh` makes, plays, and prints a line for each game and way of asking: answers that
-held no move of the kind asked for, answers that held one against the rules, moves that the scripted
-stand-in had to make, and how the matches ended. The model takes each seat in half of the matches.
+held no move of the kind asked for, answers that held one against the rules, moves that the fallback
+script had to make, and how the matches ended. The model takes each seat in half of the matches.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ def line(way: Way, matches: Sequence[MatchRecord], seconds: float) -> str:
     answers = [call for call in calls if call.error is None]
     faults = Counter(call.fault for call in answers)
     turns = sum(call.try_number == 1 for call in answers)
-    stood_in = sum(event.data.get("by") is not None for match in matches for event in match.events)
+    by_fallback = sum(event.data.get("by") is not None for match in matches for event in match.events)
     ended = sum(match.play.over and match.failed is None for match in matches)
     alone = sum(not any(event.data.get("by") for event in match.events) for match in matches)
     return (
         f"| {matches[0].play.game.key} | {way.name} | {ended} of {len(matches)} | {alone} | {turns} | {len(answers)} "
         f"| {faults['unreadable'] / len(answers):.1%} | {faults['illegal'] / len(answers):.1%} "
-        f"| {stood_in / turns:.1%} | {len(calls) - len(answers)} "
+        f"| {by_fallback / turns:.1%} | {len(calls) - len(answers)} "
         f"| {statistics.median(call.latency for call in answers):.2f} | {seconds:.0f} |"
     )
 
@@ -113,7 +113,7 @@ def main() -> None:
     options = parser.parse_args()
     print(
         "| game | asked for | ended | of them without a fallback | turns | answers | unreadable | against the rules "
-        "| moves of the stand-in | failed calls | median s per answer | seconds |"
+        "| moves by the fallback | failed calls | median s per answer | seconds |"
         f"\n{'|---' * 12}|"
     )
     with local_model(options.threads):

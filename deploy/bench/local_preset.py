@@ -104,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("preset")
     parser.add_argument("environment")
-    parser.add_argument("--agents", default="", help="scripts named before the model, separated by commas")
+    parser.add_argument("--agents", default="", help="scripts named before the model, comma-separated")
     parser.add_argument("--matches", type=int, default=3, help="of each treatment")
     parser.add_argument("--treatments", type=int, default=100, help="only the first so many")
     parser.add_argument("--threads", type=int, default=1)
@@ -121,8 +121,8 @@ def main() -> None:
             calls += played.calls
             own = {key: value for key, value in played.play.metrics().items() if key.startswith(f"{seat}_")}
             others = {role: payoff for role, payoff in played.play.payoffs().items()}
-            stood_in = sum(event.data.get("by") is not None for event in played.events)
-            said = {"seat": seat, "payoffs": others, "stood_in": stood_in, "failed": played.failed, **own}
+            by_fallback = sum(event.data.get("by") is not None for event in played.events)
+            said = {"seat": seat, "payoffs": others, "by_fallback": by_fallback, "failed": played.failed, **own}
             print(json.dumps(said), flush=True)
             print(" ", said_of(played.calls), flush=True)
     print(f"all in {time.monotonic() - began:.0f} s:", said_of(calls))

@@ -171,7 +171,7 @@ class _Driver:
     async def _think(
         self, item: Item, match: Match, play: Play, role: Role, agent: Agent
     ) -> tuple[Question, Decision | None]:
-        """What an agent, or whoever stands in for it, decides, None where its last resort is to move.
+        """What an agent, or its fallback, decides, None where its last resort is to move.
 
         Raises:
             CapReached: no model may be asked any more in this collection for now.

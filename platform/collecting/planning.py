@@ -322,7 +322,7 @@ def _scheduled(pk: int, sha256: str, stage: int) -> Schedule:
 
 
 def models_of(content: Mapping[str, Any]) -> list[str]:
-    """Every model that a collection with this content may ask, those that stand in for others last."""
+    """Every model that a collection with this content may ask, fallbacks last."""
     agents = agents_in(content).values()
     specs = dict.fromkeys([agent.spec for agent in agents] + [spec for agent in agents for spec in agent.specs])
     return [spec for spec in specs if not parse_spec(spec).scripted]

@@ -221,7 +221,7 @@ BASICS = Format(
     lambda tables: [tables[name].file for name in ALWAYS],
     about=_csv_whole,
 )
-"""What stands in for the tables as CSV where they are not wanted."""
+"""The format that replaces CSV tables where they are not wanted."""
 
 FORMATS: dict[str, Format] = {
     made.name: made

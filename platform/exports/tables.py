@@ -613,7 +613,7 @@ def llm_calls() -> Table:
             recorded(
                 "try_number", "integer", "1 for the first try of a turn; more after answers that were no legal move."
             ),
-            recorded("rung", "integer", "0 for the opponent itself, 1 for the first replacement, and so on."),
+            recorded("rung", "integer", "0 for the agent itself, 1 for its first fallback, and so on."),
             recorded("attempt", "integer", "1 for the first call of a try; more after calls that failed."),
             recorded(
                 "strategy",

@@ -20,7 +20,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from audit.actions import Action
 from marketplaces import kinds, syncing
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, Recruitment, credentials_of
 from rights import parts
 from rights.admin import MembersPage, PartAdmin
@@ -156,8 +156,8 @@ class AccountAdmin(MembersPage):
         account = self.seen(request, object_id, role=Role.EDITOR)
         try:
             says, level = kinds.get(account.kind).check(account), messages.SUCCESS
-        except Trouble as trouble:
-            says, level = str(trouble), messages.ERROR
+        except MarketplaceError as error:
+            says, level = str(error), messages.ERROR
         self.record_action(request, account, Action.TRIED, says, {"answered": level == messages.SUCCESS})
         self.message_user(request, says, level)
         return HttpResponseRedirect(reverse("admin:marketplaces_account_change", args=[account.pk]))

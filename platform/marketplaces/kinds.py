@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from marketplaces.models import Account, Recruitment
 
 
-class Trouble(Exception):
+class MarketplaceError(Exception):
     """A marketplace's interface was down, slow, refused or answered nonsense; the text is for the researcher.
 
     It names no key and no worker.
@@ -57,8 +57,8 @@ class Kind:
         credentials: what an account needs to sign in.
         addresses: the interface's address for each place ("production", "sandbox") that the marketplace has;
             a rehearsal's is the stand-in server's, typed by the researcher.
-        check: asks the interface with this account; a sentence such as what the balance is. Raises Trouble.
-        sync: brings what the marketplace says of one study's workers here. Raises Trouble.
+        check: asks the interface with this account; a sentence such as what the balance is. Raises MarketplaceError.
+        sync: brings what the marketplace says of one study's workers here. Raises MarketplaceError.
         desk: the name of the page on which one study recruits there, whose argument is the study's key; "": none.
         listed: its entry in the side bar.
         frames: the sites that show participants' pages inside their own.

@@ -1,4 +1,4 @@
-"""Asking the marketplaces what became of a study's workers, again and again and ever more rarely in trouble."""
+"""Sync studies' workers from their marketplaces; after errors, less and less often."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from marketplaces import kinds
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Recruitment
 from studies.models import Study
 
@@ -27,7 +27,7 @@ def sync_due() -> int:
 
 
 def sync(recruitment: Recruitment) -> bool:
-    """Ask about one study now; False where somebody else is asking. Trouble is kept where the researcher sees it."""
+    """Sync one study now; False if another process is syncing it. Errors are kept for the researcher to see."""
     now = timezone.now()
     mine = Recruitment.objects.filter(pk=recruitment.pk, next_at=recruitment.next_at)
     if not mine.update(next_at=now + EVERY, asked_at=now):
@@ -35,10 +35,10 @@ def sync(recruitment: Recruitment) -> bool:
     one = Recruitment.objects.filter(pk=recruitment.pk)
     try:
         kinds.get(recruitment.account.kind).sync(recruitment)
-    except Trouble as trouble:
+    except MarketplaceError as error:
         pause = min(EVERY * 2 ** min(recruitment.failures, 10), LONGEST_PAUSE)
-        one.update(problem=str(trouble)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)
-    except Exception as error:  # noqa: BLE001  (one study's trouble must not stop the others)
+        one.update(problem=str(error)[:300], failures=F("failures") + 1, next_at=timezone.now() + pause)
+    except Exception as error:  # noqa: BLE001  (one study's error must not stop the others)
         log.error("asking about study %s failed: %s", recruitment.study.slug, type(error).__name__)
         one.update(problem=_("It failed; the server's log says why."), failures=F("failures") + 1)
     else:

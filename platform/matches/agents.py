@@ -49,7 +49,7 @@ def begin_turn(*, match_uid: uuid.UUID, role: str, answering: int) -> Future[Non
     no thread: however many wait for a model that hangs, this process goes on with the turns of others.
 
     Returns:
-        What is done when the thinking has led to a move or to its replacement; None if nobody thinks.
+        What is done when the thinking has led to a move or to what replaces it; None if nobody thinks.
     """
     refresh_if_old()
     match_id, agents = seated_agents(match_uid)

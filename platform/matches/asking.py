@@ -1,8 +1,8 @@
 """The one way in which an agent answers a turn: read what it is asked, let it decide, keep what that took.
 
 Live matches (`matches.agents`) and collections (`collecting.driver`) differ in who holds the turn and
-what a call's cost is counted with; what an agent is asked, how often, and who stands in for it is the
-same, and is here.
+what a call's cost is counted with; what an agent is asked, how often, and its fallbacks are the
+same, and are here.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Question:
     async def decided(
         self, *, on_text: Callable[[str], None] | None = None, on_retract: Callable[[], None] | None = None
     ) -> Decision:
-        """What the agent, or whoever stands in for it, decides; its calls are kept whatever comes of them.
+        """What the agent, or its fallback, decides; its calls are kept whatever comes of them.
 
         Raises:
             AgentError, GameError: nobody decided anything.

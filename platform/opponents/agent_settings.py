@@ -115,11 +115,11 @@ class AgentSettings(BaseModel):
         ge=2,
         le=1800,
         title="Seconds for a move",
-        description="With all tries, retries and replacements. What happens then is said below.",
+        description="With all tries, retries and fallbacks. What happens then is said below.",
     )
     fallbacks: tuple[str, ...] = Field(
         (),
-        title="Replacements",
+        title="Fallback models",
         description="Other models that are asked, in this order, when the opponent fails; as ENDPOINT:MODEL.",
     )
     script: Annotated[str, Field(max_length=60)] = Field(

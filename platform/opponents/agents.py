@@ -57,7 +57,7 @@ class Agent(BaseModel):
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """Everybody who may be asked: the agent, then the models that stand in for it."""
+        """Everything that may be asked: the agent, then its fallback models."""
         return (self.spec,) if self.spec.startswith("script:") else (self.spec, *self.settings.fallbacks)
 
     @property

@@ -17,7 +17,7 @@ from opponents.validators import validate_address, validate_name, validate_price
 
 
 class Endpoint(models.Model):
-    """One place where models are asked; it stands in for the preset of its name, if there is one.
+    """One place where models are asked; it replaces the preset of its name, if there is one.
 
     Its key goes in by `keep_key`. No method gives it out, since templates and lists call methods by name:
     whoever makes a call has `keys.unseal`.

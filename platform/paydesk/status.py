@@ -74,13 +74,13 @@ class Purse:
 
 @dataclass(frozen=True)
 class Balance:
-    """What an account held when it was last asked; `trouble` says why it could not be asked."""
+    """What an account held when it was last asked; `problem` says why it is unknown."""
 
     title: str
     amount: Decimal | None = None
     currency: str = ""
     at: datetime | None = None
-    trouble: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
             continue
         try:
             held = way.payer(study.slug).balance()
-        except Unreachable as trouble:
-            found.append(Balance(str(way.title), trouble=str(trouble)))
+        except Unreachable as error:
+            found.append(Balance(str(way.title), problem=str(error)))
             continue
         if held is not None:
             now = Balance(str(way.title), amount=held[0], currency=held[1], at=timezone.now())

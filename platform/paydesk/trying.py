@@ -60,8 +60,8 @@ def _try(one: status.Shown, payers: dict[tuple[str, str], Payer | None], until: 
         assert payer is not None
         found = payer.assignment_status(paying.order_of(row, identity))
         fee = paying.fee_of(row, payer, identity)
-    except Unreachable as trouble:
-        return Tried(one, "waits", paying.scrubbed(str(trouble), identity))
+    except Unreachable as error:
+        return Tried(one, "waits", paying.scrubbed(str(error), identity))
     if found == AssignmentStatus.WORKING:
         return Tried(one, "waits", paying.waits_for(found), fee)
     if found not in paying.IN_ORDER:

@@ -134,8 +134,8 @@ def ask(request: HttpRequest, study: Study) -> HttpResponse:
     except NotDone as reason:
         messages.error(request, str(reason))
         return _back(request, study)
-    except Unreachable as trouble:
-        messages.error(request, _("Fees unavailable: {why}").format(why=trouble))
+    except Unreachable as error:
+        messages.error(request, _("Fees unavailable: {why}").format(why=error))
         return _back(request, study)
     context = {
         "act": act,

@@ -121,8 +121,8 @@ def approve(*, study: str, rows: Collection[int], who: Any) -> dict[str, Sums]:
     wanted = LedgerRow.objects.filter(study=study, pk__in=rows, state__in=APPROVABLE)
     try:
         fees = fees_of(wanted)
-    except Unreachable as trouble:
-        raise NotDone(_("Fees unavailable: {why}").format(why=trouble)) from None
+    except Unreachable as error:
+        raise NotDone(_("Fees unavailable: {why}").format(why=error)) from None
     with transaction.atomic():
         limits = {one: _locked_limit(study, one) for one in sorted(set(wanted.values_list("currency", flat=True)))}
         found = [row for row in _locked(study, fees) if row.state in APPROVABLE]

@@ -97,8 +97,8 @@ def pay_row(pk: int) -> bool:
         _advance(work, identity)
     except _Lost:
         log.info("ledger row %s: somebody else goes on with it", work.row.uid)
-    except Unreachable as trouble:
-        _later(work, scrubbed(str(trouble), identity))
+    except Unreachable as error:
+        _later(work, scrubbed(str(error), identity))
     except Exception as error:  # noqa: BLE001  (a payer's fault must not stop the others' pay)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
         _later(work, _("It failed with {error}; the server's log says when.").format(error=type(error).__name__))
@@ -191,9 +191,9 @@ def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
         return
     try:
         answer = payer.pay(order)
-    except Unreachable as trouble:
+    except Unreachable as error:
         says = _("No answer: {why} It is looked up before anything else happens.")
-        _later(work, says.format(why=scrubbed(str(trouble), identity)), at_least=SETTLING)
+        _later(work, says.format(why=scrubbed(str(error), identity)), at_least=SETTLING)
         return
     except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether it is paid)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)

@@ -78,7 +78,7 @@ class Models:
         unpriced: calls whose price nobody knows.
         rule_breaks: answers that were no legal move.
         failed: calls without an answer.
-        fallbacks: moves that somebody else made in a model's place, by who ("script:fair").
+        fallbacks: moves that fallbacks made, by fallback ("script:fair").
         clock: moves that the clock made for people.
     """
 

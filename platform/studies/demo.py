@@ -101,8 +101,8 @@ def _with_somebody_else() -> list[tuple[str, str]]:
         two = configured.people()[:2]
         if len(two) < 2:
             continue
-        standin = f"script:{game.sparring}"
-        others = {"*": standin} if len(configured.roles()) > 2 else {}
+        fallback = f"script:{game.sparring}"
+        others = {"*": fallback} if len(configured.roles()) > 2 else {}
         study, new = Study.objects.get_or_create(
             slug=together_with(slug),
             defaults={
@@ -112,10 +112,10 @@ def _with_somebody_else() -> list[tuple[str, str]]:
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
                 "roles": list(two),
-                "agents": named(standin, delay=1.5),
+                "agents": named(fallback, delay=1.5),
                 "lineups": [{"name": "", "seats": {**dict.fromkeys(two, PERSON), **others}}],
                 "lobby_after": "agents",
-                "fills_in": standin,
+                "fills_in": fallback,
                 "on_timeout": "agent",
                 "quota": 100_000,
             },

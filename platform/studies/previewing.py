@@ -39,7 +39,7 @@ class Subject:
 
     Attributes:
         instructions: the study's own instruction text; empty: the game's.
-        agents: whoever may be asked, by label; those that stand in for others last.
+        agents: agents that may be asked, by label; fallbacks last.
         places: each configuration with the roles that agents play in it.
     """
 
@@ -130,7 +130,7 @@ def subject_of(study: Study) -> Subject:
 
 
 def with_fallbacks(agents: Mapping[str, Agent]) -> dict[str, Agent]:
-    """The agents, and after them the models that stand in for them, asked in the same way."""
+    """The agents, and after them their fallback models, asked in the same way."""
     stand_ins = {
         other: Agent(spec=other, settings=agent.settings)
         for agent in agents.values()

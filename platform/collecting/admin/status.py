@@ -402,7 +402,7 @@ def _asking(settings: AgentSettings) -> list[tuple[str, str]]:
         (_("How models are asked"), settings.strategy.replace("_", " ")),
         (_("Tries after the first"), str(settings.tries_after_first)),
         (_("Time for a call"), duration(settings.call_seconds)),
-        (_("Replacements"), ", ".join(settings.fallbacks)),
+        (_("Fallback models"), ", ".join(settings.fallbacks)),
         (_("Fallback script"), settings.script),
         (_("Spend per match"), "" if settings.cap_match is None else dollars(settings.caps().per_match or Decimal(0))),
     ]

@@ -150,7 +150,7 @@ def test_settings_that_cannot_be_kept_make_no_collection(settings, says):
 
 
 @pytest.mark.parametrize(("budget", "cap"), [(Decimal(1), None), (None, 1.0)])
-def test_a_budget_or_cap_needs_the_prices_of_replacements_too(budget, cap):
+def test_a_budget_or_cap_needs_the_prices_of_fallbacks_too(budget, cap):
     prices = {"openai:m": {"input": 1, "output": 1}}
     with pytest.raises(BadPlan, match="the price of anthropic:n"):
         planned(budget=budget, prices=prices, settings=AgentSettings(fallbacks=("anthropic:n",), cap_match=cap))
@@ -251,7 +251,7 @@ def test_the_cap_of_the_day_stops_a_collection_where_it_stands_and_it_goes_on_wh
         driver.drive(collection, slot=0)
         collection.refresh_from_db()
         assert collection.status == Status.OVER_BUDGET
-        assert (standin.requests, movers()) == ([], []), "nothing was asked, and nobody stood in"
+        assert (standin.requests, movers()) == ([], []), "nothing was asked, and no fallback moved"
         assert Item.objects.get().status == Item.Status.WAITING
         assert Match.objects.get().status == Match.Status.LIVE
         notice = status_of(collection).notice

@@ -185,7 +185,7 @@ def _core(described: Described, used: Sequence[ModelUse]) -> Iterator[Item]:
                 f"{use.model}: {use.rule_breaks:,} of {use.calls:,} calls gave no legal move, {use.failed:,} no answer."
                 for use in used
             ),
-            "Who stood in when a model gave no move stands in decisions, column by.",
+            "The fallback that moved when a model gave no move is in decisions, column by.",
         ),
     )
     software = described.software
@@ -258,8 +258,9 @@ def _asked(agents: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         asked = agent.get("settings", {})
         yield (
             f"Agent {label} ({agent['spec']}): {asked.get('tries_after_first', 'the usual number of')} tries after the "
-            f"first, {asked.get('retries', 'the usual number of')} retries of failed calls, replacements: "
-            f"{', '.join(asked.get('fallbacks', ())) or 'none'}, in the end: {asked.get('script') or 'the match ends'}."
+            f"first, {asked.get('retries', 'the usual number of')} retries of failed calls, fallback models: "
+            f"{', '.join(asked.get('fallbacks', ())) or 'none'}, "
+            f"fallback script: {asked.get('script') or 'none (the match ends)'}."
         )
 
 

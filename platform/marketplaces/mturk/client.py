@@ -298,7 +298,7 @@ class Requester:
         try:
             found: dict[str, Any] = getattr(self._client, operation)(**asked)
         except ClientError as error:
-            raise _trouble(error) from None
+            raise _classified(error) from None
         except ParamValidationError:
             raise Refused("ParameterValidationError") from None
         except Exception:  # noqa: BLE001  (whatever comes of what a service sends, it is one thing: no sensible answer)
@@ -357,7 +357,7 @@ def _session() -> Any:
     return boto3.session.Session(region_name=REGION)
 
 
-def _trouble(error: ClientError) -> Refused | Unclear:
+def _classified(error: ClientError) -> Refused | Unclear:
     answer: Mapping[str, Any] = error.response
     found = answer.get("Error", {})
     code = str(answer.get("TurkErrorCode") or found.get("Code") or "")

@@ -42,7 +42,7 @@ def reject(assignment: Assignment, *, reason: str, who: Any, noted: Callable[[],
 
     Raises:
         NotPossible: it is not waiting for a decision, is being paid, or the reason says too little.
-        Trouble
+        MarketplaceError
     """
     refuse_reason(reason)
     person = assignment.identity.enrolment if assignment.identity is not None else None
@@ -69,7 +69,7 @@ def take_back(assignment: Assignment, *, who: Any, noted: Callable[[], None] = l
 
     Raises:
         NotPossible: it is not rejected, mTurk lets nobody approve it any more, or nothing is owed for it.
-        Trouble
+        MarketplaceError
     """
     person = assignment.identity.enrolment if assignment.identity is not None else None
     if person is None:
@@ -99,7 +99,7 @@ def _now(assignment: Assignment) -> AssignmentNow:
 
     Raises:
         NotPossible: mTurk has it no more.
-        Trouble
+        MarketplaceError
     """
     now = requester_of(assignment.hit.account).assignment(assignment.assignment_id)
     if now is None or now.hit_id != assignment.hit.hit_id:

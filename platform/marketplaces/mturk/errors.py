@@ -1,4 +1,4 @@
-"""What can go wrong with Mechanical Turk's interface; all of it is `marketplaces.kinds.Trouble`.
+"""What can go wrong with Mechanical Turk's interface; all of it is `marketplaces.kinds.MarketplaceError`.
 
 mTurk's own messages name workers, so none of them is passed on: the words here are ours, chosen by its error codes.
 """
@@ -9,14 +9,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 
 
-class Unclear(Trouble):
+class Unclear(MarketplaceError):
     """It did not answer, or not sensibly: whether what was asked for took effect is not known."""
 
 
-class Refused(Trouble):
+class Refused(MarketplaceError):
     """It refused: certainly nothing took effect.
 
     Attributes:

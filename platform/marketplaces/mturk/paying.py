@@ -12,7 +12,7 @@ from decimal import Decimal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
 from marketplaces.mturk import fees
 from marketplaces.mturk.arriving import KEY
@@ -43,8 +43,8 @@ def payer_of(study: str) -> MturkPayer:
         raise Unreachable(_("Choose an account at Mechanical Turk for the study first (Recruitments)."))
     try:
         return MturkPayer(study, requester_of(account))
-    except Trouble as trouble:
-        raise Unreachable(str(trouble)) from None
+    except MarketplaceError as error:
+        raise Unreachable(str(error)) from None
 
 
 def account_of(study: str) -> Account | None:
@@ -235,8 +235,8 @@ def _reachable() -> Iterator[None]:
     """Raises Unreachable where it is not known what took effect, or where trying later may help."""
     try:
         yield
-    except Unclear as trouble:
-        raise Unreachable(str(trouble)) from None
+    except Unclear as error:
+        raise Unreachable(str(error)) from None
     except Refused as refusal:
         if refusal.code in NOT_NOW:
             raise Unreachable(str(refusal)) from None

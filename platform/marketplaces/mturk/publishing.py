@@ -18,7 +18,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account
 from marketplaces.mturk import fees, resting
 from marketplaces.mturk.client import HitNow, Requester, requester_of
@@ -178,14 +178,14 @@ def publish(hit: Hit, *, address: str) -> Hit:
     """Ask mTurk for an ordered task, and note what it says.
 
     Raises:
-        Trouble: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
+        MarketplaceError: Refused (the task is marked so) or Unclear (it stays ordered until `find_ordered` knows).
     """
     if hit.state == Hit.State.REFUSED:
-        raise Trouble(_("{reason} Fill in a new form to order it anew.").format(reason=hit.problem))
+        raise MarketplaceError(_("{reason} Fill in a new form to order it anew.").format(reason=hit.problem))
     if hit.state != Hit.State.ORDERED:
         return hit
     if hit.created_at < timezone.now() - TOKEN_LASTS:
-        raise Trouble(
+        raise MarketplaceError(
             _("It was ordered too long ago to be ordered again without the risk of a second one. Publish a new task.")
         )
     requester = requester_of(hit.account)
@@ -206,8 +206,8 @@ def publish(hit: Hit, *, address: str) -> Hit:
     except Refused as refusal:
         _write(hit, state=Hit.State.REFUSED, problem=str(refusal)[:300])
         raise
-    except Unclear as trouble:
-        _write(hit, problem=str(trouble)[:300])
+    except Unclear as error:
+        _write(hit, problem=str(error)[:300])
         raise
     _write(
         hit,
@@ -267,7 +267,7 @@ def adopt(*, study: Study, account: Account, hit_id: str, by: Any) -> Hit:
     """Take a task that was made elsewhere for one of the study's, so that its people can be paid here.
 
     Raises:
-        Trouble, NotPossible
+        MarketplaceError, NotPossible
     """
     if known := Hit.objects.filter(hit_id=hit_id).first():
         if known.study_id == study.pk:
@@ -295,7 +295,7 @@ def extend(hit: Hit, *, number: int, token: UUID) -> None:
     """Let so many more people do a task.
 
     Raises:
-        Trouble, NotPossible
+        MarketplaceError, NotPossible
     """
     if hit.hit_id is None:
         raise NotPossible(_("It is not confirmed yet."))
@@ -310,7 +310,7 @@ def expire(hit: Hit) -> None:
     """Offer a task to nobody any more; whoever has accepted it goes on.
 
     Raises:
-        Trouble
+        MarketplaceError
     """
     requester = requester_of(hit.account)
     requester.expire(str(hit.hit_id), timezone.now() - timedelta(minutes=1))
@@ -321,7 +321,7 @@ def prolong(hit: Hit, *, hours: int) -> None:
     """Offer a task for so many hours from now on.
 
     Raises:
-        Trouble
+        MarketplaceError
     """
     requester = requester_of(hit.account)
     requester.expire(str(hit.hit_id), timezone.now() + timedelta(hours=hours))
@@ -332,7 +332,7 @@ def delete(hit: Hit) -> None:
     """Delete a task at mTurk that is over and decided; here it stays, marked.
 
     Raises:
-        Trouble
+        MarketplaceError
     """
     try:
         requester_of(hit.account).delete(str(hit.hit_id))

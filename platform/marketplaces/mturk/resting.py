@@ -26,7 +26,7 @@ def qualification_of(account: Account, game: str, hours: int, requester: Request
     """The qualification of whoever began this game within so many hours; made at mTurk where it is missing.
 
     Raises:
-        Trouble
+        MarketplaceError
     """
     known = Qualification.objects.filter(account=account, game=game, hours=hours).first()
     if known is not None:
@@ -47,7 +47,7 @@ def keep(account: Account, game: str, requester: Requester) -> None:
     """Give the qualifications of this game to whoever has begun one, and take them from whoever has rested.
 
     Raises:
-        Trouble
+        MarketplaceError
     """
     for qualification in Qualification.objects.filter(account=account, game=game):
         _give(qualification, requester)

@@ -36,7 +36,7 @@ def sync_study(recruitment: Recruitment) -> None:
     """Bring everything about one study's tasks here.
 
     Raises:
-        Trouble: what was brought before it came stays.
+        MarketplaceError: what was brought before it came stays.
     """
     requester = requester_of(recruitment.account)
     hits = Hit.objects.filter(study=recruitment.study, account=recruitment.account)

@@ -18,7 +18,7 @@ from unfold.decorators import display
 
 from audit.actions import Action
 from marketplaces.desks import Desk, base_promised, typed
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
@@ -109,7 +109,7 @@ class PublicationAdmin(Desk, PartAdmin):
             _version, account = publishing.refuse_unready(study)
             self.refuse_without_account(request, account)
             projects = _projects(account)
-        except (NotPossible, Trouble) as reason:
+        except (NotPossible, MarketplaceError) as reason:
             return self._offer_page(request, study, problem=str(reason))
         form = typed(OfferForm, request, initial=suggestion(study), projects=projects)
         if form.is_bound and form.is_valid():
@@ -133,7 +133,7 @@ class PublicationAdmin(Desk, PartAdmin):
             for change in unfit.changes:
                 self.message_user(request, change, messages.WARNING)
             return offer
-        except (NotPossible, Trouble) as reason:
+        except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, _("Not taken over: {reason}").format(reason=reason), messages.ERROR)
             return offer
         says = "Took over a study that was made at Prolific."
@@ -145,7 +145,7 @@ class PublicationAdmin(Desk, PartAdmin):
         address = request.build_absolute_uri(study.get_absolute_url())
         try:
             publication = publishing.make_draft(study, form.offer(), address=address)
-        except (NotPossible, Trouble) as reason:
+        except (NotPossible, MarketplaceError) as reason:
             kept = Publication.objects.filter(study=study).first()
             if kept is None:
                 return self._offer_page(request, study, form=form, problem=str(reason))
@@ -220,7 +220,7 @@ class PublicationAdmin(Desk, PartAdmin):
         try:
             publishing.refuse_unready(publication.study)
             price = publishing.price_of(publication)
-        except (NotPossible, Trouble) as reason:
+        except (NotPossible, MarketplaceError) as reason:
             problem = str(reason)
         context = {
             "study": publication.study,
@@ -271,7 +271,7 @@ class PublicationAdmin(Desk, PartAdmin):
         study = publication.study
         try:
             found = publishing.find_again(publication)
-        except (NotPossible, Trouble) as reason:
+        except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return _page_of(publication)
         if found:
@@ -442,7 +442,7 @@ class PublicationAdmin(Desk, PartAdmin):
     def _try(self, request: HttpRequest, does: Callable[[], None], says: str) -> bool:
         try:
             does()
-        except (NotPossible, Trouble) as reason:
+        except (NotPossible, MarketplaceError) as reason:
             self.message_user(request, str(reason), messages.ERROR)
             return False
         self.message_user(request, says, messages.SUCCESS)

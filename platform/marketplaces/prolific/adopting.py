@@ -40,7 +40,7 @@ def adopt(study: Study, *, prolific_id: str, address: str) -> Publication:
     Raises:
         NotPossible: this study is on Prolific already, or that one is another's.
         Unfit
-        Trouble
+        MarketplaceError
     """
     version, account = refuse_unready(study)
     rule = version.pay()

@@ -18,7 +18,7 @@ import httpx2
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, credentials_of
 
 PATIENCE = httpx2.Timeout(15.0, connect=5.0)
@@ -34,11 +34,11 @@ _LONGEST_WORDS = 200
 _IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
 
 
-class NotSent(Trouble):
+class NotSent(MarketplaceError):
     """Prolific was not reached, or took no more calls: certainly nothing happened."""
 
 
-class Refused(Trouble):
+class Refused(MarketplaceError):
     """Prolific said no: certainly nothing happened. `words` is its reason."""
 
     def __init__(self, text: str, *, words: str = "") -> None:
@@ -50,7 +50,7 @@ class NotThere(Refused):
     """Prolific has no such thing, or not for this account."""
 
 
-class Unclear(Trouble):
+class Unclear(MarketplaceError):
     """No answer, or no sensible one: what was asked for may have happened."""
 
 
@@ -312,7 +312,7 @@ def client_of(account: Account) -> Client:
     """The way to Prolific for this account.
 
     Raises:
-        Trouble: it cannot sign in.
+        MarketplaceError: it cannot sign in.
     """
     kept = credentials_of(account)
     if not kept or not kept.get("token") or not account.base_address:

@@ -51,7 +51,7 @@ def reject(
 
     Raises:
         NotPossible: they are being paid, or somebody was quicker.
-        Trouble: nothing was done, or nobody knows; the next sync says what became of it.
+        MarketplaceError: nothing was done, or nobody knows; the next sync says what became of it.
     """
     client, session, _now = _awaiting(publication, person)
     noted()
@@ -75,7 +75,7 @@ def ask_return(
 
     Raises:
         NotPossible: they are being paid, have been asked before, or somebody was quicker.
-        Trouble: nothing was done, or nobody knows; the next sync says what became of it.
+        MarketplaceError: nothing was done, or nobody knows; the next sync says what became of it.
     """
     client, session, now = _awaiting(publication, person)
     if now.get("return_requested"):

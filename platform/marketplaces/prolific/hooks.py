@@ -44,7 +44,7 @@ def subscribe(publication: Publication, *, address: str) -> Hook:
 
     Raises:
         NotPossible: Prolific sends events to https addresses alone.
-        Trouble
+        MarketplaceError
     """
     if not address.startswith("https://") and not publication.rehearsed:
         raise NotPossible(_("Prolific tells events to addresses that begin with https:// alone."))

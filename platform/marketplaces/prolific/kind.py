@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(account: Account) -> str:
-    """Whether the token is good and what can be spent; nobody is named. Raises Trouble."""
+    """Whether the token is good and what can be spent; nobody is named. Raises MarketplaceError."""
     from marketplaces.prolific.client import client_of, text_of
 
     client = client_of(account)
@@ -32,7 +32,7 @@ def check(account: Account) -> str:
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Bring what Prolific says of a study's workers here. Raises Trouble."""
+    """Bring what Prolific says of a study's workers here. Raises MarketplaceError."""
     from marketplaces.prolific.syncing import sync as bring
 
     bring(recruitment)

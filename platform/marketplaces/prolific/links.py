@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.prolific import keys
 from marketplaces.prolific.client import client_of
 from marketplaces.prolific.models import Publication
@@ -178,6 +178,6 @@ def _is_draft(publication: Publication) -> bool:
         Publication.objects.filter(pk=publication.pk).update(said_at=now)
         try:
             note(publication, client_of(publication.account).study(publication.prolific_id))
-        except Trouble:
+        except MarketplaceError:
             return True
     return publication.status == Publication.Status.UNPUBLISHED

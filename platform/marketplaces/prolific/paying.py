@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
 from marketplaces.prolific.client import Client, NotSent, NotThere, Refused, client_of, hundredths
 from marketplaces.prolific.links import KIND
@@ -125,8 +125,8 @@ class ProlificPayer:
         try:
             with _reaching(refused=False):
                 self._client().approve(_session(order))
-        except NotSent as trouble:
-            raise Unreachable(str(trouble)) from None
+        except NotSent as error:
+            raise Unreachable(str(error)) from None
         except Refused as refusal:
             found = self.look_up(order)
             known = found.outcome in (Outcome.CONFIRMED, Outcome.UNCLEAR)
@@ -145,11 +145,11 @@ class ProlificPayer:
         try:
             with _reaching(refused=False):
                 self._client().pay_bonus(kept.reference)
-        except (NotSent, Refused) as trouble:
+        except (NotSent, Refused) as error:
             BonusOrder.objects.filter(pk=kept.pk).update(told_at=None)
-            if isinstance(trouble, NotSent):
-                raise Unreachable(str(trouble)) from None
-            return Answer(Outcome.REFUSED, str(trouble))
+            if isinstance(error, NotSent):
+                raise Unreachable(str(error)) from None
+            return Answer(Outcome.REFUSED, str(error))
         BonusOrder.objects.filter(pk=kept.pk).update(taken_at=timezone.now())
         return Answer(Outcome.SENT, _("Prolific pays it within minutes."))
 
@@ -193,7 +193,7 @@ class _reaching:
 
     def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
         apart = isinstance(error, NotSent | Refused) and not self._refused
-        if isinstance(error, Trouble) and not apart and not isinstance(error, NotThere):
+        if isinstance(error, MarketplaceError) and not apart and not isinstance(error, NotThere):
             raise Unreachable(str(error)) from None
 
 

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import codes
 from marketplaces.prolific.client import (
@@ -121,7 +121,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
 
     Raises:
         NotPossible
-        Trouble: the publication is kept as uncertain where it may have been made; `find_again` looks for it.
+        MarketplaceError: the publication is kept as uncertain where it may have been made; `find_again` looks for it.
     """
     version, account = refuse_unready(study)
     rule = version.pay()
@@ -176,7 +176,7 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
                 ).format(why=refusal)
             ) from None
         raise
-    except Trouble:
+    except MarketplaceError:
         publication.delete()
         raise
     return publication
@@ -186,7 +186,7 @@ def purse_of(client: Client, project: str) -> tuple[str, str]:
     """The workspace that pays and its currency.
 
     Raises:
-        NotPossible, Trouble
+        NotPossible, MarketplaceError
     """
     spaces = client.workspaces()
     if not spaces:
@@ -250,7 +250,7 @@ def find_again(publication: Publication) -> bool:
 
     Raises:
         NotPossible: it is being made at this moment.
-        Trouble: nothing is known yet.
+        MarketplaceError: nothing is known yet.
     """
     making = publication.status == Publication.Status.MAKING
     if making and publication.made_at > timezone.now() - MAKING_TAKES:
@@ -291,7 +291,7 @@ def _fee_rate(publication: Publication, found: Mapping[str, Any]) -> Decimal:
 
 
 def price_of(publication: Publication) -> Price:
-    """What publishing it costs, and what there is; nothing of it is kept. Raises Trouble."""
+    """What publishing it costs, and what there is; nothing of it is kept. Raises MarketplaceError."""
     client = client_of(publication.account)
     found = client.study(publication.prolific_id)
     fee_rate = _fee_rate(publication, found)
@@ -312,7 +312,7 @@ def publish(publication: Publication) -> None:
 
     Raises:
         NotPossible
-        Trouble: where the answer was lost, `refresh` tells what became of it.
+        MarketplaceError: where the answer was lost, `refresh` tells what became of it.
     """
     _version, account = refuse_unready(publication.study)
     if account.pk != publication.account_id:
@@ -321,17 +321,17 @@ def publish(publication: Publication) -> None:
 
 
 def pause(publication: Publication) -> None:
-    """Let nobody new in. Raises Trouble."""
+    """Let nobody new in. Raises MarketplaceError."""
     _turn(publication, "PAUSE")
 
 
 def resume(publication: Publication) -> None:
-    """Let people in again. Raises Trouble."""
+    """Let people in again. Raises MarketplaceError."""
     _turn(publication, "START")
 
 
 def stop(publication: Publication) -> None:
-    """End it for good. Raises Trouble."""
+    """End it for good. Raises MarketplaceError."""
     _turn(publication, "STOP")
 
 
@@ -355,7 +355,7 @@ def _turn(publication: Publication, action: str) -> None:
 
 
 def refresh(publication: Publication) -> None:
-    """Ask what the study is now. Raises Trouble."""
+    """Ask what the study is now. Raises MarketplaceError."""
     note(publication, client_of(publication.account).study(publication.prolific_id))
 
 
@@ -363,7 +363,7 @@ def set_places(publication: Publication, places: int) -> None:
     """Offer so many places in all; saying it twice changes nothing.
 
     Raises:
-        NotPossible, Trouble
+        NotPossible, MarketplaceError
     """
     if publication.treatments:
         raise NotPossible(_("Each treatment has places of its own: change them at Prolific."))
@@ -380,7 +380,7 @@ def forget(publication: Publication) -> None:
 
     Raises:
         NotPossible: it is still there.
-        Trouble
+        MarketplaceError
     """
     try:
         refresh(publication)

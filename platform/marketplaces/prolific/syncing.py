@@ -35,7 +35,7 @@ RETURNED, TIMED_OUT, REJECTED, SCREENED_OUT = "RETURNED", "TIMED OUT", "REJECTED
 
 
 def sync(recruitment: Recruitment) -> None:
-    """Ask about one study. Raises Trouble; what was brought before it stays."""
+    """Ask about one study. Raises MarketplaceError; what was brought before it stays."""
     publication = (
         Publication.objects.select_related("account", "study")
         .filter(study=recruitment.study_id)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces import kinds, syncing
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account, Recruitment, credentials_of
 from studies.models import Study
 
@@ -120,9 +120,9 @@ def marketplace(monkeypatch):
     return answers
 
 
-def test_trouble_is_shown_and_asked_again_ever_more_rarely_until_it_is_over(marketplace):
+def test_sync_error_is_shown_and_retried_less_and_less_often(marketplace):
     recruitment = a_recruitment()
-    marketplace.extend([Trouble("It is down."), Trouble("It is down."), None])
+    marketplace.extend([MarketplaceError("It is down."), MarketplaceError("It is down."), None])
     pauses = []
     for _time in range(2):
         syncing.sync(recruitment)

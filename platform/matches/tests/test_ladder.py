@@ -78,7 +78,7 @@ def use(monkeypatch, *standins) -> None:
 
 
 @pytest.mark.parametrize("answers", MISBEHAVIOURS.values(), ids=MISBEHAVIOURS)
-def test_without_a_replacement_the_person_gets_the_paid_end(monkeypatch, answers):
+def test_without_a_fallback_the_person_gets_the_paid_end(monkeypatch, answers):
     with OpenAIStandIn(answers) as standin:
         use(monkeypatch, standin)
         match = think(waiting())

@@ -41,7 +41,7 @@ def test_agents_find_it_once_memory_is_read():
     assert place.secret() is None
 
 
-def test_it_stands_in_for_the_preset_of_its_name():
+def test_it_replaces_the_preset_of_its_name():
     an_endpoint(name="openai", base_url="https://proxy.example/v1")
     MEMORY.read()
     assert endpoint("openai").address == "https://proxy.example/v1"

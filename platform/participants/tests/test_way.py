@@ -264,7 +264,7 @@ class TestLinks:
         assert heading_of(visitor.see()) == ENDINGS[State.COMPLETED].title
 
 
-def test_one_persons_trouble_keeps_nobody_elses_place():
+def test_one_persons_error_keeps_nobody_elses_place():
     long_ago = timezone.now() - timedelta(hours=1)
     people = [Enrolment.objects.create(expires_at=long_ago) for _i in range(3)]
 

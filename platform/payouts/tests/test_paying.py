@@ -172,7 +172,7 @@ def test_whatever_fails_everybody_is_paid_once(standin: StandIn, boss: User, ask
         standin.fail("pay", "drop_after")
     standin.fail(asked, fault)
     paying.pay_due(most=1)
-    assert "confirmed" not in states(base), "somebody's trouble is seen"
+    assert "confirmed" not in states(base), "the failed payment is seen"
     assert LedgerRow.objects.get(pk=base.pk).problem
     settle()
     assert states(base, bonus, other) == ["confirmed"] * 3
@@ -230,7 +230,7 @@ def test_waits_grow_and_are_seen(standin: StandIn, boss: User):
     assert "did not answer" in LedgerRow.objects.get(pk=base.pk).problem
 
 
-def test_one_persons_trouble_holds_nobody_up(standin: StandIn, boss: User):
+def test_one_persons_error_delays_nobody_else(standin: StandIn, boss: User):
     people = [finished(f"A{number}")[0] for number in range(4)]
     approve(boss, *people)
     standin.fail("assignment_status", "nonsense_before")

@@ -215,7 +215,7 @@ def _models(found: Report) -> list[tuple[str, str]]:
             (_("calls that failed"), f"{models.failed:,}"),
             (_("slowest call, seconds"), "–" if models.slowest is None else f"{models.slowest:.1f}"),
         ]
-    rows += [(_("moves by {who} in a model's place").format(who=by), str(n)) for by, n in models.fallbacks.items()]
+    rows += [(_("moves by the fallback {who}").format(who=by), str(n)) for by, n in models.fallbacks.items()]
     if models.clock:
         rows.append((_("moves that the clock made for people"), str(models.clock)))
     return rows

@@ -327,7 +327,7 @@ class TestTheReport:
         assert found.forecast.hourly == pytest.approx(3 / found.forecast.minutes * 60)
         assert all(step.minutes > 0 and step.words > 0 for step in found.steps)
 
-    def test_models_money_breaks_and_replacements_are_counted(self):
+    def test_models_money_breaks_and_fallbacks_are_counted(self):
         pilot = piloted(draft(roles=["alice"], config={"rounds": 1}), people=2)
         match = walkers(pilot)[0].enrolment.seats.get().match
         for outcome, cost in (("move", "0.02"), ("rule_break", "0.01"), ("failed", None)):

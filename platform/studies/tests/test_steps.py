@@ -189,7 +189,7 @@ def test_beside_a_move_stand_all_calls_that_led_to_it_and_no_others(client, matc
     kept_call(match, 5, messages=[{"role": "user", "content": "of another turn"}], answer="{}")
     page = unescape(page_of(client, match, step=3))
     for words in [
-        "not legal", "second", "Timeout: slow", "Try 2", "call 3 of it", "mistral:m", "replacement 1",
+        "not legal", "second", "Timeout: slow", "Try 2", "call 3 of it", "mistral:m", "fallback 1",
         "1.50 s", "first words after 0.75 s", "11 → 7 tokens", "$0.0021", "the seat's own model",
     ]:  # fmt: skip
         assert words in page, words

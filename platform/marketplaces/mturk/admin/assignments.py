@@ -12,7 +12,7 @@ from unfold.decorators import display
 
 from audit.actions import Action
 from marketplaces.desks import Desk, typed
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.mturk import deciding
 from marketplaces.mturk.admin.forms import RejectForm
 from marketplaces.mturk.errors import Unclear
@@ -70,11 +70,11 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 )
                 self.message_user(request, _("Rejected. The worker is told why."), messages.SUCCESS)
                 return HttpResponseRedirect(desk)
-            except Unclear as trouble:
+            except Unclear as error:
                 problem = _("{reason} It is not known whether it is rejected; look again in a minute.").format(
-                    reason=trouble
+                    reason=error
                 )
-            except (Trouble, NotPossible) as refusal:
+            except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
         harm = _(
             "A rejected worker is not paid, and their record at Mechanical Turk gets worse, which keeps them from "
@@ -108,7 +108,7 @@ class AssignmentAdmin(Desk, ReadOnlyAdmin):
                 says = _("Taken back: what was written off is due again. Approve it on the page “Pay” to pay it.")
                 self.message_user(request, says, messages.SUCCESS)
                 return HttpResponseRedirect(desk)
-            except (Trouble, NotPossible) as refusal:
+            except (MarketplaceError, NotPossible) as refusal:
                 problem = str(refusal)
         follows = _(
             "What was written off in the ledger becomes due again. When it is approved there, Mechanical Turk is asked "

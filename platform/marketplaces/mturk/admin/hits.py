@@ -21,7 +21,7 @@ from unfold.decorators import display
 from audit import services as audit
 from audit.actions import Action
 from marketplaces.desks import Desk, base_promised, typed
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Account, Recruitment
 from marketplaces.mturk import comparing, publishing
 from marketplaces.mturk.admin.forms import ExtendForm, ProlongForm, TaskForm
@@ -129,8 +129,8 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         wish = form.wish()
         try:
             cost = publishing.cost_of(version, assignments=wish.assignments, available=requester_of(account).balance())
-        except Trouble as trouble:
-            return self._page(request, "publish.html", title, study, {**about, "form": form, "trouble": str(trouble)})
+        except MarketplaceError as error:
+            return self._page(request, "publish.html", title, study, {**about, "form": form, "error": str(error)})
         if cost.missing or "confirmed" not in request.POST:
             context = {**about, "form": form, "wish": wish, "cost": cost}
             return self._page(request, "confirm.html", title, study, context)
@@ -151,14 +151,14 @@ class HitAdmin(Desk, ReadOnlyAdmin):
     def _send(self, request: HttpRequest, hit: Hit, address: str) -> HttpResponse:
         try:
             publishing.publish(hit, address=address)
-        except Unclear as trouble:
+        except Unclear as error:
             says = _(
                 "{reason} Whether the task exists is not known yet. It is looked for by itself; to order it again "
                 "makes no second one."
             )
-            self.message_user(request, says.format(reason=trouble), messages.WARNING)
-        except Trouble as trouble:
-            self.message_user(request, _("Not published: {reason}").format(reason=trouble), messages.ERROR)
+            self.message_user(request, says.format(reason=error), messages.WARNING)
+        except MarketplaceError as error:
+            self.message_user(request, _("Not published: {reason}").format(reason=error), messages.ERROR)
         else:
             self.message_user(request, _("Published: workers can find the task now."), messages.SUCCESS)
         return _desk_of(hit.study)
@@ -181,7 +181,7 @@ class HitAdmin(Desk, ReadOnlyAdmin):
             if not (asked.isascii() and asked.isalnum() and len(asked) <= 64):
                 raise NotPossible(_("A task's id consists of letters and digits."))
             hit = publishing.adopt(study=study, account=account, hit_id=asked, by=request.user)
-        except (Trouble, NotPossible) as reason:
+        except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not added: {reason}").format(reason=reason), messages.ERROR)
         else:
             self.record_action(request, hit, Action.MADE, "Added a task that was made elsewhere.")
@@ -295,11 +295,11 @@ class HitAdmin(Desk, ReadOnlyAdmin):
         self.record_action(request, hit, action, f"Asked Mechanical Turk: {title}.")
         try:
             act()
-        except Unclear as trouble:
+        except Unclear as error:
             says = _("{reason} It is not known whether it was done. To do it again does it no second time.")
-            says = says.format(reason=trouble)
+            says = says.format(reason=error)
             return self.ask(request, hit.study, problem=says, says=[_in_short(hit), words["says"]], **asks)
-        except (Trouble, NotPossible) as reason:
+        except (MarketplaceError, NotPossible) as reason:
             self.message_user(request, _("Not done: {reason}").format(reason=reason), messages.ERROR)
         else:
             self.message_user(request, done, messages.SUCCESS)

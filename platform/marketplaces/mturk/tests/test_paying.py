@@ -235,12 +235,12 @@ def test_other_currencies_are_refused(payer, played):
 @pytest.mark.parametrize(
     "wrong", [Misbehaviour.DOWN, Misbehaviour.NONSENSE, Misbehaviour.GARBLED, Misbehaviour.THROTTLED]
 )
-def test_asking_how_it_stands_when_mturk_is_in_trouble(house, payer, played, wrong):
+def test_status_is_unreachable_when_mturk_fails(house, payer, played, wrong):
     person, _assignment = played
     house.standin.misbehave("", wrong)
-    with pytest.raises(Unreachable) as trouble:
+    with pytest.raises(Unreachable) as error:
         payer.assignment_status(order_for(person))
-    assert "AWORKERONE" not in str(trouble.value)
+    assert "AWORKERONE" not in str(error.value)
     assert payer.assignment_status(order_for(person)) is AssignmentStatus.SUBMITTED
 
 

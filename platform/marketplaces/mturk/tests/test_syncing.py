@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces import kinds
-from marketplaces.kinds import Trouble
+from marketplaces.kinds import MarketplaceError
 from marketplaces.mturk import comparing
 from marketplaces.mturk.errors import Unclear
 from marketplaces.mturk.models import Assignment, Hit
@@ -294,7 +294,7 @@ class TestResting:
         assert house.standin.calls.count("AssociateQualificationWithWorker") == asked
 
 
-class TestTrouble:
+class TestErrors:
     @pytest.mark.parametrize("wrong", [one for one in Misbehaviour if one is not Misbehaviour.SLOW])
     def test_it_is_kept_where_the_researcher_sees_it_and_goes_by_itself(self, house, wrong):
         house.published()
@@ -312,6 +312,6 @@ class TestTrouble:
         house.submit(house.accept(second, "AWORKERONE"))
         house.standin.misbehave("ListAssignmentsForHIT", Misbehaviour.DOWN, Misbehaviour.DOWN)
         for expected in (0, 0, 2):
-            with contextlib.suppress(Trouble):
+            with contextlib.suppress(MarketplaceError):
                 sync(house)
             assert Assignment.objects.count() == expected

@@ -9,7 +9,7 @@ from django.test import Client
 
 from audit.models import Record
 from exports.tests import building
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
 from marketplaces.prolific import adopting
 from marketplaces.prolific.models import Publication
@@ -121,10 +121,10 @@ def test_one_study_there_is_one_study_here(desk):
 
 
 @pytest.mark.parametrize("kind", ["drop", "error", "nonsense", "throttle"])
-def test_trouble_takes_nothing_over(desk, kind):
+def test_failed_adoption_changes_nothing(desk, kind):
     prolific_id = made(desk)
     desk.standin.misbehave(kind, "studies")
-    with pytest.raises(Trouble):
+    with pytest.raises(MarketplaceError):
         adopt(desk, prolific_id)
     assert not Publication.objects.exists()
 

@@ -1,4 +1,4 @@
-"""Whatever comes back from the interface's address, it is an answer or it is trouble, and soon."""
+"""Whatever the API's address returns is an answer or a MarketplaceError, within seconds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def odd() -> Iterator[Client]:
 
 
 @pytest.mark.parametrize("how", ["redirect", "huge", "slow", "deep", "list"])
-def test_an_answer_that_is_none_is_trouble(odd, monkeypatch, how):
+def test_malformed_answer_raises_marketplace_error(odd, monkeypatch, how):
     monkeypatch.setattr(client, "LARGEST", 20_000 if how == "huge" else client.LARGEST)
     monkeypatch.setattr(client, "WHOLE", 0.3 if how == "slow" else client.WHOLE)
     with pytest.raises(Unclear):

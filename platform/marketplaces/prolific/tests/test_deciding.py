@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from marketplaces import syncing
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
 from marketplaces.prolific import deciding
 from marketplaces.prolific.differences import differences
@@ -84,7 +84,7 @@ def test_a_rejection_whose_answer_was_lost_is_seen_at_prolific(desk, done, kind)
 @pytest.mark.parametrize("kind", ["drop", "error", "throttle", "nonsense"])
 def test_a_rejection_that_was_not_taken_writes_nothing_off(desk, done, kind):
     desk.standin.misbehave(kind, DECIDING)
-    with pytest.raises(Trouble):
+    with pytest.raises(MarketplaceError):
         deciding.reject(desk.publication, done.person, **REASON)
     assert there(desk, done).status == "AWAITING REVIEW" and states(done) == {"due"}
 
@@ -141,7 +141,7 @@ def test_an_asking_whose_answer_was_lost_is_looked_up_and_never_repeated(desk, d
     if arrived:
         deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
     else:
-        with pytest.raises(Trouble):
+        with pytest.raises(MarketplaceError):
             deciding.ask_return(desk.publication, done.person, reasons=["You did not finish."])
     assert bool(there(desk, done).return_requested) is arrived
     assert desk.publication.submissions.get().return_asked is arrived

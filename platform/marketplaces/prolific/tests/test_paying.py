@@ -191,7 +191,7 @@ def test_a_bonus_that_was_refused_can_be_paid_later(desk, payer, done):
 
 
 @pytest.mark.parametrize("kind", ["drop", "drop_after", "error", "error_after", "nonsense"])
-def test_trouble_while_preparing_moves_no_money(desk, payer, done, kind):
+def test_failed_preparation_moves_no_money(desk, payer, done, kind):
     bonus = done.order("bonus")
     desk.standin.misbehave(kind, PREPARING)
     with pytest.raises(Unreachable):

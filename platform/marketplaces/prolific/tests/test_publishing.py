@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from exports.tests import building
 from marketplaces import kinds
-from marketplaces.kinds import NotPossible, Trouble
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
 from marketplaces.prolific import publishing
 from marketplaces.prolific.client import NotSent, Refused, Unclear
@@ -201,7 +201,7 @@ def test_trying_the_account_tells_the_balance_and_no_key(account, standin):
         "Prolific accepts the token. To be spent: “Stand-in workspace” has 10000.00 USD."
     )
     account.keep_credentials({"token": "wrong-token"})
-    with pytest.raises(Trouble, match="does not accept") as told:
+    with pytest.raises(MarketplaceError, match="does not accept") as told:
         kinds.get("prolific").check(account)
     assert "wrong-token" not in str(told.value) and TOKEN not in str(told.value)
 
@@ -233,6 +233,6 @@ def test_places_that_cannot_be_are_passed_over(desk):
 def test_what_prolific_says_in_an_error_names_nobody(desk):
     publication = desk.draft()
     desk.standin.market.studies[publication.prolific_id]["status"] = f"ODD {'a1' * 12}"
-    with pytest.raises(Trouble) as told:
+    with pytest.raises(MarketplaceError) as told:
         publishing.publish(desk.publication)
     assert "a1" * 12 not in str(told.value)

@@ -153,7 +153,7 @@ def test_every_difference_is_named_and_nobody_identified(desk):
     assert kept.id not in everything
 
 
-def test_trouble_is_shown_and_asked_again_later(desk):
+def test_sync_error_is_shown_and_retried(desk):
     desk.publish()
     worker = desk.worker()
     worker.arrive()

@@ -103,5 +103,5 @@ def in_words(pilot: Pilot, found: Report) -> list[str]:
             f"Models: {models.calls} calls, ${models.cost:.4f} in all, ${models.cost_per_match:.4f} per game; "
             f"{models.rule_breaks} answers were no move, {models.failed} calls failed."
         ]
-    lines += [f"Moves in a model's place: {count} by {by}" for by, count in models.fallbacks.items()]
+    lines += [f"Moves by fallbacks: {count} by {by}" for by, count in models.fallbacks.items()]
     return lines

@@ -49,21 +49,21 @@ def test_an_answer_without_a_connection_is_not_called_sent_and_survives_a_look_a
 
     phone.route_web_socket("**/ws/**", socket)
     phone.route("**/match", move)
-    path = sit_down(stack, phone, "troubles-offline", "bargaining", "alice", "script:fair")
+    path = sit_down(stack, phone, "difficult-offline", "bargaining", "alice", "script:fair")
     walking.offer(phone, "5000", "5000", role="alice")
     expect(phone.locator("[data-sent]")).to_contain_text("You are offline, so this has not been sent")
     expect(phone.locator("[data-sent]")).to_contain_text("Your time is still running")
     phone.get_by_role("link", name="Report a problem").click()
     expect(phone.locator("#clock")).to_be_visible()
-    assert stack.moves("troubles-offline") == []
+    assert stack.moves("difficult-offline") == []
     cut = False
     phone.goto(stack.url + path)
     walking.expect_over(phone)
-    assert stack.moves("troubles-offline") == ["offer", "accept"]
+    assert stack.moves("difficult-offline") == ["offer", "accept"]
 
 
 def test_an_error_names_the_field_as_its_label_does_and_goes_when_the_value_is_mended(stack, phone: Page):
-    sit_down(stack, phone, "troubles-error", "bargaining", "alice", "script:fair")
+    sit_down(stack, phone, "difficult-error", "bargaining", "alice", "script:fair")
     own, error = phone.get_by_label("You get", exact=True), phone.locator("form.move [data-error]")
     own.fill("half of it")
     phone.get_by_role("button", name="Send the offer").click()
@@ -78,7 +78,7 @@ def test_an_error_names_the_field_as_its_label_does_and_goes_when_the_value_is_m
 def test_what_happened_is_announced_with_its_amounts_and_the_offer_and_its_answers_are_on_the_first_screen(
     stack, phone: Page
 ):
-    sit_down(stack, phone, "troubles-heard", "bargaining", "alice", "script:fair")
+    sit_down(stack, phone, "difficult-heard", "bargaining", "alice", "script:fair")
     walking.offer(phone, "9900", "100", role="alice", message="A fair split.")
     walking.expect_turn(phone, "answer")
     heard = phone.locator("#announcer")
@@ -90,7 +90,7 @@ def test_what_happened_is_announced_with_its_amounts_and_the_offer_and_its_answe
 @pytest.mark.parametrize(("game", "role"), [("negotiation", "bob"), ("persuasion", "bob")])
 def test_an_offer_and_its_answers_are_on_the_first_screen(stack, phone: Page, game: str, role: str):
     agent = {"negotiation": "script:haggler", "persuasion": "script:random"}[game]
-    sit_down(stack, phone, f"troubles-{game}", game, role, agent)
+    sit_down(stack, phone, f"difficult-{game}", game, role, agent)
     expect(phone.locator("form.move button").first).to_be_visible(timeout=walking.TURN)
     expect_on_the_first_screen(phone)
 
