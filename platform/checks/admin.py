@@ -1,4 +1,4 @@
-"""The verdicts of the attention checks, to be read."""
+"""The results of attention checks and quizzes in the admin, read-only."""
 
 from __future__ import annotations
 

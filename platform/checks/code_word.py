@@ -1,4 +1,4 @@
-"""The code word hidden in the instructions: whoever reads them can type it."""
+"""The attention check: a code word hidden in the instructions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from participants.models import CODE_WORDS
 
 _WORD = re.compile(r"\w+")
 MOST_WORDS = 12
-"""Words among which the right one is looked for: whoever pastes the instructions has not read them."""
+"""Longer answers fail: participants who paste the instructions have not read them."""
 _MARKED = re.compile(r"\s*(?:[#\-+|>`~=\d]|\*(?!\*\w))|\s{4}")
-"""A line of a heading, list, table, quotation or code; bold words begin running text."""
+"""The start of a heading, list, table, quotation or code line, as opposed to running text."""
 
 
 def hide(instructions: str, word: str) -> str:
-    """The instructions (Markdown) with a sentence about the word in the middle of their text.
+    """Return the instructions (Markdown) with a sentence about the code word in the middle of the text.
 
-    It stands at the end of a paragraph that nothing depends on: not before, in or between the parts of a list.
+    The sentence ends a paragraph of running text, never one that leads into a list or table.
     """
     sentence = _(
         "To show that you are reading this, remember the word **{word}**: you will be asked for it below."
@@ -33,33 +33,33 @@ def hide(instructions: str, word: str) -> str:
 
 
 def _stands_alone(paragraphs: list[str], number: int) -> bool:
-    """Whether it is running text that does not lead over to a list or table."""
+    """Return whether the paragraph is running text that does not lead into a list or table."""
     here, following = paragraphs[number], paragraphs[number + 1] if number + 1 < len(paragraphs) else ""
     leads_on = here.rstrip().endswith(":") or (_is_marked(following) and not following.lstrip().startswith("#"))
     return not _is_marked(here) and not leads_on
 
 
 def _is_marked(paragraph: str) -> bool:
-    """Whether a line of it is no running text: a sentence behind a table's last row would not be shown."""
+    """Return whether any line is not running text: a sentence after a table's last row would not be shown."""
     return any(_MARKED.match(line) for line in paragraph.splitlines())
 
 
 def matches(typed: str, word: str) -> bool:
-    """Whether somebody typed the word: in capitals, in quotes, among a few others, or with one letter wrong.
+    """Return whether the typed text contains the word, ignoring case, quotes, other words and one wrong letter.
 
-    Another code word that is one letter away is another word.
+    A different code word that is one letter away does not count.
     """
     words = [found.casefold() for found in _WORD.findall(typed.replace("_", " "))]
     wanted = word.casefold()
     if len(words) > MOST_WORDS:
         return False
-    # Somebody may put a space between the letters.
+    # Some participants put spaces between the letters.
     candidates = [*words, "".join(words)]
     return any(one == wanted or (one not in CODE_WORDS and _one_letter_apart(one, wanted)) for one in candidates)
 
 
 def _one_letter_apart(one: str, other: str) -> bool:
-    """Whether one letter was mistyped, left out, added, or swapped with its neighbour."""
+    """Return whether one letter was mistyped, omitted, added or swapped with its neighbour."""
     if len(one) == len(other):
         wrong = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
         if len(wrong) == 1:

@@ -1,4 +1,4 @@
-"""Verdicts of the attention checks. Append-only: what was shown, what was answered, what we made of it."""
+"""Results of attention checks and quizzes. Append-only: what was shown, the answer and the verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from participants.models import Enrolment
 
 
 class Verdict(models.Model):
-    """The outcome of one check of one participant."""
+    """The result of one check of one participant."""
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="verdicts")
     check_name = models.CharField(_("check"), max_length=40)

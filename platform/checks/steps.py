@@ -1,4 +1,4 @@
-"""The checks as steps on a participant's way."""
+"""The attention check and the quiz as steps of a participant's path."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from participants.steps import Step, StepRefused, register
 
 
 class _AboutGame(Step):
-    """A step that is about the game which the participant plays: {game, config, role, texts}."""
+    """Base of steps about the participant's game: {game, config, role, texts}."""
 
     def game(self):
         amounts = self.step.get("texts", {}).get("amounts", "dollars")
         return games.play.configure(registry.get(self.step["game"]), self.step["config"], amounts=amounts)
 
     def judge(self, check: str, *, shown: Any, answered: Any, passed: bool, failing: State) -> None:
-        """Write the verdict; failing ends the way."""
+        """Store the verdict; a failed check ends the enrolment."""
         verdict = Verdict(enrolment=self.enrolment, check_name=check, shown=shown, answered=answered, passed=passed)
-        Verdict.objects.bulk_create([verdict], ignore_conflicts=True)  # the first one stands
+        Verdict.objects.bulk_create([verdict], ignore_conflicts=True)  # only the first verdict counts
         if not passed:
             people.end(self.enrolment, failing)
 
 
 @register
 class Instructions(_AboutGame):
-    """The rules, with the code word hidden in them.
+    """The instructions, with the code word hidden in them.
 
-    Adds to the step's data `code_word`: false to ask for none, and `code_word_again`: whether there is a second try.
+    The step's data may add `code_word` (false: no code word) and `code_word_again` (true: a second try).
     """
 
     kind = "instructions"
@@ -70,13 +70,13 @@ class Instructions(_AboutGame):
             return
         typed = data.get("code_word", "").replace("\x00", "").strip()[:100]
         if not typed:
-            raise StepRefused({"code_word": _("Please type the word that the instructions ask you to remember.")})
+            raise StepRefused({"code_word": _("Please enter the word that the instructions ask you to remember.")})
         word = self.enrolment.code_word
         if not code_word.matches(typed, word) and self._may_try_again():
             raise StepRefused(
                 {
                     "code_word": _(
-                        "“{typed}” is not the word. It stands in the text above. You have one more try."
+                        "“{typed}” is not the right word. You can find it in the text above. You have one more try."
                     ).format(typed=typed[:40])
                 },
                 kept={"code_word_misses": 1},
@@ -92,7 +92,7 @@ class Instructions(_AboutGame):
 
 @register
 class Quiz(_AboutGame):
-    """The game's own questions, options shuffled once per participant."""
+    """The game's quiz; the options are shuffled once per participant."""
 
     kind = "quiz"
     title = _("One question")
@@ -100,7 +100,7 @@ class Quiz(_AboutGame):
     state = State.QUIZ
 
     def questions(self):
-        """(question, options in this participant's order) for each question."""
+        """Yield each question with its options in this participant's order."""
         for question in self.game().quiz(self.step["role"]):
             options = list(question.options)
             Random(f"{self.enrolment.seed}/{question.key}").shuffle(options)
@@ -130,7 +130,7 @@ class Quiz(_AboutGame):
 
 @afterwards.register
 def what_was_right(enrolment: Enrolment) -> list[dict[str, Any]]:
-    """For whoever failed a check: what was asked, what they answered, what was right, and what that cost."""
+    """Explain a failed check: the question, the answer given, the correct answer and the lost pay."""
     if enrolment.state == State.FAILED_CODE_WORD:
         return [_about_code_word(verdict) for verdict in enrolment.verdicts.filter(check_name="code_word")]
     if enrolment.state == State.FAILED_QUIZ:
@@ -153,8 +153,8 @@ def _about_quiz(verdict: Verdict) -> list[dict[str, Any]]:
     for question, _options in Quiz(enrolment, asked).questions():
         answered = verdict.answered.get(question.key)
         if answered != question.answer:
-            lines = [(_now("Your answer"), answered), (_now("Right is"), question.answer)]
+            lines = [(_now("Your answer"), answered), (_now("Correct answer"), question.answer)]
             if lost:
-                lines.append((_now("What that cost you"), lost))
+                lines.append((_now("Pay you lost"), lost))
             told.append({"title": question.prompt, "lines": lines})
     return told

@@ -1,5 +1,5 @@
-"""What can be wrong with a wish to have justifications judged."""
+"""Errors in requests to have justifications judged."""
 
 
 class JudgingError(Exception):
-    """Says what is wrong, for whoever asked."""
+    """The request is invalid; the message says why."""

@@ -1,4 +1,4 @@
-"""What models said as judges of the reasons that players gave, and who asked for it."""
+"""Labels that judge models gave to players' justifications, and the requests for them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collecting.models import Collection
 
 
 class Judgement(models.Model):
-    """The labels that one judge gave to one text; it is never asked about it again.
+    """The labels that one judge gave to one text; a judge labels each text only once.
 
     Attributes:
         key: SHA-256 of judge, prompt and text.
-        prompt_sha256: of what the judge was sent besides the text.
+        prompt_sha256: SHA-256 of everything sent to the judge except the text.
     """
 
     key = models.CharField(max_length=64, unique=True)
@@ -34,13 +34,13 @@ class Judgement(models.Model):
 
 
 class Sitting(models.Model):
-    """Somebody's wish that a collection's justifications be judged, and how far that has come.
+    """A request to judge a collection's justifications, and its progress.
 
     Attributes:
-        judges: specifications of one or two models, such as "openai:gpt-4o-mini".
-        cap: US dollars that the judges of this collection may cost in all; None: any amount.
-        wanted, known: (text, judge) pairs, and those of them that are judged.
-        holder, until: the lease of the worker that asks.
+        judges: one or two models, such as "openai:gpt-4o-mini".
+        cap: the most that this collection's judges may cost in total, in US dollars; None for no cap.
+        wanted, known: the number of (text, judge) pairs, and how many of them are judged.
+        holder, until: the lease of the worker that calls the judges.
     """
 
     class Status(models.TextChoices):
@@ -61,8 +61,8 @@ class Sitting(models.Model):
     asked_at = models.DateTimeField(_("asked"), default=timezone.now)
 
     class Meta:
-        verbose_name = _("sitting")
-        verbose_name_plural = _("sittings")
+        verbose_name = _("judging run")
+        verbose_name_plural = _("judging runs")
         ordering = ["-asked_at"]
 
     def __str__(self) -> str:

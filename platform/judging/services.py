@@ -1,4 +1,4 @@
-"""Having judges label justifications: each text once by each judge, within what they may cost."""
+"""Has judge models label justifications, each text once per judge, within a spending cap."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from opponents.spending import spent_of
 
 AT_ONCE = 8
 CHUNK = 40
-"""Texts that are asked about before it is looked at how things stand."""
+"""Texts per batch; between batches the cap and the request's status are checked."""
 MOST_JUDGES = 2
 Goes = Callable[[int], bool]
-"""Told how many judgements are known; False: stop."""
+"""Takes the number of known judgements; returns False to stop."""
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """What a game has its players' justifications judged by: a question, and labels with what they mean."""
+    """A game's rubric for justifications: a question, and labels with their meaning."""
 
     question: str
     labels: Mapping[str, str]
 
     def inquiry(self, text: str) -> Inquiry:
-        """The question about one text."""
+        """Return the question about one text."""
         listed = "\n".join(f"- {label}: the player {meaning}." for label, meaning in self.labels.items())
         return Inquiry(
             rules=f"{self.question}\n\n{listed}\n\n{ABOUT_WORDS}",
@@ -58,13 +58,13 @@ class Rubric:
 
     @cached_property
     def sha256(self) -> str:
-        """Of everything that a judge is sent besides the text."""
+        """SHA-256 of everything sent to a judge except the text."""
         return self.inquiry("").sha256
 
 
 @cache
 def _form(labels: tuple[str, ...]) -> Form:
-    # The endpoint's schema holds each entry to one of the labels.
+    # The endpoint's schema restricts each entry to one of the labels.
     model = create_model(
         "Labels",
         __base__=type("LabelsBase", (Move,), {"model_config": ConfigDict(frozen=True)}),
@@ -74,7 +74,7 @@ def _form(labels: tuple[str, ...]) -> Form:
 
 
 def rubric_of(game: str) -> Rubric | None:
-    """What a game's `justifications.py` says (QUESTION, LABELS); None without one."""
+    """Return the rubric in a game's `justifications.py` (QUESTION, LABELS); None if it has none."""
     if find_spec(f"games.{game}.justifications") is None:
         return None
     module = import_module(f"games.{game}.justifications")
@@ -83,12 +83,12 @@ def rubric_of(game: str) -> Rubric | None:
 
 @dataclass(frozen=True)
 class Judged:
-    """How far judging has come.
+    """The progress of judging.
 
     Attributes:
-        wanted, known: (text, judge) pairs, and those of them that are judged.
-        problem: why it did not go on; or what was wrong with the last text without labels.
-        stopped: whether texts are left that were not asked about.
+        wanted, known: the number of (text, judge) pairs, and how many of them are judged.
+        problem: why judging stopped, or what was wrong with the last text that got no labels.
+        stopped: whether some texts were not sent to the judge.
     """
 
     wanted: int
@@ -98,26 +98,28 @@ class Judged:
 
 
 def checked(judges: Sequence[str], cap: Decimal | None) -> list[str]:
-    """The judges, as they are kept.
+    """Return the judges' names, checked.
 
     Raises:
-        JudgingError: none or too many, one twice, no such model, or one without a price where a cap is set.
+        JudgingError: no or too many judges, a duplicate, an unknown model, or a cap without a known price.
     """
     refresh_if_old()
     named = [name.strip() for name in judges if name.strip()]
     if not named or len(named) > MOST_JUDGES:
-        raise JudgingError(_("Name one judge, or two."))
+        raise JudgingError(_("Please name one or two judges."))
     if len(set(named)) < len(named):
-        raise JudgingError(_("The second judge must be another model."))
+        raise JudgingError(_("The second judge must be a different model."))
     for name in named:
         try:
             scripted = parse_spec(name).scripted
         except AgentError as error:
             raise JudgingError(str(error)) from None
         if scripted:
-            raise JudgingError(_("“{name}” is a scripted player; a judge is a model.").format(name=name))
+            raise JudgingError(_("“{name}” is a scripted player. A judge must be a model.").format(name=name))
         if cap is not None and prices_now().of(name) is None:
-            says = _("No price of {name} is known, so a cap would hold nothing. Give its price at its endpoint.")
+            says = _(
+                "The price of {name} is unknown, so the cap can't be applied. Enter the price at the model's endpoint."
+            )
             raise JudgingError(says.format(name=name))
     return named
 
@@ -131,11 +133,11 @@ def judge(
     cap: Decimal | None = None,
     goes_on: Goes = lambda _known: True,
 ) -> Judged:
-    """Have every text labelled by every judge that has not labelled it yet.
+    """Have every judge label the texts it has not labelled yet.
 
     Args:
-        budget_of: under what the calls are kept; `cap` holds for all of them together, of earlier runs too.
-        goes_on: asked between chunks.
+        budget_of: the name under which calls are stored; `cap` applies to all of them, including earlier runs.
+        goes_on: called between batches.
     """
     texts = {one.sha256: one for one in found}
     wanted = [(name, one) for name in judges for one in texts.values()]
@@ -148,7 +150,7 @@ def judge(
             if not goes_on(known):
                 return Judged(len(wanted), known, problem, stopped=True)
             if cap is not None and spent_of(budget_of) >= cap:
-                says = _("The judges have cost ${spent:,.2f}; the cap is ${cap:,.2f}.")
+                says = _("Stopped at the cap: the judges have cost ${spent:,.2f} of ${cap:,.2f}.")
                 return Judged(len(wanted), known, says.format(spent=spent_of(budget_of), cap=cap), stopped=True)
             verdicts = _ask(rubric, name, mine[start : start + CHUNK], budget_of, cap)
             known += sum(verdict.answer is not None for verdict in verdicts)
@@ -188,12 +190,12 @@ def _ask(
 
 
 def key_of(rubric: Rubric, judge_of: str, one: Justification) -> str:
-    """What a judgement is known by: judge, prompt and text."""
+    """Return the key of a judgement, made from judge, prompt and text."""
     return hashlib.sha256(f"{judge_of}\n{rubric.sha256}\n{one.sha256}".encode()).hexdigest()
 
 
 def _known(rubric: Rubric, wanted: Iterable[tuple[str, Justification]]) -> Mapping[str, list[str]]:
-    """The labels that are known already, by key."""
+    """Return the labels already known, by key."""
     keys = [key_of(rubric, name, one) for name, one in wanted]
     known: dict[str, list[str]] = {}
     for start in range(0, len(keys), 500):
@@ -208,7 +210,7 @@ ABOUT = ("match", "role", "answering", "judge_number", "judge", "prompt_sha256",
 
 
 def table(rubric: Rubric, found: Sequence[Justification], judges: Sequence[str]) -> list[dict[str, Json]]:
-    """A row per justification and judge that labelled it: `ABOUT` and a boolean `label_<key>` for every label."""
+    """Return one row per justification and judge: the `ABOUT` columns and a boolean `label_<key>` per label."""
     known = _known(rubric, [(name, one) for name in judges for one in found])
     rows: list[dict[str, Json]] = []
     for one in found:
@@ -228,7 +230,7 @@ def table(rubric: Rubric, found: Sequence[Justification], judges: Sequence[str])
 
 @dataclass(frozen=True)
 class Share:
-    """How often one label was given, by judge, and how far two judges agree on it beyond chance."""
+    """How often each judge gave one label, and how far two judges agree beyond chance."""
 
     label: str
     meaning: str
@@ -238,12 +240,12 @@ class Share:
 
     @property
     def shown(self) -> list[str]:
-        """The shares as people read them."""
+        """The shares as percentages for display."""
         return ["–" if share is None else percent(round(share, 3)) for share in self.shares]
 
 
 def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> list[Share]:
-    """Shares of justifications with each label; Cohen's κ over texts, each counted once, that both judges labelled."""
+    """Return each label's share, and Cohen's κ over the distinct texts that both judges labelled."""
     by_judge = {name: [row for row in rows if row["judge"] == name] for name in judges}
     texts = [{row["text_sha256"]: row for row in by_judge[name]} for name in judges]
     both = [text for text in texts[0] if all(text in others for others in texts)] if len(judges) > 1 else []
@@ -261,7 +263,7 @@ def shares(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[s
 
 
 def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[str]) -> str:
-    """The shares and agreements as JSON, for a file beside the table."""
+    """Return the shares and agreements as JSON, for a file next to the table."""
     listed = [
         {"label": one.label, "shares": dict(zip(judges, one.shares, strict=True)), "kappa": one.kappa}
         | ({"note": one.note} if one.note else {})
@@ -272,6 +274,6 @@ def summary(rubric: Rubric, rows: Sequence[Mapping[str, Any]], judges: Sequence[
 
 
 def as_csv(rubric: Rubric, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """The table as a CSV file, as datasets write them."""
+    """Return the table as a CSV file in the datasets' format."""
     header = [*ABOUT, *(f"label_{label}" for label in rubric.labels)]
     return lines([header, *([cell(row[name]) for name in header] for row in rows)])

@@ -1,4 +1,4 @@
-"""Judging a collection in the background. The database knows what is wanted; a task is only a hint."""
+"""Judges a collection in the background. The database holds the request; a lost task is sent again."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ from judging.models import Sitting
 from judging.texts import of_collection
 
 LEASE = timedelta(minutes=10)
-"""Longer than a chunk of texts takes: who is silent for so long is gone."""
+"""Longer than a batch takes: a worker silent for this long has died."""
 
 
 def budget_of(collection: Collection) -> str:
-    """Under what the judges' calls of a collection are kept."""
+    """Return the name under which the calls of a collection's judges are stored."""
     return f"judge:{collection.slug}"
 
 
 @transaction.atomic
 def begin(collection: Collection, judges: Sequence[str], cap: Decimal | None, by: Any = None) -> Sitting:
-    """Have a collection's justifications judged.
+    """Start judging a collection's justifications.
 
     Raises:
-        JudgingError: it cannot be, or it is being judged.
+        JudgingError: the collection cannot be judged, or it is being judged already.
     """
     if services.rubric_of(collection.game) is None:
         raise JudgingError(_("This game has no labels for justifications."))
     named = services.checked(judges, cap)
     Collection.objects.select_for_update().get(pk=collection.pk)
     if Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING).exists():
-        raise JudgingError(_("It is being judged already."))
+        raise JudgingError(_("This collection is already being judged."))
     sitting = Sitting.objects.create(collection=collection, judges=named, cap=cap, asked_by=by)
     transaction.on_commit(lambda: send(sitting))
     return sitting
 
 
 def send(sitting: Sitting) -> None:
-    """Queue a sitting that nobody works on."""
+    """Queue a run that no worker has taken."""
     if Sitting.objects.filter(leasing.free(), pk=sitting.pk, status=Sitting.Status.RUNNING).exists():
-        # Lost, it is sent again when somebody looks at the page.
+        # If the message is lost, opening the page sends it again.
         with suppress(OSError, OperationalError):
             current_app.send_task("judging.judge", (sitting.pk,))
 
 
 def run(sitting_id: int) -> None:
-    """Judge until all is judged, the cap is reached or somebody stops it; nothing where another worker does."""
+    """Judge until everything is judged, the cap is reached or it is stopped; do nothing if another worker does."""
     rows = Sitting.objects.filter(pk=sitting_id)
     mine = secrets.token_hex(8)
     if not leasing.take(rows.filter(status=Sitting.Status.RUNNING), mine, LEASE):
@@ -91,6 +91,6 @@ def run(sitting_id: int) -> None:
 
 
 def stop(sitting: Sitting) -> bool:
-    """Ask about nothing more; what is judged stays. Returns whether it was running."""
+    """Stop judging and keep the labels so far; return whether it was running."""
     running = Sitting.objects.filter(pk=sitting.pk, status=Sitting.Status.RUNNING)
-    return bool(running.update(status=Sitting.Status.STOPPED, problem=_("It was stopped.")))
+    return bool(running.update(status=Sitting.Status.STOPPED, problem=_("Stopped by a researcher.")))

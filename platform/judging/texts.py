@@ -1,4 +1,4 @@
-"""The justifications in what models answered: of a collection, or of a dataset's folder."""
+"""Extracts justifications from models' answers, in a collection or a dataset's folder."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from matches.models import Match
 from opponents.models import Call
 
 SHORTEST = 20
-"""Characters below which an answer holds no justification."""
+"""Answers with fewer characters contain no justification."""
 _DEFUSED = re.compile(r"'(?=[=+\-@＝＋－＠])")
 _MARKS = re.compile(r"```\w*\s*|</?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Justification:
-    """What a seat's model wrote beside one of its moves; `answering` names the turn, as in llm_calls.csv."""
+    """What a model wrote besides its move; `answering` identifies the turn, as in llm_calls.csv."""
 
     match: uuid.UUID
     role: str
@@ -43,10 +43,10 @@ class Justification:
 
 
 def justification(answer: str, remarks: Mapping[str, Any] | None = None) -> str:
-    """The reasons in a model's answer: what stands around its move, and what it remarked; empty without any.
+    """Return the reasons in a model's answer: the text around its move and its remarks; empty if there are none.
 
-    The apostrophes that keep tables from calculating are left out, so that an answer of a dataset is the same text
-    as that of the database.
+    Apostrophes that protect spreadsheets from formulas are removed, so that the text of an exported answer equals
+    the one in the database.
     """
     try:
         within = last_object(answer).get(REASONING)
@@ -59,7 +59,7 @@ def justification(answer: str, remarks: Mapping[str, Any] | None = None) -> str:
 
 
 def of_collection(collection: Collection) -> Iterator[Justification]:
-    """Those of a collection's finished matches, in its order."""
+    """Yield the justifications of a collection's finished matches, in order."""
     finished = Item.objects.filter(collection=collection, match__status=Match.Status.FINISHED).order_by("number")
     for match in finished.values_list("match__uid", flat=True).iterator():
         calls = Call.objects.filter(match_uid=match, purpose="move", outcome=Call.Outcome.MOVE).order_by("pk")
@@ -69,22 +69,24 @@ def of_collection(collection: Collection) -> Iterator[Justification]:
 
 
 def of_folder(folder: Path) -> tuple[str, list[Justification]]:
-    """The game of a dataset, and its justifications.
+    """Return a dataset's game and its justifications.
 
     Raises:
-        JudgingError: there is no such dataset, it holds several games, or it has no calls of models.
+        JudgingError: the dataset does not exist, has several games, or has no model calls.
     """
     try:
         games = {row["game"] for row in _rows(folder / "matches.csv")}
         found = list(_of_rows(_rows(folder / "llm_calls.csv")))
     except FileNotFoundError as missing:
         name = Path(missing.filename).name
-        says = _("There is no {file} in {folder}; a dataset written as CSV has one.")
+        says = _("There is no {file} in {folder}. Please use a dataset exported as CSV.")
         raise JudgingError(says.format(file=name, folder=folder)) from None
     except (KeyError, ValueError, csv.Error) as wrong:
         raise JudgingError(_("The dataset cannot be read: {reason}").format(reason=wrong)) from None
     if len(games) != 1:
-        raise JudgingError(_("The dataset has matches of {number} games; one is needed.").format(number=len(games)))
+        raise JudgingError(
+            _("The dataset has matches of {number} games. Please use one with a single game.").format(number=len(games))
+        )
     return games.pop(), found
 
 

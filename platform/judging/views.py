@@ -1,4 +1,4 @@
-"""The page on which a collection's justifications are judged: asking for it, its progress, the labels."""
+"""The page for judging a collection's justifications: start, progress and labels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ View = Callable[..., HttpResponse]
 
 
 def of_collections(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
-    """Give a view the collection in its address, if the visitor has this part in it."""
+    """Decorator: pass the view the collection in its URL, if the user has this role in it."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -48,7 +48,7 @@ def of_collections(*, role: Role = Role.VIEWER) -> Callable[[View], View]:
 @never_cache
 @of_collections()
 def page(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """The whole page."""
+    """Show the whole page."""
     return _page(request, collection, {})
 
 
@@ -56,14 +56,14 @@ def page(request: HttpRequest, collection: Collection) -> HttpResponse:
 @never_cache
 @of_collections()
 def now(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """The part that changes while texts are judged."""
+    """Return the part of the page that changes while texts are judged."""
     return TemplateResponse(request, "admin/judging/now.html", _status(request, collection))
 
 
 @require_POST
 @of_collections(role=Role.EDITOR)
 def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Have the collection judged."""
+    """Start judging the collection."""
     try:
         cap = Decimal(request.POST["cap"]) if request.POST.get("cap", "").strip() else None
         if cap is not None and not (cap.is_finite() and 0 < cap < 10**8):
@@ -73,7 +73,9 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
             sitting = sittings.begin(collection, judges, cap, by=request.user)
             _record(request, collection, Action.STARTED, "Had justifications judged.", {"judges": sitting.judges})
     except InvalidOperation:
-        return _page(request, collection, {"problem": _("The cap is an amount of US dollars, such as 5.00.")})
+        return _page(
+            request, collection, {"problem": _("Please enter the cap as an amount in US dollars, such as 5.00.")}
+        )
     except JudgingError as refused:
         return _page(request, collection, {"problem": str(refused)})
     return _back(collection)
@@ -82,7 +84,7 @@ def begin(request: HttpRequest, collection: Collection) -> HttpResponse:
 @require_POST
 @of_collections(role=Role.EDITOR)
 def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Ask about nothing more."""
+    """Stop judging."""
     for sitting in Sitting.objects.filter(collection=collection, status=Sitting.Status.RUNNING):
         with transaction.atomic():
             if sittings.stop(sitting):
@@ -93,7 +95,7 @@ def stop(request: HttpRequest, collection: Collection) -> HttpResponse:
 @require_POST
 @of_collections(role=Role.EDITOR)
 def labels(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """labels.csv of the latest judges; by POST, because it is written down who took it."""
+    """Return the latest judges' labels.csv; by POST, because downloads are recorded in the audit log."""
     sitting = Sitting.objects.filter(collection=collection).first()
     rubric = services.rubric_of(collection.game)
     if sitting is None or rubric is None:
@@ -132,7 +134,7 @@ def _status(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     if sitting is None or rubric is None:
         return context
     if context["alive"]:
-        sittings.send(sitting)  # where its worker is gone
+        sittings.send(sitting)  # in case its worker died
         return context
     rows = services.table(rubric, list(of_collection(collection)), sitting.judges)
     return {**context, "labelled": len(rows), "shares": services.shares(rubric, rows, sitting.judges)}

@@ -1,4 +1,4 @@
-"""Telling the pages of a lobby who is here. Only hints: pages ask again every few seconds."""
+"""Announces to lobby pages who is present. Messages may be lost: pages also ask every few seconds."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ log = logging.getLogger(__name__)
 
 
 def channel_of(hall_id: int, pool: str) -> str:
-    """The channel group of everybody who waits in a pool."""
+    """Return the channel group of the participants waiting in a pool."""
     return f"lobby.{hall_id}.{hashlib.sha256(pool.encode()).hexdigest()[:16]}"
 
 
 def tell(hall_id: int, pool: str, places: Sequence[Place], *, begun: Sequence[int] = ()) -> None:
-    """Send every page of the pool who is here (`places`), and to those of the places `begun` that it begins."""
+    """Send all pages of the pool the list of `places` present; pages of the places in `begun` start the game."""
     message = {"type": "lobby.changed", "here": who_is_here(places), "begun": list(begun)}
     sending = get_channel_layer().group_send(channel_of(hall_id, pool), message)
     asyncio.run_coroutine_threadsafe(sending, background_loop()).add_done_callback(_log_failure)
 
 
 def who_is_here(places: Sequence[Place]) -> dict[str, Any]:
-    """The seats of the group that is being made, {"title", "number", "place" (null while free)}, and how many miss."""
+    """Return the forming group's seats, {"title", "number", "place" (null while free)}, and how many are missing."""
     if not places:
         return {"seats": [], "missing": 0}
     return seats_of(Table.of(places[0].enrolment, places[0].step), places)
 
 
 def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
-    """`who_is_here` for a table and those who wait for it."""
+    """Return `who_is_here` for a table and the places waiting for it."""
     waiting: dict[str, list[int]] = {}
     for place in places:
         waiting.setdefault(place.kind, []).append(place.pk)
@@ -53,4 +53,4 @@ def seats_of(table: Table, places: Sequence[Place]) -> dict[str, Any]:
 
 def _log_failure(sending: Future[None]) -> None:
     if error := sending.exception():
-        log.warning("a lobby was not told: %s", type(error).__name__)
+        log.warning("could not notify a lobby: %s", type(error).__name__)

@@ -1,7 +1,7 @@
-"""The socket of a page that waits for others.
+"""The socket of a lobby page.
 
-The page sends {"type": "sync"} every few seconds, which says that it is here. It is sent {"type": "lobby"} with
-who is here (`step.status_of`), and {"type": "begin"} when it must be loaded again.
+The page sends {"type": "sync"} every few seconds, which shows that it is open. It receives {"type": "lobby"} with
+who is here (`step.status_of`), and {"type": "begin"} when it must reload.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from matches.consumers import in_thread
 
 
 class LobbyConsumer(AsyncWebsocketConsumer):
-    """One page that waits at one place."""
+    """The connection of one lobby page."""
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        """As the library does, without its thread hop per message to look after database connections."""
+        """Handle a message like the library, but without its thread hop per message for database connections."""
         await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
@@ -45,7 +45,7 @@ class LobbyConsumer(AsyncWebsocketConsumer):
         await self._send(await in_thread(asked, self.token))
 
     async def lobby_changed(self, event: dict[str, Any]) -> None:
-        """Somebody came, left, or a group was made (sent by `announce`)."""
+        """Handle an arrival, a departure or a new group (sent by `announce`)."""
         if self.place.pk in event["begun"]:
             await self._send({"type": "begin"})
         elif any(seat["place"] == self.place.pk for seat in event["here"]["seats"]):

@@ -1,4 +1,4 @@
-"""Whoever leaves the study leaves the lobby at once, and the others see it."""
+"""Removes participants who end their enrolment from the lobby at once and updates the others' pages."""
 
 from __future__ import annotations
 

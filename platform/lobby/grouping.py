@@ -1,4 +1,4 @@
-"""Who of those who wait makes up a group. Pure."""
+"""Forms groups of waiting participants. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Waiting:
-    """Somebody who waits.
+    """A waiting participant.
 
     Attributes:
-        key: who it is.
-        kind: of the seats that this person may take (`games.interface.Game.kind`).
-        met: whom this person has played with before and shall not meet again.
+        key: identifies the participant.
+        kind: the kind of seat this participant may take (`games.interface.Game.kind`).
+        met: keys of participants this one has played with and should not meet again.
     """
 
     key: int
@@ -23,13 +23,13 @@ class Waiting:
 
 
 def group_of(waiting: Sequence[Waiting], needed: Mapping[str, int]) -> list[Waiting] | None:
-    """The group that those who came first make up; None while somebody is missing.
+    """Return a complete group, earliest arrivals first; None while someone is missing.
 
-    Nobody in it has met another of it before. Whoever came first is in the group, if they can be in any.
+    No two members have met before. The first to arrive is in the group if any group can include them.
 
     Args:
-        waiting: in the order of their coming.
-        needed: people by kind of seat.
+        waiting: participants in order of arrival.
+        needed: number of participants per kind of seat.
     """
     size = sum(needed.values())
     for number, first in enumerate(waiting):
@@ -40,13 +40,13 @@ def group_of(waiting: Sequence[Waiting], needed: Mapping[str, int]) -> list[Wait
 
 
 def part_of(waiting: Sequence[Waiting], needed: Mapping[str, int], first: Waiting) -> list[Waiting]:
-    """A group around `first`, as far as people are here for it; those who have met before may meet again."""
+    """Return a possibly incomplete group around `first`; members may have met before."""
     others = [one for one in waiting if one.key != first.key]
     return _grown([first], [Waiting(one.key, one.kind) for one in others], needed)
 
 
 def _grown(group: list[Waiting], others: Sequence[Waiting], needed: Mapping[str, int]) -> list[Waiting]:
-    """`group`, and of the others whoever still fits, in their order."""
+    """Return `group` extended by the others that still fit, in order."""
     taken = Counter(one.kind for one in group)
     for one in others:
         if taken[one.kind] < needed.get(one.kind, 0) and not _have_met(one, group):
@@ -60,13 +60,13 @@ def _have_met(one: Waiting, group: Sequence[Waiting]) -> bool:
 
 
 def seats_for(group: Sequence[Waiting], seats: Mapping[str, str], kept: Mapping[int, str]) -> dict[str, int]:
-    """Who takes which seat: the one that was kept for a person where it is free, else another of its kind.
+    """Assign seats: the reserved seat if it is free, otherwise another of the same kind.
 
     Args:
-        seats: the kind of each seat for a person, in order.
-        kept: the seat kept for each person.
+        seats: the kind of each participant's seat, in order.
+        kept: the seat reserved for each participant.
 
-    Returns the person by seat; seats for which nobody is here are left out.
+    Returns the participant's key by seat; seats without a participant are left out.
     """
     taken: dict[str, int] = {}
     for one in group:

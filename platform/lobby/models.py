@@ -1,4 +1,4 @@
-"""Who waits for others, and which groups have come of it."""
+"""Participants waiting for others, and the groups formed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from participants.models import Enrolment
 
 
 class Hall(models.Model):
-    """Where the people of one version of a study wait: its row is the lock under which groups are made."""
+    """The lobby of one version of a study; groups are formed under its row lock."""
 
     key = models.CharField(max_length=60, unique=True)
 
@@ -20,7 +20,7 @@ class Hall(models.Model):
 
 
 class Group(models.Model):
-    """The people of one match; `number` counts the groups of a pool."""
+    """The participants of one match; `number` counts the groups of a pool."""
 
     hall = models.ForeignKey(Hall, models.CASCADE, related_name="groups")
     pool = models.CharField(_("pool"), max_length=60)
@@ -38,17 +38,17 @@ class Group(models.Model):
 
 
 class Place(models.Model):
-    """Somebody's place in a lobby: those of one pool can play with each other.
+    """A participant's place in a lobby. Participants of one pool can play with each other.
 
     Attributes:
-        kind: of the seats that this person may take; kept here so that looking who waits reads nobody's way.
-        until: how long they wait at most.
-        heard_at: when their page was last heard from; None: it has been closed.
-        group: None until there is one. A place without a group whose `left_at` is set found nobody.
+        kind: the kind of seat the participant may take; copied here so that listing who waits loads no steps.
+        until: when the waiting time ends.
+        heard_at: when the page was last heard from; None if it was closed.
+        group: None until a group is formed. A place with `left_at` and without a group found no partners.
     """
 
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="lobby_places")
-    step = models.PositiveSmallIntegerField(help_text=_("which step of the enrolment's way this lobby is"))
+    step = models.PositiveSmallIntegerField(help_text=_("the number of the lobby's step in the enrolment's path"))
     hall = models.ForeignKey(Hall, models.CASCADE, related_name="places")
     pool = models.CharField(_("pool"), max_length=60)
     kind = models.CharField(_("kind of seat"), max_length=40)

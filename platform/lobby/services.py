@@ -1,7 +1,7 @@
-"""What happens in a lobby: coming, being heard from, being put into a group, and waiting in vain.
+"""The lobby: arriving, staying present, forming groups and giving up after the waiting time.
 
-Groups are made under the lock of the hall's row, each in the transaction that opens its match: a person is
-in no group or in one. Whoever has not been heard from lately is in none. Halls are locked before enrolments.
+Groups are formed under the hall's row lock, in the transaction that opens the match: a participant is in at
+most one group. Participants whose page was not heard from lately join none. Lock halls before enrolments.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from participants.models import Enrolment, Visit
 from participants.states import State
 
 FRESH_SECONDS = 2
-"""Somebody whose page was heard from within this need not be written down again."""
+"""Presence is not stored again if the page was heard from within this time."""
 PRESENT_SECONDS = 15
-"""Somebody whose page was heard from within this is here."""
+"""A participant counts as present if the page was heard from within this time."""
 STRANGERS_SHARE = 1 / 3
-"""Of the limit: as long are people kept apart who have played with each other before."""
+"""The share of the waiting time during which participants who have met before are kept apart."""
 
 
 def arrive(enrolment: Enrolment, step: int) -> Place:
-    """Give somebody their place at the lobby step, or find the one they have; groups follow the commit.
+    """Return the participant's place at the lobby step, creating it if needed; groups form after the commit.
 
-    Call under the lock of the enrolment's row.
+    Call under the enrolment's row lock.
     """
     place = Place.objects.filter(enrolment=enrolment, step=step).first()
     if place is None:
@@ -61,7 +61,7 @@ def arrive(enrolment: Enrolment, step: int) -> Place:
 
 
 def hear(place: Place) -> bool:
-    """Somebody's page says that they are here. Whoever was missed may complete a group; whether it was tried."""
+    """Record that the participant is present; return whether forming a group was tried."""
     before = place.heard_at
     something_new = _note_presence(place)
     if place.heard_at != before:
@@ -72,7 +72,7 @@ def hear(place: Place) -> bool:
 
 
 def _note_presence(place: Place) -> bool:
-    """Write down that somebody is here; whether that, or the time that they have waited, changes anything."""
+    """Store that the participant is present; return whether they were absent or have waited long enough."""
     now = timezone.now()
     something_new = not _heard_within(place, PRESENT_SECONDS) or place.until <= now
     if not _heard_within(place, FRESH_SECONDS):
@@ -86,25 +86,25 @@ def _heard_within(place: Place, seconds: float) -> bool:
 
 
 def miss(place: Place) -> None:
-    """Somebody's page was closed: nobody waits for them until another page of theirs is heard from."""
+    """Record that the page was closed: the participant is absent until another page is heard from."""
     if Place.objects.filter(pk=place.pk, group=None).update(heard_at=None):
         tell(place.hall_id, place.pool)
 
 
 def tell(hall_id: int, pool: str) -> None:
-    """Tell the pages of a pool who is here."""
+    """Send the pages of a pool who is present."""
     announce.tell(hall_id, pool, list(present(hall_id, pool)))
 
 
 def present(hall_id: int, pool: str) -> QuerySet[Place]:
-    """Who waits and is here, in the order of their coming."""
+    """Return the places of participants who wait and are present, in order of arrival."""
     heard = timezone.now() - timedelta(seconds=PRESENT_SECONDS)
     waiting = Place.objects.filter(hall=hall_id, pool=pool, group=None, left_at=None, enrolment__ended_at=None)
     return waiting.filter(heard_at__gte=heard).order_by("since", "pk")
 
 
 def look_after(hall_id: int, pool: str) -> None:
-    """Make the groups that can be made, let go whose time is up, and tell the pages."""
+    """Form all possible groups, end waits that are over and notify the pages."""
     begun: list[int] = []
     while _something_to_do(places := list(present(hall_id, pool))):
         made = _make_group(hall_id, pool, table_of(places[0]))
@@ -115,7 +115,7 @@ def look_after(hall_id: int, pool: str) -> None:
 
 
 def _make_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
-    """One group, or one person's way out: the places that it was for; None when there is nothing to do."""
+    """Form one group or end one participant's wait; return the places concerned, or None if nothing is to be done."""
     with transaction.atomic():
         Hall.objects.select_for_update().get(pk=hall_id)
         gone: set[int] = set()
@@ -136,7 +136,7 @@ def _make_group(hall_id: int, pool: str, table: Table) -> list[int] | None:
 
 
 def _something_to_do(places: Sequence[Place]) -> bool:
-    """Whether it is worth taking the lock."""
+    """Return whether taking the lock is worthwhile."""
     if not places:
         return False
     if any(place.until <= timezone.now() for place in places):
@@ -146,12 +146,12 @@ def _something_to_do(places: Sequence[Place]) -> bool:
 
 
 def table_of(place: Place) -> Table:
-    """The table for which the people of a place's pool wait."""
+    """Return the table for which the participants of this pool wait."""
     return Table.of(place.enrolment, place.step)
 
 
 def _locked(places: Sequence[Place]) -> list[Place]:
-    """Those of them who are still at the lobby, under the locks of their enrolments."""
+    """Lock the enrolments and return the places whose participants are still at the lobby."""
     held = Enrolment.objects.select_for_update().filter(pk__in=[place.enrolment_id for place in places])
     enrolments = {enrolment.pk: enrolment for enrolment in held.order_by("pk")}
     for place in places:
@@ -160,7 +160,7 @@ def _locked(places: Sequence[Place]) -> list[Place]:
 
 
 def _waiting(places: Sequence[Place], table: Table) -> list[Waiting]:
-    """Those who wait as `group_of` reads them; earlier partners count for a while, where the study parts them."""
+    """Return the places as input for `group_of`; earlier partners count only while the study keeps them apart."""
     met: Mapping[int, frozenset[int]] = {}
     if table.lobby.get("strangers"):
         met = _met([place for place in places if _may_still_find_strangers(place, table)], places)
@@ -173,7 +173,7 @@ def _may_still_find_strangers(place: Place, table: Table) -> bool:
 
 
 def _met(some: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[int]]:
-    """For each of some places, those whose people they have played with."""
+    """Return, for each place in `some`, the places of participants they have played with."""
     of_enrolment = {place.enrolment_id: place.pk for place in places}
     matches: dict[int, set[int]] = {}
     for match, enrolment in Seat.objects.filter(enrolment__in=of_enrolment).values_list("match", "enrolment"):
@@ -187,10 +187,7 @@ def _met(some: Sequence[Place], places: Sequence[Place]) -> dict[int, frozenset[
 
 
 def _seat(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
-    """Open the match of a group; every seat that nobody takes goes to the study's agent, flagged.
-
-    Returns the places.
-    """
+    """Open the group's match; empty seats go to the study's agent and are flagged. Return the places."""
     by_key = {place.pk: place for place in places}
     kept = {place.pk: place.enrolment.steps[place.step + 1]["role"] for place in places}
     taken = {role: by_key[key] for role, key in seats_for(group, table.seats, kept).items()}
@@ -226,7 +223,7 @@ def _seat(table: Table, places: Sequence[Place], group: Sequence[Waiting]) -> li
 
 
 def _send_on(place: Place, role: Role, match_step: Mapping[str, object]) -> None:
-    """Somebody goes on to their match, in the seat they have got; what they are asked afterwards is about it."""
+    """Move the participant on to the match in the assigned seat and update the later steps to match."""
     enrolment = place.enrolment
     kept = enrolment.steps[place.step + 1]
     about = [kept[name] for name in ("game", "config", "role")]
@@ -243,7 +240,7 @@ def _send_on(place: Place, role: Role, match_step: Mapping[str, object]) -> None
 
 
 def _wait_no_longer(table: Table, members: Sequence[Place], group: Sequence[Waiting]) -> list[int]:
-    """The first of these has waited as long as the study lets them: it says what happens now."""
+    """Apply the study's rule for a participant whose waiting time is over."""
     if table.lobby["after"] == "agents":
         return _seat(table, members, group)
     if table.lobby["after"] == "fewer" and (smaller := table.smaller(len(group))) is not None:
@@ -255,13 +252,13 @@ def _wait_no_longer(table: Table, members: Sequence[Place], group: Sequence[Wait
 
 
 def waited_seconds(enrolment: Enrolment) -> float:
-    """How long somebody waited who found nobody to play with."""
+    """Return how many seconds a participant waited without finding a partner."""
     place = Place.objects.filter(enrolment=enrolment, group=None, left_at__isnull=False).order_by("-step").first()
     return 0.0 if place is None or place.left_at is None else (place.left_at - place.since).total_seconds()
 
 
 def sweep() -> None:
-    """Look after every pool in which somebody waits: whatever was killed or lost, nobody waits for ever."""
+    """Update every pool with waiting participants, so that lost messages and crashed processes strand nobody."""
     waiting = Place.objects.filter(group=None, left_at=None, enrolment__ended_at=None)
     for hall_id, pool in waiting.order_by().values_list("hall", "pool").distinct():
         if _something_to_do(list(present(hall_id, pool))):

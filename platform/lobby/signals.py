@@ -1,6 +1,6 @@
-"""What the lobby tells those above it, inside the transaction in which it happens."""
+"""Signals sent to the apps above, inside the transaction of the change."""
 
 from django.dispatch import Signal
 
 group_made = Signal()
-"""Sent with `group` and `seats` (the enrolment by seat) when a group's match has been opened."""
+"""Sent with `group` and `seats` (the enrolment by seat) when a group's match is opened."""

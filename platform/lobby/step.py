@@ -1,4 +1,4 @@
-"""Waiting for others as a step on a participant's way."""
+"""The lobby as a step of a participant's path."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class LobbyStep(Step):
     """step: {kind, hall, pool, limit, after, fill, strangers, seed}; a match step follows it.
 
     Attributes of the step:
-        hall: those of one hall are grouped under one lock.
-        pool: those of one pool can play with each other.
-        limit: seconds that a person waits at most.
-        after: what happens then: "agents" take the free seats, "fewer" seats are played, or they "leave" with pay.
+        hall: groups of one hall are formed under one lock.
+        pool: participants of one pool can play with each other.
+        limit: the maximum waiting time in seconds.
+        after: what happens then: "agents" take the free seats, the game has "fewer" seats, or they "leave" with pay.
         fill: the label of the agent that takes free seats.
-        strangers: whether people who have played with each other are kept apart while the limit allows it.
-        seed: from which, with the group's number, the match's seed follows.
-        join: of a demonstration, the address at which somebody else can come in.
+        strangers: whether to keep participants who have met apart while the limit allows it.
+        seed: the match's seed is derived from this and the group's number.
+        join: in a demonstration, the URL at which another person can join.
     """
 
     kind = "lobby"
@@ -36,7 +36,7 @@ class LobbyStep(Step):
     state = State.WAITING
 
     def enter(self) -> None:
-        """Take a place on the first visit, be heard from on every one."""
+        """Take a place on the first visit; record presence on every visit."""
         self.place = services.arrive(self.enrolment, self.enrolment.position)
 
     def context(self) -> dict[str, Any]:
@@ -48,13 +48,13 @@ class LobbyStep(Step):
         }
 
     def answer(self, data: Mapping[str, str]) -> None:
-        raise StepRefused({"": _("The game has not begun yet.")})
+        raise StepRefused({"": _("The game has not started yet.")})
 
 
 def status_of(place: Place) -> dict[str, Any]:
-    """What a page of this place shows: {"type": "lobby", "place", "seats", "missing", "remaining" in seconds}.
+    """Return what the lobby page shows: {"type": "lobby", "place", "seats", "missing", "remaining" in seconds}.
 
-    {"type": "begin"} tells a page whose person is no longer at this step to load where they stand.
+    {"type": "begin"} tells the page to reload because the participant is no longer at this step.
     """
     enrolment = place.enrolment
     if enrolment.ended or enrolment.position != place.step:
@@ -65,17 +65,17 @@ def status_of(place: Place) -> dict[str, Any]:
 
 
 def remaining(place: Place) -> int:
-    """Seconds until the person need not wait any longer."""
+    """Return the seconds left of the waiting time."""
     return max(0, round((place.until - timezone.now()).total_seconds()))
 
 
 def place_of(token: str) -> Place | None:
-    """The lobby place that a participant's token opens: that of the present step, or the last they had."""
+    """Return the participant's place at the current step, or their last one; None if there is none."""
     return Place.objects.select_related("enrolment").filter(enrolment__token=token).order_by("-step").first()
 
 
 def asked(token: str) -> dict[str, Any]:
-    """What a page that asks is told; asking is being heard from."""
+    """Return the answer to a page's request; a request also counts as presence."""
     place = place_of(token)
     if place is None:
         return {"type": "begin"}

@@ -1,4 +1,4 @@
-"""The table at which a group will sit: the match step that follows a lobby step on everybody's way."""
+"""The match for which a group forms: the match step after the lobby step in each participant's path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from participants.models import Enrolment
 
 @dataclass(frozen=True)
 class Table:
-    """One match to come, as the steps of those who wait for it describe it.
+    """A match to be opened, as described by the waiting participants' steps.
 
     Attributes:
         lobby: the lobby step {kind, hall, pool, limit, after, fill, strangers, seed}.
@@ -30,7 +30,7 @@ class Table:
 
     @classmethod
     def of(cls, enrolment: Enrolment, step: int) -> Table:
-        """The table for which somebody waits at the lobby step number `step`."""
+        """Return the table for the lobby step number `step`."""
         return cls(enrolment.steps[step], enrolment.steps[step + 1])
 
     @cached_property
@@ -39,27 +39,27 @@ class Table:
 
     @property
     def seats(self) -> dict[Role, str]:
-        """The kind of each seat for a person, in order."""
+        """The kind of each participant's seat, in order."""
         people = people_in(self.match["seats"])
         return {role: self.game.kind(role) for role in self.game.roles() if role in people}
 
     @property
     def kept_kind(self) -> str:
-        """The kind of the seat that is kept for the person whose steps these are."""
+        """The kind of the seat reserved for this participant."""
         return self.game.kind(self.match["role"])
 
     @property
     def needed(self) -> Mapping[str, int]:
-        """How many people are needed, by kind of seat."""
+        """How many participants are needed, by kind of seat."""
         return Counter(self.seats.values())
 
     def filled(self, taken: Mapping[Role, Any]) -> Seats:
-        """The line-up in which the study's agent takes the seats for which nobody has come."""
+        """Return the line-up with the study's agent in the empty seats."""
         seats = self.match["seats"]
         return {role: who if who != PERSON or role in taken else self.lobby["fill"] for role, who in seats.items()}
 
     def smaller(self, people: int) -> Table | None:
-        """The same game with fewer seats, where the rules know such a one; None where they do not."""
+        """Return the same game with fewer seats; None if the rules don't allow it."""
         seats = self.match["seats"]
         agents = [who for who in seats.values() if who != PERSON]
         config = self.game.with_seats(people + len(agents))

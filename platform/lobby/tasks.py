@@ -6,7 +6,7 @@ from lobby import services
 
 @shared_task(name="lobby.sweep")
 def sweep() -> None:
-    """Groups that can be made and people whose time is up, wherever nobody has noticed."""
+    """Form overdue groups and end overdue waits in all lobbies."""
     services.sweep()
 
 

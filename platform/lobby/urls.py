@@ -3,5 +3,5 @@ from django.urls import path
 from lobby import views
 
 app_name = "lobby"
-# No slash at the end: "lobby" in a page means this address from the participant's page.
+# No slash at the end, so that the relative URL "lobby" works from the participant's page.
 urlpatterns = [path("<slug:token>/lobby", views.lobby, name="lobby")]

@@ -1,4 +1,4 @@
-"""The lobby over plain HTTP: what pages ask when the socket is lost."""
+"""The lobby over plain HTTP, for pages without a socket."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from participants.views import participant_page
 @participant_page
 @require_GET
 def lobby(request: HttpRequest, enrolment: Enrolment) -> JsonResponse:
-    """Who is here; asking says that this person is."""
+    """Return who is present; the request also counts as presence."""
     return JsonResponse(asked(enrolment.token))

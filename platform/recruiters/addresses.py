@@ -1,4 +1,4 @@
-"""Where visitors come from, as far as it must be known: to slow down whoever asks too often."""
+"""Visitors' IP addresses, used only to slow down those who send too many requests."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _HOUR = 3600
 
 
 def address_of(request: HttpRequest) -> str | None:
-    """The visitor's address: the connection's own, or what the nearest trusted proxy says it was.
+    """Return the visitor's address: the connection's own or the one reported by the trusted proxies.
 
-    With TRUSTED_PROXIES = n, the nth entry from the right of X-Forwarded-For; what stands further left
-    was written by the visitor.
+    With TRUSTED_PROXIES = n this is the nth entry from the right of X-Forwarded-For. Visitors can forge
+    entries further left.
     """
     own = request.META.get("REMOTE_ADDR") or None
     told = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",") if part.strip()]
@@ -25,11 +25,11 @@ def address_of(request: HttpRequest) -> str | None:
 
 
 def counted(request: HttpRequest, what: str) -> int:
-    """How often `what` has been done from this address within this hour, now included; the address is not kept."""
+    """Count one more `what` from this address; return the count of this hour. The address itself is not stored."""
     secret = salted_hmac("recruiters.addresses", address_of(request) or "").hexdigest()[:24]
     key = f"{what}/{secret}/{int(time.time() // _HOUR)}"
     cache.add(key, 0, timeout=2 * _HOUR)
     try:
         return cache.incr(key)
-    except ValueError:  # thrown out of a full cache between the two
+    except ValueError:  # evicted from a full cache in between
         return 1

@@ -1,4 +1,4 @@
-"""Who the participants are to their recruiters: for administrators alone, and only to be read. And oTree's servers."""
+"""Participants' identities at their recruiters (administrators only, read-only), and the oTree servers."""
 
 from __future__ import annotations
 
@@ -41,17 +41,19 @@ class IdentityAdmin(ReadOnlyAdmin):
 
 
 class OtreeServerForm(forms.ModelForm):
-    """The key goes in and never comes out again."""
+    """Settings of an oTree server. The form takes the key but never shows it."""
 
     new_rest_key = forms.CharField(
-        label=gettext_lazy("Key of its REST interface"),
+        label=gettext_lazy("REST API key"),
         required=False,
         max_length=200,
-        validators=[RegexValidator(r"^[!-~]*$", gettext_lazy("A key has no spaces and no letters beyond ASCII."))],
+        validators=[
+            RegexValidator(r"^[!-~]*$", gettext_lazy("The key must contain only ASCII characters and no spaces."))
+        ],
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"}),
         help_text=gettext_lazy(
-            "Its OTREE_REST_KEY: with it results are sent there as soon as a game ends. Kept encrypted, never shown. "
-            "Empty: a kept key stays; without any, oTree asks for results itself."
+            "The server's OTREE_REST_KEY. With it, Parley sends results as soon as a game ends; without it, oTree "
+            "requests them. The key is stored encrypted and never shown. Leave empty to keep the stored key."
         ),
     )
 
@@ -64,13 +66,13 @@ class OtreeServerForm(forms.ModelForm):
         cleaned = super().clean() or self.cleaned_data
         kept = bool(self.instance.sealed_rest_key) and not cleaned.get("new_rest_key")
         if kept and "addresses" in self.changed_data:
-            self.add_error("new_rest_key", _("The kept key is for the old addresses. Please type it again."))
+            self.add_error("new_rest_key", _("The stored key belongs to the old addresses. Please enter it again."))
         return cleaned
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
-    """Results on their way to oTree, and why one has not arrived."""
+    """Results to be sent to oTree, and why a delivery failed."""
 
     list_display = ["enrolment", "state", "attempts", "problem", "since", "next_at"]
     list_filter = ["state"]
@@ -79,7 +81,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 @admin.register(OtreeServer)
 class OtreeServerAdmin(PartAdmin):
-    """Which oTree experiment sends people into a study. Deleting it and adding it again gives a new key."""
+    """The oTree server that sends participants to a study. Deleting and re-adding it creates a new key."""
 
     sees = changes = deletes = Role.OWNER
     form = OtreeServerForm
@@ -104,7 +106,7 @@ class OtreeServerAdmin(PartAdmin):
         super().save_model(request, obj, form, change)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """One's own studies to choose from."""
+        """Offer only studies that the user owns."""
         if db_field.name != "study":
             return super().formfield_for_dbfield(db_field, request, **kwargs)
         own = parts.open_to(request.user, OtreeServer, role=Role.OWNER)
@@ -112,13 +114,13 @@ class OtreeServerAdmin(PartAdmin):
         return forms.ChoiceField(label=gettext_lazy("Study"), choices=choices, widget=UnfoldAdminSelectWidget)
 
     def get_readonly_fields(self, request: HttpRequest, obj: OtreeServer | None = None) -> list[str]:
-        """The key depends on the study."""
+        """Make the study read-only once saved, because the key depends on it."""
         return ["study"] if obj else []
 
     def response_add(
         self, request: HttpRequest, obj: OtreeServer, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """The one page that shows the key: it is in no message, session or address."""
+        """Return the only page that shows the key, which is in no message, session or URL."""
         site = request.build_absolute_uri("/").rstrip("/")
         context = {
             **self.admin_site.each_context(request),

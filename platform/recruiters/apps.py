@@ -7,4 +7,4 @@ class RecruitersConfig(AppConfig):
     verbose_name = _("recruiters")
 
     def ready(self) -> None:
-        from recruiters import leaving, owing  # noqa: F401  (they register themselves)
+        from recruiters import leaving, owing  # noqa: F401  (register handlers)

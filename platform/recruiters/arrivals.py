@@ -1,4 +1,4 @@
-"""Reading who comes from the link they come by. One function per kind of link; each says whom it lets in."""
+"""Identifies arriving participants by their link. One function per kind of entry."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from recruiters.models import Identity, LabCode
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody at the door.
+    """An arriving participant.
 
     Attributes:
-        recruiter, worker: who it is, as the recruiter knows them; an empty worker is nobody in particular.
-        proof: what only this person's link has; it leads back to the way that was begun with it.
-        preview: they only look, and nothing is kept.
-        lasting: the link is the person's own and not one assignment's: it may begin another way when the
-            one before has ended, where the study lets people come again.
-        role: the one that the recruiter wants this person to play.
-        cell: the number of the treatment that the recruiter has sent this person to.
-        return_to: the recruiter's page where the person goes on afterwards.
-        turned_away: how they go back to their recruiter where no place is left.
-        checked: nobody can make up such a link: it is signed, or on a list. Only arrivals that are not checked count
-            towards JOINS_PER_HOUR, since a whole campus may share one network address.
-        once: the link opens the way once; whoever comes again is known by `held`, the token of the way that
-            their browser has begun.
+        recruiter, worker: the participant's identity at the recruiter; an empty worker is anonymous.
+        proof: the part of the link that only this participant has; it leads back to the enrolment it started.
+        preview: the visitor only looks; nothing is stored.
+        lasting: the link belongs to the participant and not to one assignment. It may start another enrolment
+            after the previous one has ended, if the study allows repeated participation.
+        role: the role the recruiter assigned to this participant.
+        cell: the number of the treatment the recruiter assigned to this participant.
+        return_to: the recruiter's page to return to afterwards.
+        turned_away: how the participant returns to the recruiter if no place is left.
+        checked: the link cannot be forged: it is signed or on a list. Only other arrivals count towards
+            JOINS_PER_HOUR, because a whole campus may share one network address.
+        once: the link starts an enrolment only once; on later visits the participant is identified by `held`,
+            the token of the enrolment that the browser started.
     """
 
     recruiter: str
@@ -50,11 +50,11 @@ class Arrival:
 
 
 class Link(dict[str, str]):
-    """The fields of the link that somebody came by; of a name that was sent twice, the last.
+    """The parameters of a participant's link; the last value of a repeated name.
 
     Attributes:
-        twice: the names that were sent more than once.
-        query: what stands after the “?”, as it was sent.
+        twice: the names that appear more than once.
+        query: the raw query string after the “?”.
     """
 
     def __init__(self, fields: Mapping[str, str] = {}, *, twice: Collection[str] = (), query: str = "") -> None:
@@ -63,31 +63,31 @@ class Link(dict[str, str]):
 
 
 def by_lab_code(study: str, link: Mapping[str, str]) -> Arrival:
-    """`?code=`: a personal code of this study. One that has expired still leads back whoever has begun.
+    """Identify a participant by `?code=`. An expired code still leads back to an enrolment it started.
 
     Raises:
         IncompleteLink, WrongCode, ExpiredCode
     """
     code = link.get("code", "").strip()
     if not code:
-        raise IncompleteLink(_("Please enter the personal code that you were given."))
+        raise IncompleteLink(_("Please enter the personal code you were given."))
     found = LabCode.objects.filter(study=study, code=code).first() if code.isprintable() else None
     if found is None:
-        raise WrongCode(_("Please check the code for typing errors, or ask the person who gave it to you."))
+        raise WrongCode(_("Please check the code for typos, or ask the person who gave it to you."))
     begun = Identity.objects.filter(study=study, recruiter="codes", proof=code)
     if found.expired and not begun.exists():
-        raise ExpiredCode(_("The time in which this code could be used is over. Please ask for a new one."))
+        raise ExpiredCode(_("This code is no longer valid. Please ask for a new one."))
     once = found.kind == LabCode.Kind.ONCE
     return Arrival("codes", worker=code, proof=code, lasting=not once and not found.expired, checked=True, once=once)
 
 
 def openly(study: str, link: Mapping[str, str]) -> Arrival:
-    """A link that anybody may use (demonstrations, classes): each browser is a new person."""
+    """Accept anyone with the link (demonstrations, classes): each browser is a new participant."""
     return Arrival("open", worker="", proof="")
 
 
 def by_otree(study: str, link: Mapping[str, str]) -> Arrival:
-    """`?token=`: a participant of an oTree experiment; each round of each app is a way of its own.
+    """Identify an oTree participant by `?token=`; each round of each app is a separate enrolment.
 
     Raises:
         IncompleteLink, ExpiredLink, ForgedLink
@@ -103,25 +103,25 @@ Reader = Callable[[str, Link], Arrival]
 
 @dataclass(frozen=True)
 class Kind:
-    """One way into a study: its title for researchers, and who comes by a link (study's short name, its fields)."""
+    """A kind of entry: its title for researchers, and the function that reads a link (study's slug, parameters)."""
 
     title: str | Promise
     arrive: Reader
 
 
 KINDS: dict[str, Kind] = {
-    "open": Kind(_("anybody with the link"), openly),
+    "open": Kind(_("anyone with the link"), openly),
     "codes": Kind(_("personal lab codes"), by_lab_code),
     "otree": Kind(_("an oTree experiment"), by_otree),
 }
-"""Marketplaces add theirs (`register`)."""
+"""The kinds of entry. Marketplaces add theirs with `register`."""
 
 
 def register(kind: str, title: str | Promise, arrive: Reader) -> None:
-    """Make a way into studies known."""
+    """Register a kind of entry."""
     KINDS[kind] = Kind(title, arrive)
 
 
 def choices() -> list[tuple[str, str | Promise]]:
-    """The ways into a study, for a form."""
+    """Return the kinds of entry as choices for a form."""
     return [(key, kind.title) for key, kind in KINDS.items()]

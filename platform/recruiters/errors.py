@@ -1,4 +1,4 @@
-"""Why somebody is not let in, as one tree; each has a page that says what to do."""
+"""The reasons for refusing entry; each page says what to do."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 class NotLetIn(Exception):
-    """Base: `title` and `str(error)` are shown to the person; `status` is the page's HTTP status."""
+    """Base class. The participant sees `title` and `str(error)`; `status` is the page's HTTP status."""
 
     status = 403
-    title: str | Promise = _("You cannot enter here")
+    title: str | Promise = _("You can't enter this study")
     try_again = False
-    """Whether this link in a moment, or a new one, may do: nobody is asked to give their task back."""
+    """Whether trying again or a new link may help, so that participants are not asked to return their task."""
 
     def __init__(self, reason: str | Promise):
         super().__init__(str(reason))
@@ -21,10 +21,10 @@ class NotLetIn(Exception):
 class TooMany(NotLetIn):
     status = 429
     try_again = True
-    title = _("Many people have just begun from your network")
+    title = _("Too many people started from your network")
 
     def __init__(self) -> None:
-        super().__init__(_("Please try again in an hour, with the same link."))
+        super().__init__(_("Please try again in an hour with the same link."))
 
 
 class WrongCode(NotLetIn):
@@ -33,16 +33,15 @@ class WrongCode(NotLetIn):
 
 
 class UsedCode(NotLetIn):
-    """A link that opens once has been used, in another browser."""
+    """A single-use link was already used in another browser."""
 
-    title = _("This link has been used")
+    title = _("This link has already been used")
 
     def __init__(self) -> None:
         super().__init__(
             _(
-                "It opens the study once, and somebody has begun with it. If it was you, please go on in the browser "
-                "in which you began, or with the address of the page where you were. If it was not you, please tell "
-                "the people who invited you."
+                "The link works only once, and someone has already started with it. If that was you, please continue "
+                "in the browser where you started. If it wasn't you, please tell the people who invited you."
             )
         )
 
@@ -54,49 +53,48 @@ class ExpiredCode(NotLetIn):
 
 class IncompleteLink(NotLetIn):
     status = 400
-    title = _("Something is missing in this link")
+    title = _("This link is incomplete")
 
 
 class SomebodyElse(NotLetIn):
-    title = _("This link is not the one you began with")
+    title = _("This is not the link you started with")
 
 
 class NotAgain(NotLetIn):
-    title = _("You have taken part already")
+    title = _("You have already taken part")
 
 
 class TooSoon(NotLetIn):
-    """The person may come again, only later; the reason says when."""
+    """The participant may come back later; the reason says when."""
 
     title = _("Please come back later")
 
 
 class ExpiredLink(NotLetIn):
-    """`back` is the page that makes new links, if the expired one tells it truly."""
+    """`back` is the page that creates new links, if the expired link is genuine."""
 
     status = 410
     title = _("This link has expired")
 
     def __init__(self, *, back: str = "") -> None:
-        super().__init__(_("Please go back to the experiment's page and follow the link there: it is a new one."))
+        super().__init__(_("Please go back to the experiment's page and use the new link there."))
         self.back = back
 
 
 class SaidTwice(IncompleteLink):
-    """A field stands in the link twice: nobody can tell which one counts."""
+    """A parameter appears twice in the link, so it is ambiguous."""
 
-    title = _("Something stands in this link twice")
+    title = _("This link is ambiguous")
 
 
 class ForgedLink(NotLetIn):
-    title = _("This link does not open the study")
+    title = _("This link is not valid")
 
     def __init__(self, reason: str | Promise = ""):
         super().__init__(
             reason
             or _(
-                "It was not made by the experiment that it names, or was cut on its way. Please go back to the "
-                "experiment's page and follow the link there. If that does not help, please tell the people who "
-                "invited you."
+                "It may have been cut off or changed. Please go back to the experiment's page and follow the link "
+                "there. If that doesn't help, please tell the people who invited you."
             )
         )

@@ -1,4 +1,4 @@
-"""Public keys with which recruiters sign, as they publish them."""
+"""Reads the public keys that recruiters publish for their signatures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_BITS = 2048
 
 
 def read_key(told: Any) -> Any | None:
-    """One key of a JSON Web Key Set; None where it is none for RS256."""
+    """Return one key of a JSON Web Key Set; None if it is not an RS256 key."""
     if not isinstance(told, dict) or not isinstance(told.get("kid"), str) or told.get("kty") != "RSA" or "d" in told:
         return None
     if told.get("alg", "RS256") != "RS256" or told.get("use", "sig") != "sig":
@@ -27,7 +27,7 @@ def read_key(told: Any) -> Any | None:
 
 
 def read_keys(text: str) -> list[Any]:
-    """The keys in a PEM text or a JSON Web Key Set; those that are none for RS256 are left out."""
+    """Return the RS256 keys in a PEM text or a JSON Web Key Set; other keys are ignored."""
     if text.lstrip().startswith("{"):
         try:
             told = json.loads(text).get("keys")

@@ -1,4 +1,4 @@
-"""Lists of personal codes: made here or brought as a CSV file, as a whole or not at all; taken away, deleted unused."""
+"""Personal codes: generated, uploaded as CSV (all or nothing), downloaded, and deleted while unused."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from recruiters.models import Identity, LabCode
 from recruiters.uploads import BadFile, Problem, rows_of, text_of
 
 MOST = 10_000
-"""Codes that are made or brought at once."""
+"""Maximum codes generated or uploaded at once."""
 SHORTEST, LONGEST = 6, 40
-"""Characters of a code; shorter ones could be guessed by trying."""
+"""Limits on a code's length; shorter codes could be guessed."""
 LONGEST_LABEL = 120
 RECRUITER = "codes"
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -29,7 +29,7 @@ _CHUNK = 500
 
 @dataclass(frozen=True)
 class Brought:
-    """A code of a file, with the line it stands in."""
+    """A code in an uploaded file, with its line number."""
 
     line: int
     code: str
@@ -38,7 +38,7 @@ class Brought:
 
 @dataclass(frozen=True)
 class Listed:
-    """A code and what became of it: `state` is that of the way begun last with it, "" of one that was not used."""
+    """A code with the state of the last enrolment it started; "" if unused."""
 
     code: LabCode
     state: str
@@ -53,7 +53,7 @@ class Listed:
 
 
 def make(*, study: str, number: int, kind: str, expires_at: datetime | None) -> list[LabCode]:
-    """So many new codes for the study of this short name."""
+    """Create `number` new codes for the study with this slug."""
     made = (LabCode(study=study, kind=kind, expires_at=expires_at) for _i in range(number))
     return LabCode.objects.bulk_create(made, batch_size=_CHUNK)
 
@@ -62,13 +62,13 @@ def make(*, study: str, number: int, kind: str, expires_at: datetime | None) -> 
 
 
 def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
-    """The codes in a CSV file: a column `code`, and perhaps `label`; separated by commas, semicolons or tabs.
+    """Return the codes in a CSV file with a column `code` and optionally `label`; any usual delimiter.
 
     Args:
-        shortest: characters that a code has at least.
+        shortest: the minimum length of a code.
 
     Raises:
-        BadFile: naming every line that cannot be taken.
+        BadFile: naming every invalid line.
     """
     rows = rows_of(text_of(data))
     first, header = next(rows, (0, []))
@@ -78,7 +78,7 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
     if not names:
         raise BadFile([Problem(0, _("The file is empty."))])
     if "code" not in names or len(set(names)) < len(names) or set(names) - {"code", "label"}:
-        says = _("The first line has to name the columns: “code” and, if you like, “label”, and no others.")
+        says = _("The first line must name the columns: “code” and optionally “label”, and no others.")
         raise BadFile([Problem(first, says)])
     found, problems = [], []
     seen: dict[str, int] = {}
@@ -86,33 +86,33 @@ def read(data: bytes, *, shortest: int = SHORTEST) -> list[Brought]:
         if not any(cell.strip() for cell in cells):
             continue
         if len(found) + len(problems) >= MOST:
-            raise BadFile([Problem(line, _("{most} codes are the most in one file.").format(most=f"{MOST:,}"))])
+            raise BadFile([Problem(line, _("A file can have at most {most} codes.").format(most=f"{MOST:,}"))])
         given = dict(zip(names, (cell.strip() for cell in cells), strict=False))
         brought = Brought(line, given.get("code", ""), given.get("label", ""))
         reason = _more_cells(cells, names) or _wrong_code(brought.code, shortest) or _wrong_label(brought.label)
         before = seen.setdefault(brought.code.casefold(), line)
         if not reason and before != line:
-            reason = _("The same code stands in line {line} already.").format(line=before)
+            reason = _("Line {line} has the same code.").format(line=before)
         if reason:
             problems.append(Problem(line, reason))
         else:
             found.append(brought)
     if not found and not problems:
-        problems = [Problem(0, _("There is no code in the file."))]
+        problems = [Problem(0, _("The file contains no codes."))]
     if problems:
         raise BadFile(problems)
     return found
 
 
 def take_in(*, study: str, brought: Sequence[Brought], kind: str, expires_at: datetime | None) -> int:
-    """Keep all of these codes for the study, or none; returns how many.
+    """Store all of these codes for the study, or none; return how many.
 
     Raises:
-        BadFile: naming those that the study has already.
+        BadFile: naming the codes that the study already has.
     """
     there = {code.casefold() for code in LabCode.objects.filter(study=study).values_list("code", flat=True)}
     known = [
-        Problem(one.line, _("The study has this code already.")) for one in brought if one.code.casefold() in there
+        Problem(one.line, _("The study already has this code.")) for one in brought if one.code.casefold() in there
     ]
     if known:
         raise BadFile(known)
@@ -121,7 +121,7 @@ def take_in(*, study: str, brought: Sequence[Brought], kind: str, expires_at: da
         with transaction.atomic():
             LabCode.objects.bulk_create(rows, batch_size=_CHUNK)
     except IntegrityError:
-        says = _("Somebody else has just added one of these codes. Please upload the file again.")
+        says = _("Someone else just added one of these codes. Please upload the file again.")
         raise BadFile([Problem(0, says)]) from None
     return len(rows)
 
@@ -136,14 +136,14 @@ def _wrong_code(code: str, shortest: int) -> str:
     if not code:
         return _("The code is missing.")
     if code[0] in _FORMULA_SIGNS:
-        return _("A code must not begin like a formula of a spreadsheet.")
+        return _("A code must not start like a spreadsheet formula.")
     if not _CODE.fullmatch(code):
         return _(
-            "A code has only the letters A to Z, digits, points, hyphens and underscores, and begins with none of "
-            "these signs."
+            "A code may contain only letters (A–Z), digits, periods, hyphens and underscores, and must start with a "
+            "letter or digit."
         )
     if not shortest <= len(code) <= LONGEST:
-        return _("A code has {least} to {most} characters; shorter ones could be guessed.").format(
+        return _("A code must have {least} to {most} characters; shorter codes could be guessed.").format(
             least=shortest, most=LONGEST
         )
     return ""
@@ -151,11 +151,11 @@ def _wrong_code(code: str, shortest: int) -> str:
 
 def _wrong_label(label: str) -> str:
     if len(label) > LONGEST_LABEL:
-        return _("A label has at most {most} characters.").format(most=LONGEST_LABEL)
+        return _("A label can have at most {most} characters.").format(most=LONGEST_LABEL)
     if not label.isprintable():
-        return _("A label is one line of text.")
+        return _("A label must be a single line of text.")
     if label[:1] and label[0] in _FORMULA_SIGNS:
-        return _("A label must not begin like a formula of a spreadsheet.")
+        return _("A label must not start like a spreadsheet formula.")
     return ""
 
 
@@ -163,13 +163,13 @@ def _wrong_label(label: str) -> str:
 
 
 def codes_of(study: str) -> QuerySet[LabCode]:
-    """The codes of a study, newest first, each with whether it is `used`."""
+    """Return the study's codes, newest first, annotated with `used`."""
     ways = Identity.objects.filter(study=OuterRef("study"), recruiter=RECRUITER, proof=OuterRef("code"))
     return LabCode.objects.filter(study=study).annotate(used=Exists(ways)).order_by("-pk")
 
 
 def with_states(codes: Iterable[LabCode]) -> Iterator[Listed]:
-    """Each code with the state of the way that was begun last with it."""
+    """Yield each code with the state of the last enrolment it started."""
     rest = iter(codes)
     while chunk := list(islice(rest, _CHUNK)):
         ways = Identity.objects.filter(
@@ -183,7 +183,7 @@ HEADER = ("code", "link", "used", "state", "kind", "expires")
 
 
 def as_csv(study: str, join_link: str) -> Iterator[Sequence[str]]:
-    """The lines of a file of all codes, for handing out: no label, and nothing that a spreadsheet would compute."""
+    """Yield the rows of a CSV file of all codes to hand out, without labels and safe to open in a spreadsheet."""
     yield HEADER
     for listed in with_states(codes_of(study).iterator(chunk_size=_CHUNK)):
         code = listed.code
@@ -202,7 +202,7 @@ def _defused(text: str) -> str:
 
 
 def delete_unused(*, study: str, codes: Sequence[str] | None) -> int:
-    """Delete these codes (None: all) as far as nobody has begun with them; returns how many."""
+    """Delete these codes (None: all) if they are unused; return how many."""
     unused = codes_of(study).filter(used=False)
     if codes is not None:
         unused = unused.filter(code__in=codes)

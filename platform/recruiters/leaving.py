@@ -1,4 +1,4 @@
-"""How people go back to the experiment in oTree that sent them."""
+"""Sends participants back to the oTree experiment they came from."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from participants.models import Enrolment
 
 @farewells.register
 def to_experiment(enrolment: Enrolment) -> Farewell | None:
-    """The button back to the page that they came from."""
+    """Return the button that leads back to the oTree page."""
     if not enrolment.return_to:
         return None
     return Farewell(
-        _("The experiment that brought you here goes on."), enrolment.return_to, _("Back to the experiment")
+        _("Please return to the experiment and continue there."), enrolment.return_to, _("Back to the experiment")
     )

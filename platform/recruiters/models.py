@@ -1,4 +1,4 @@
-"""Who came, as the recruiter knows them. Nothing in these tables ever leaves in an export."""
+"""Participants' identities at their recruiters. No export includes these tables."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _REST_KEYS = b"parley: keys of oTree's REST interfaces"
 
 
 class Identity(models.Model):
-    """The recruiter's name for a participant of one study.
+    """A participant's identity at the recruiter, for one study.
 
-    `proof` is the part of the link that only this person's visit has (mTurk's assignment id, the lab
-    code): a worker's id alone never opens their session.
+    `proof` is the part of the link unique to this visit (mTurk's assignment ID, the lab code): a worker ID
+    alone never opens an enrolment.
     """
 
     study = models.SlugField(_("study"), max_length=60)
@@ -30,7 +30,7 @@ class Identity(models.Model):
     proof = models.CharField(max_length=160)
     occasion = models.PositiveIntegerField(
         default=1,
-        help_text=_("which of the ways begun with this link; a lasting one may begin several"),
+        help_text=_("counts the enrolments started with this link; a lasting link may start several"),
     )
     details = models.JSONField(default=dict)
     enrolment = models.OneToOneField(Enrolment, models.CASCADE, related_name="identity")
@@ -50,14 +50,14 @@ class Identity(models.Model):
 
 
 class LabCode(models.Model):
-    """A personal code that lets one person into one study.
+    """A personal code that lets one participant into one study.
 
-    `label` is what the researcher calls whoever gets the code: it is shown in the admin and leaves in no file.
+    `label` is the researcher's own note on who gets the code: the admin shows it, no file contains it.
     """
 
     class Kind(models.TextChoices):
-        RESUMABLE = "resumable", _("leads back in")
-        ONCE = "once", _("opens once")
+        RESUMABLE = "resumable", _("resumable")
+        ONCE = "once", _("single-use")
 
     study = models.SlugField(_("study"), max_length=60)
     code = models.CharField(_("code"), max_length=40, default=new_code)
@@ -79,7 +79,7 @@ class LabCode(models.Model):
 
 
 def check_addresses(text: str) -> None:
-    """Raises ValidationError unless every line is an address that may be kept."""
+    """Raise ValidationError unless every line is a valid address."""
     lines = text.split()
     for line in lines:
         try:
@@ -88,17 +88,20 @@ def check_addresses(text: str) -> None:
             says = _("“%(line)s”: %(reason)s")
             raise ValidationError(says, params={"line": line, "reason": wrong.messages[0]}) from None
     if not lines:
-        raise ValidationError(_("At least one address is needed."))
+        raise ValidationError(_("Please enter at least one address."))
 
 
 class OtreeServer(models.Model):
-    """The oTree experiment that sends people into one study, and where they are sent back to."""
+    """The oTree server that sends participants to one study, and the addresses they may return to."""
 
     study = models.SlugField(_("study"), max_length=60, unique=True, help_text=_("The study's short name."))
     addresses = models.TextField(
         _("addresses"),
         validators=[check_addresses],
-        help_text=_("Of the oTree server, one a line, such as https://otree.example.org. People go back to no other."),
+        help_text=_(
+            "The oTree server's addresses, one per line, such as https://otree.example.org. Participants are sent "
+            "back only to these."
+        ),
     )
     salt = models.UUIDField(default=uuid.uuid4, editable=False)
     sealed_rest_key = models.TextField(blank=True, editable=False)
@@ -111,22 +114,22 @@ class OtreeServer(models.Model):
         return self.study
 
     def allowed(self) -> list[str]:
-        """The addresses without their last slash."""
+        """Return the addresses without trailing slashes."""
         return [address.rstrip("/") for address in self.addresses.split()]
 
     @sensitive_variables()
     def keep_rest_key(self, key: str) -> None:
-        """Keep the key of its REST interface, encrypted; an empty one forgets it."""
+        """Store the REST API key, encrypted; an empty key deletes the stored one."""
         self.sealed_rest_key = sealing.seal(key, purpose=_REST_KEYS) if key else ""
 
     @sensitive_variables()
     def rest_key(self) -> str | None:
-        """The key of its REST interface; None where none is kept or it can no longer be read."""
+        """Return the REST API key; None if none is stored or it cannot be decrypted."""
         return sealing.unseal(self.sealed_rest_key, purpose=_REST_KEYS) if self.sealed_rest_key else None
 
 
 class Delivery(models.Model):
-    """A result that an oTree server is owed. It is tried again, ever more rarely, until it has arrived."""
+    """A result to be sent to an oTree server, retried at growing intervals until it is delivered."""
 
     class State(models.TextChoices):
         DUE = "due", _("due")

@@ -1,9 +1,9 @@
-"""People who come from an oTree experiment: signed links in, signed questions for results.
+"""Participants from an oTree experiment: signed links in, signed requests for results.
 
 Both are JSON Web Tokens (RFC 7519), signed by the oTree server with the study's link key (HS256). Claims:
-`aud` (PLAY or RESULT, so that a participant's link opens no result), `study` (short name), `sub` (who, and
-which round of which app: one way through the study), `exp`, and in links `back` (the participant's page
-on the oTree server) and, if oTree decides it, `role`.
+`aud` (PLAY or RESULT, so that a participant's link cannot fetch results), `study` (slug), `sub` (the
+participant, app and round: one enrolment), `exp`, and in links `back` (the participant's page on the oTree
+server) and, if oTree assigns it, `role`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ PLAY = "parley:play"
 RESULT = "parley:result"
 KIND = "otree"
 REST_PATH = "/api/participant_vars/"
-"""Where an oTree server takes values for one participant."""
+"""The path at which an oTree server takes values for one participant."""
 RETURN_PATH = "/InitializeParticipant/"
-"""Where an oTree server takes a participant back to the page where they were."""
+"""The path at which an oTree server resumes a participant's session."""
 _LONGEST = 100
 _SALT = "recruiters.otree.link"
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Whom a link lets in."""
+    """The participant that a link admits."""
 
     subject: str
     back: str
@@ -43,14 +43,14 @@ class Visitor:
 
 @dataclass(frozen=True)
 class Question:
-    """Whose result is asked for."""
+    """The participant whose result is requested."""
 
     study: str
     subject: str
 
 
 def link_key(server: OtreeServer) -> str:
-    """The key that the oTree server signs with: derived, so that no database or backup holds it."""
+    """Return the oTree server's signing key, which is derived and therefore in no database or backup."""
     return _keys(server)[0]
 
 
@@ -63,14 +63,14 @@ def _keys(server: OtreeServer) -> list[str]:
 
 
 def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
-    """Who comes by `?token=`.
+    """Return the participant identified by `?token=`.
 
     Raises:
-        IncompleteLink, ExpiredLink, ForgedLink: with what to do; nothing was changed.
+        IncompleteLink, ExpiredLink, ForgedLink: the message says what to do; nothing was changed.
     """
     token = link.get("token", "")
     if not token:
-        raise IncompleteLink(_("Please open the study from the experiment's own page."))
+        raise IncompleteLink(_("Please open the study from the experiment's page."))
     server = OtreeServer.objects.filter(study=study).first()
     try:
         claims = _claims(token, server, audience=PLAY)
@@ -82,8 +82,8 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
     if not isinstance(back, str) or server is None or not is_allowed(back, server):
         raise ForgedLink(
             _(
-                "This link comes from an address that the study does not know. Please tell the people who invited "
-                "you; they can add the address of their oTree server to the study."
+                "The study doesn't accept links from this address. Please tell the people who invited you; they can "
+                "add their oTree server's address to the study."
             )
         )
     if role is not None and not isinstance(role, str):
@@ -92,7 +92,7 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
 
 
 def question_of(token: str) -> Question:
-    """Whose result a token asks for.
+    """Return the participant whose result a token requests.
 
     Raises:
         ExpiredLink, ForgedLink
@@ -101,14 +101,14 @@ def question_of(token: str) -> Question:
         study = jwt.decode(token, options={"verify_signature": False}).get("study")
     except jwt.InvalidTokenError:
         raise ForgedLink from None
-    # Whoever made the token may have written anything: what no database takes is no study's name.
+    # The token is not yet verified: ignore names that the database cannot hold.
     named = isinstance(study, str) and study.isprintable()
     server = OtreeServer.objects.filter(study=study).first() if named else None
     return Question(study=str(study), subject=_claims(token, server, audience=RESULT)["sub"])
 
 
 def _claims(token: str, server: OtreeServer | None, *, audience: str, expired: bool = False) -> dict[str, Any]:
-    """What a token truly says; `expired` reads one that is no longer good for anything else."""
+    """Return a token's verified claims; with `expired`, also those of an expired token."""
     options: Any = {"require": ["exp", "sub", "aud"], "verify_exp": not expired}
     for key in _keys(server) if server is not None else ():
         try:
@@ -123,18 +123,18 @@ def _claims(token: str, server: OtreeServer | None, *, audience: str, expired: b
 
 
 def _way_back(token: str, server: OtreeServer | None) -> str:
-    """The participant's page that an expired link names, if the study knows it; else nothing."""
+    """Return the participant's page named by an expired link if the study accepts it, else an empty string."""
     back = _claims(token, server, audience=PLAY, expired=True).get("back")
     return back if isinstance(back, str) and server is not None and is_allowed(back, server) else ""
 
 
 def is_allowed(back: str, server: OtreeServer) -> bool:
-    """Whether it is a participant's page below one of the study's oTree addresses."""
+    """Return whether `back` is a participant's page below one of the study's oTree addresses."""
     if len(back) > 300 or not back.isprintable() or "\\" in back:
         return False
     try:
         found = urlsplit(back)
-    except ValueError:  # such as a bracket that is not closed
+    except ValueError:  # e.g. an unclosed bracket
         return False
     for address in server.allowed():
         wanted = urlsplit(address)
@@ -145,6 +145,6 @@ def is_allowed(back: str, server: OtreeServer) -> bool:
 
 
 def rest_address(back: str) -> str:
-    """Where the oTree server takes results of the participant whose way back this is."""
+    """Return the URL to which the participant's results are sent."""
     server, _path, participant = back.rpartition(RETURN_PATH)
     return f"{server}{REST_PATH}{participant}"

@@ -1,4 +1,4 @@
-"""What follows when somebody from oTree has ended their way: their experiment is owed a result."""
+"""Schedules the delivery of results to oTree when a participant's enrolment ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recruiters.models import Delivery, Identity, OtreeServer
 
 @receiver(enrolment_ended)
 def owe_result(sender: type[Enrolment], enrolment: Enrolment, **_signal: Any) -> None:
-    """Note it in the transaction that ends the way, so that no crash forgets it."""
+    """Create the delivery in the transaction that ends the enrolment, so that a crash cannot lose it."""
     identity = Identity.objects.filter(enrolment=enrolment, recruiter=otree.KIND).first()
     server = OtreeServer.objects.filter(study=identity.study).first() if identity else None
     if server is not None and server.sealed_rest_key:

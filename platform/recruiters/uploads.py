@@ -1,4 +1,4 @@
-"""Reading CSV files that researchers upload: their text, their lines, and what is wrong with them."""
+"""Reads CSV files that researchers upload, and reports errors by line."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 LARGEST = 2 * 1024 * 1024
-"""Bytes of a file."""
+"""Maximum file size in bytes."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a line of a file; line 0 is the file as a whole."""
+    """An error in one line of a file; line 0 stands for the whole file."""
 
     line: int
     reason: str
 
 
 class BadFile(ValueError):
-    """A file of which nothing was taken."""
+    """An invalid file; nothing was imported."""
 
     def __init__(self, problems: Sequence[Problem]):
         super().__init__(" ".join(problem.reason for problem in problems))
@@ -30,19 +30,19 @@ class BadFile(ValueError):
 
 
 def text_of(data: bytes) -> str:
-    """The text of an uploaded file. Raises BadFile."""
+    """Return the text of an uploaded file. Raises BadFile."""
     if len(data) > LARGEST:
         raise BadFile([Problem(0, _("The file is larger than {most} MB.").format(most=LARGEST // 1024**2))])
     coding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         return data.decode(coding)
     except UnicodeDecodeError:
-        says = _("The file is not in UTF-8. In a spreadsheet, save it as “CSV UTF-8”.")
+        says = _("The file is not encoded in UTF-8. In your spreadsheet program, save it as “CSV UTF-8”.")
         raise BadFile([Problem(0, says)]) from None
 
 
 def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells), separated by whichever sign stands most in the line that names the columns. Raises BadFile."""
+    """Yield (line number, cells); the delimiter is the most frequent one in the header line. Raises BadFile."""
     lines = [line for line in text.splitlines()[:2] if not line.casefold().startswith("sep=")]
     parting = max(",;\t", key=(lines[0] if lines else "").count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=parting, strict=True)
@@ -50,7 +50,7 @@ def rows_of(text: str) -> Iterator[tuple[int, list[str]]]:
         try:
             cells = next(reader, None)
         except csv.Error:
-            says = _("From here on the file cannot be read as CSV. Is a quotation mark missing?")
+            says = _("From here on, the file is not valid CSV. Is a quotation mark missing?")
             raise BadFile([Problem(reader.line_num, says)]) from None
         if cells is None:
             return

@@ -1,4 +1,4 @@
-"""Running analyses in the background, each in a process of its own, which holds the memory that they take."""
+"""Runs analyses in the background, each in its own process so that their memory is freed afterwards."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from exports.models import Dataset
 from reports.models import Report
 
 NEEDED = ("pandas", "scipy", "altair", "vl_convert")
-"""What `make analysis` installs; a server may do without."""
+"""The libraries that `make analysis` installs; a server may lack them."""
 _PROGRESS = re.compile(r"\[(\d+)/(\d+)\] (\S+)")
 _UNFINISHED = (Report.State.QUEUED, Report.State.RUNNING)
 
 
 class Stopped(Exception):
-    """Somebody does not want the report any more."""
+    """Someone stopped the report."""
 
 
 def available() -> bool:
-    """Whether this machine has the libraries of the analyses."""
+    """Return whether the analysis libraries are installed."""
     return all(importlib.util.find_spec(name) for name in NEEDED)
 
 
 def ask_for(dataset: Dataset) -> bool:
-    """Have a dataset that is ready analysed; returns False where that is under way already."""
+    """Start analysing a finished dataset; return False if an analysis is already running."""
     with transaction.atomic():
         Dataset.objects.select_for_update().get(pk=dataset.pk)
         report = Report.objects.filter(dataset=dataset).first()
         if report is not None and report.unfinished:
             if report.state == Report.State.QUEUED:
-                _send(report)  # the first message may be lost
+                _send(report)  # the first message may have been lost
             return False
         if report is not None:
             report.delete()
@@ -53,13 +53,13 @@ def ask_for(dataset: Dataset) -> bool:
 
 
 def stop(dataset: Dataset) -> bool:
-    """End the analysis of a dataset; returns whether one was under way."""
+    """Stop a dataset's analysis; return whether one was running."""
     unfinished = Report.objects.filter(dataset=dataset, state__in=_UNFINISHED)
-    return bool(unfinished.update(state=Report.State.FAILED, reason=_("It was stopped.")))
+    return bool(unfinished.update(state=Report.State.FAILED, reason=_("Stopped by a researcher.")))
 
 
 def make(report_id: int) -> None:
-    """Make a report that is queued; one that another process makes or made is left alone."""
+    """Make a queued report; do nothing if another process has taken it."""
     queued = Report.objects.filter(pk=report_id, state=Report.State.QUEUED)
     if not queued.update(state=Report.State.RUNNING, alive_at=timezone.now()):
         return
@@ -70,7 +70,7 @@ def make(report_id: int) -> None:
     except Stopped:
         return
     except Exception:
-        _fail(report, _("It could not be made; the server's log says why."))
+        _fail(report, _("The report could not be made. The server's log has the details."))
         raise
 
 
@@ -80,7 +80,7 @@ def _make(report: Report, folder: Path) -> None:
     to = folder / "report"
     code, said = _analyse(report, folder / str(report.dataset), to)
     if not (to / "report.html").exists():
-        return _fail(report, said or _("The analysis ended with code {code}.").format(code=code))
+        return _fail(report, said or _("The analysis failed with exit code {code}.").format(code=code))
     pack = folder / "report.zip"
     with zipfile.ZipFile(pack, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in to.rglob("*") if path.is_file()):
@@ -93,7 +93,7 @@ def _make(report: Report, folder: Path) -> None:
 
 
 def _analyse(report: Report, dataset: Path, to: Path) -> tuple[int, str]:
-    """Run the command; its exit code and the last thing that it said beside its progress."""
+    """Run the command; return its exit code and its last message other than progress."""
     root = Path(settings.BASE_DIR)
     process = subprocess.Popen(
         [sys.executable, "-m", "analysis", str(dataset), "--to", str(to)],
@@ -125,7 +125,7 @@ def _follow(report: Report, lines: IO[str]) -> str:
 
 
 def _harmless(environment: os._Environ[str]) -> dict[str, str]:
-    """What a process needs that reads a folder: no keys, no addresses of databases."""
+    """Return only the variables that the analysis needs: no keys, no database URLs."""
     return {name: environment[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in environment}
 
 

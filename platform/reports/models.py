@@ -1,4 +1,4 @@
-"""Reports: what the analyses made of a dataset that is kept for download."""
+"""Reports: analyses of exported datasets, stored for download."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from exports.models import Dataset
 
 SILENT = timedelta(seconds=60)
-"""An analysis that was not heard from for this long is gone."""
+"""An analysis silent for this long has died."""
 
 
 def _storage() -> Storage:
@@ -21,7 +21,7 @@ def _storage() -> Storage:
 
 
 class Report(models.Model):
-    """The analysis of one dataset: asked for, running, ready, or failed with a reason. Asking again replaces it."""
+    """The analysis of one dataset: queued, running, ready, or failed with a reason. A new one replaces it."""
 
     class State(models.TextChoices):
         QUEUED = "queued", _("queued")
@@ -32,11 +32,11 @@ class Report(models.Model):
     dataset = models.OneToOneField(Dataset, models.CASCADE, related_name="report")
     state = models.CharField(_("state"), max_length=12, choices=State.choices, default=State.QUEUED)
     reason = models.CharField(_("reason"), max_length=400, blank=True)
-    asked_at = models.DateTimeField(_("asked for"), default=timezone.now)
-    alive_at = models.DateTimeField(null=True, help_text=_("when its analysis was last heard from"))
+    asked_at = models.DateTimeField(_("requested"), default=timezone.now)
+    alive_at = models.DateTimeField(null=True, help_text=_("when the analysis last reported progress"))
     done = models.PositiveSmallIntegerField(_("analyses done"), default=0)
     expected = models.PositiveSmallIntegerField(_("analyses to do"), default=0)
-    now = models.CharField(_("analysis that runs"), max_length=60, blank=True)
+    now = models.CharField(_("current analysis"), max_length=60, blank=True)
     file = models.FileField(storage=_storage, max_length=200, blank=True)
     size = models.PositiveBigIntegerField(_("bytes"), null=True)
 
@@ -49,21 +49,21 @@ class Report(models.Model):
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is still to come."""
+        """Whether the report is queued or still running."""
         return self.state == self.State.QUEUED or (self.state == self.State.RUNNING and not self.abandoned)
 
     @property
     def percent(self) -> int:
-        """How many of the analyses are done."""
+        """The share of analyses done, in percent."""
         return 100 * self.done // self.expected if self.expected else 0
 
     @property
     def abandoned(self) -> bool:
-        """Whether the process that made it is gone."""
+        """Whether the process making it has died."""
         return self.alive_at is not None and self.alive_at < timezone.now() - SILENT
 
 
 def delete_file(sender: type[Report], instance: Report, **_signal: Any) -> None:
-    """A report goes with its dataset, and its file with it."""
+    """Delete a report's file when the report is deleted."""
     if instance.file:
         transaction.on_commit(lambda: instance.file.storage.delete(instance.file.name))

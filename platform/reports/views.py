@@ -1,4 +1,4 @@
-"""A dataset's report: asking for it, stopping it, reading it in the browser, downloading all of it."""
+"""A dataset's report: start, stop, read in the browser, download."""
 
 from __future__ import annotations
 
@@ -23,29 +23,31 @@ from rights.roles import Role
 from studies.models import Study
 
 NOTHING_BUT_ITSELF = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups"
-"""A report holds no script and loads nothing."""
+"""A report contains no scripts and loads nothing."""
 
 
 @require_POST
 @of_one(role=Role.EDITOR)
 def analyse(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
-    """Have a dataset analysed."""
+    """Start analysing a dataset."""
     dataset = _dataset(made, uid)
     if not background.available():
-        messages.error(request, _("This server lacks the analyses' libraries: run “make analysis” on it first."))
+        messages.error(
+            request, _("The analysis libraries are not installed on this server. Run “make analysis” on it first.")
+        )
         return back_to_datasets(made)
     with transaction.atomic():
         if background.ask_for(dataset):
             record(request, made, Action.ANALYSED, "Asked for a report.", {"dataset": str(uid)})
         else:
-            messages.info(request, _("It is being analysed already."))
+            messages.info(request, _("This dataset is already being analysed."))
     return back_to_datasets(made)
 
 
 @require_POST
 @of_one(role=Role.EDITOR)
 def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
-    """End an analysis that is under way."""
+    """Stop a running analysis."""
     with transaction.atomic():
         if background.stop(_dataset(made, uid)):
             record(request, made, Action.STOPPED, "Stopped an analysis.", {"dataset": str(uid)})
@@ -56,7 +58,7 @@ def stop(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRespo
 @never_cache
 @of_one()
 def read(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
-    """The report itself, a page that loads nothing."""
+    """Show the report, a page that loads nothing else."""
     report = _ready(made, uid)
     if report is None:
         return _none_there(request, made)
@@ -70,7 +72,7 @@ def read(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpRespo
 @require_POST
 @of_one(role=Role.EDITOR)
 def download(request: HttpRequest, made: Study | Collection, uid: UUID) -> HttpResponse:
-    """Tables, figures, numbers and report as one zip; by POST, because it is written down who took it."""
+    """Return tables, figures and report as a zip file; by POST, because downloads are recorded in the audit log."""
     report = _ready(made, uid)
     if report is None:
         return _none_there(request, made)
@@ -92,5 +94,5 @@ def _ready(made: Study | Collection, uid: UUID) -> Report | None:
 
 
 def _none_there(request: HttpRequest, made: Study | Collection) -> HttpResponse:
-    messages.error(request, _("There is no report of this dataset. Please press “Analyse”."))
+    messages.error(request, _("There is no report for this dataset yet. Please choose “Analyse”."))
     return back_to_datasets(made)

@@ -1,4 +1,4 @@
-"""Nobody's second factor is a page of the admin: those pages would show the secrets."""
+"""Removes second factors from the admin, because those pages would show the secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No page of the admin without the second factor, where it is needed."""
+"""Requires the second factor on every admin page, if the user needs one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from signin import second_factor
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Sends whoever has only typed a password on to the second factor, whatever page was asked for."""
+    """Redirects users who have only entered their password to the second factor."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if not request.path_info.startswith(reverse("admin:index")) or _open_to_all(request.path_info):
@@ -26,5 +26,5 @@ class SecondFactorMiddleware(MiddlewareMixin):
 
 
 def _open_to_all(path: str) -> bool:
-    """The way in and out; what these show to whom they decide themselves."""
+    """Return whether the path is a sign-in or sign-out page, which checks access itself."""
     return path in {reverse(name) for name in ("admin:login", "admin:logout", "signin:verify", "signin:second_factor")}

@@ -1,4 +1,4 @@
-"""Who signed in, and who tried to, in the audit log."""
+"""Records sign-ins and failed sign-ins in the audit log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _signed_in(sender: Any, user: User, **more: Any) -> None:
 
 @receiver(user_login_failed)
 def _failed(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **more: Any) -> None:
-    """What was typed is not kept: it may be a password in the wrong field. While barred, nothing is added."""
+    """Record a failure without the typed username, which may be a password. Skip it while sign-in is blocked."""
     if not getattr(request, "axes_locked_out", False):
         audit.record(action=Action.SIGN_IN_FAILED, who=None, target=_named(credentials.get("username")))
 

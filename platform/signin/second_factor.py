@@ -1,4 +1,4 @@
-"""The second factor: an authenticator app on one's phone, and recovery codes on paper (django-otp)."""
+"""The second factor: an authenticator app and recovery codes (django-otp)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECOVERY_CODES = 10
 
 
 class Wrong(Exception):
-    """The code was not taken; `seconds` is how long to wait before the next try."""
+    """The code was wrong; `seconds` is how long to wait before the next try."""
 
     def __init__(self, seconds: int = 0):
         super().__init__(seconds)
@@ -28,43 +28,43 @@ class Wrong(Exception):
 
 
 def in_use(user: User) -> bool:
-    """Whether `user` has an authenticator app."""
+    """Return whether `user` has an authenticator app."""
     return TOTPDevice.objects.filter(user=user, confirmed=True).exists()
 
 
 def needed(user: User) -> bool:
-    """Whether `user` must show a second factor, or set one up, before anything else."""
+    """Return whether `user` must enter or set up a second factor before anything else."""
     return bool(settings.REQUIRE_SECOND_FACTOR) or in_use(user)
 
 
 def pending(user: User) -> TOTPDevice | None:
-    """The app that is being set up."""
+    """Return the authenticator app being set up, or None."""
     return TOTPDevice.objects.filter(user=user, confirmed=False).order_by("-pk").first()
 
 
 @transaction.atomic
 def begin(user: User) -> TOTPDevice:
-    """A new secret for an app; the one in use stays in use until the new one is confirmed."""
+    """Create a secret for a new app; the current app stays in use until the new one is confirmed."""
     TOTPDevice.objects.filter(user=user, confirmed=False).delete()
     return TOTPDevice.objects.create(user=user, name="app", confirmed=False)
 
 
 def picture_of(device: TOTPDevice) -> str:
-    """The QR code to scan, as SVG."""
+    """Return the QR code to scan, as SVG."""
     return segno.make(device.config_url, error="m").svg_inline(scale=5, border=3, light="#fff", omitsize=True)
 
 
 def secret_of(device: TOTPDevice) -> str:
-    """The same to be typed: letters and digits in groups of four."""
+    """Return the secret for typing in, in groups of four characters."""
     secret = base64.b32encode(device.bin_key).decode().rstrip("=")
     return " ".join(secret[i : i + 4] for i in range(0, len(secret), 4))
 
 
 def confirm(request: HttpRequest, code: str) -> list[str]:
-    """Take the app that is being set up into use instead of any other; returns new recovery codes.
+    """Replace the current app with the one being set up; return new recovery codes.
 
     Raises:
-        Wrong: nothing was changed but the count of failures.
+        Wrong: nothing changed except the failure count.
     """
     user = request.user
     with transaction.atomic():
@@ -83,10 +83,10 @@ def confirm(request: HttpRequest, code: str) -> list[str]:
 
 
 def verify(request: HttpRequest, code: str) -> None:
-    """Show the second factor: a code of the app, or a recovery code, which is used up.
+    """Check the second factor: a code from the app, or a recovery code, which is used up.
 
     Raises:
-        Wrong: nothing was changed but the count of failures.
+        Wrong: nothing changed except the failure count.
     """
     user = request.user
     code = "".join(code.split()).lower()
@@ -103,7 +103,7 @@ def verify(request: HttpRequest, code: str) -> None:
 
 @transaction.atomic
 def new_recovery_codes(user: User) -> list[str]:
-    """Ten codes that each work once; earlier ones work no more."""
+    """Return ten new single-use recovery codes; earlier ones become invalid."""
     audit.record(action=Action.RECOVERY_CODES_MADE, who=user, target=user)
     return _new_codes(user)
 
@@ -114,7 +114,7 @@ def codes_left(user: User) -> int:
 
 @transaction.atomic
 def remove(user: User, *, by: User | None) -> bool:
-    """Forget the app and the codes of somebody who has lost both; false where there was nothing."""
+    """Delete the user's app and recovery codes; return False if there were none."""
     had = in_use(user)
     for kind in (TOTPDevice, StaticDevice):
         kind.objects.filter(user=user).delete()
@@ -137,7 +137,7 @@ def _verify(device: TOTPDevice | StaticDevice, code: str) -> bool:
 
 
 def _wait(device: TOTPDevice | StaticDevice | None) -> int:
-    """Seconds until the next try, which grow with every failure."""
+    """Return the seconds until the next try, which grow with every failure."""
     if device is None or not device.throttling_failure_count:
         return 0
     return int(device.get_throttle_factor() * 2 ** (device.throttling_failure_count - 1))

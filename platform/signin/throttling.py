@@ -1,4 +1,4 @@
-"""Guessing passwords is slow: after some failures a name is barred from an address for a while (django-axes)."""
+"""Slows down password guessing: repeated failures block sign-in for a while (django-axes)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from recruiters.addresses import address_of
 
 
 class SlowGuessing:
-    """Before the other backends: whoever failed often waits, from whatever address and with whatever name.
+    """Authentication backend that runs first and blocks an address or a username after many failures.
 
-    django-axes bars a name from an address; here all names of an address are counted together, and all
-    addresses of a name.
+    django-axes blocks a username from one address; this backend counts all usernames of an address and all
+    addresses of a username.
     """
 
     @sensitive_variables("credentials")
@@ -46,13 +46,13 @@ class SlowGuessing:
 def count_failure(sender: Any, credentials: Mapping[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
     for key in _counters(request, credentials) if request is not None else ():
         cache.add(key, 0, timeout=2 * settings.AXES_COOLOFF_TIME.total_seconds())
-        with contextlib.suppress(ValueError):  # thrown out of a full cache between the two
+        with contextlib.suppress(ValueError):  # evicted from a full cache in between
             cache.incr(key)
 
 
 @sensitive_variables("credentials")
 def _counters(request: HttpRequest, credentials: Mapping[str, Any]) -> list[str]:
-    """The names of what is counted now; neither addresses nor names stand in them."""
+    """Return the current counters' cache keys, which contain neither addresses nor usernames."""
     window = int(time.time() // settings.AXES_COOLOFF_TIME.total_seconds())
     told = {"address": address_of(request) or "", "name": str(credentials.get("username", "")).casefold()}
     return [
@@ -65,14 +65,14 @@ def _counters(request: HttpRequest, credentials: Mapping[str, Any]) -> list[str]
 def barred(
     request: HttpRequest, response: HttpResponse | None = None, credentials: Mapping[str, Any] | None = None
 ) -> HttpResponse:
-    """The page for who has failed too often: when to come back."""
+    """Return the page shown after too many failures, which says when to try again."""
     username = (credentials or {}).get("username") or request.POST.get("username", "")
     failures = AccessAttempt.objects.filter(username=username, ip_address=address_of(request))
     last = failures.order_by("-attempt_time").values_list("attempt_time", flat=True).first() or timezone.now()
     until = last + settings.AXES_COOLOFF_TIME
     left = max(until - timezone.now(), timedelta(minutes=1))
     minutes = -(-int(left.total_seconds()) // 60)
-    about = {**admin.site.each_context(request), "title": _("Too many tries"), "until": until, "minutes": minutes}
+    about = {**admin.site.each_context(request), "title": _("Too many attempts"), "until": until, "minutes": minutes}
     page = render(request, "signin/barred.html", about, status=429)
     page["Retry-After"] = str(minutes * 60)
     page["Cache-Control"] = "no-store"

@@ -1,4 +1,4 @@
-"""The pages on which a second factor is set up and shown."""
+"""The pages for setting up and entering a second factor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from signin import second_factor
 
 
 class CodeForm(forms.Form):
-    """One code, from the app or from paper."""
+    """One code from the app or a recovery code."""
 
     code = forms.CharField(
         label=gettext_lazy("Code"),
@@ -41,9 +41,9 @@ class CodeForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @sensitive_post_parameters("code")
 def setting_up(request: HttpRequest) -> HttpResponse:
-    """Set the second factor up, replace it, or make new recovery codes.
+    """Set up or replace the second factor, or generate new recovery codes.
 
-    `do` in the post is begin, confirm (with `code`) or codes. Whoever has a second factor shows it first.
+    The posted `do` is begin, confirm (with `code`) or codes. Users with a second factor must enter it first.
     """
     if second_factor.in_use(request.user) and not request.user.is_verified():
         return redirect("signin:verify")
@@ -70,7 +70,7 @@ def _setting_up(request: HttpRequest, form: CodeForm) -> HttpResponse:
         about |= {"qr": mark_safe(second_factor.picture_of(device)), "secret": second_factor.secret_of(device)}
     else:
         about |= {"left": second_factor.codes_left(request.user)}
-    return _page(request, "signin/second_factor.html", _("Second factor"), about)
+    return _page(request, "signin/second_factor.html", _("Two-factor authentication"), about)
 
 
 def _codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
@@ -82,7 +82,7 @@ def _codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @sensitive_post_parameters("code")
 def verifying(request: HttpRequest) -> HttpResponse:
-    """Show the second factor, after the password."""
+    """Ask for the second factor after the password."""
     if request.user.is_verified():
         return _onward(request)
     if not second_factor.in_use(request.user):
@@ -94,7 +94,7 @@ def verifying(request: HttpRequest) -> HttpResponse:
             return _onward(request)
         except second_factor.Wrong as wrong:
             form.add_error("code", _in_words(wrong))
-    return _page(request, "signin/verify.html", _("One more step"), {"form": form, "next": _next(request)})
+    return _page(request, "signin/verify.html", _("Enter your code"), {"form": form, "next": _next(request)})
 
 
 def _page(request: HttpRequest, template: str, title: str, about: dict[str, Any]) -> HttpResponse:
@@ -103,7 +103,7 @@ def _page(request: HttpRequest, template: str, title: str, about: dict[str, Any]
 
 
 def _next(request: HttpRequest) -> str:
-    """Where the visitor wanted to go; nowhere else than here."""
+    """Return the page the user wanted, if it is on this site; else the admin's first page."""
     asked = request.POST.get("next") or request.GET.get("next") or ""
     here = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
     return asked if here else reverse("admin:index")
@@ -117,14 +117,14 @@ def _in_words(wrong: second_factor.Wrong) -> str:
     if not wrong.seconds:
         return _("That code isn't valid right now. Check it again, or wait for the next one.")
     return ngettext(
-        "This code was not taken. Please wait {seconds} second before the next try.",
-        "This code was not taken. Please wait {seconds} seconds before the next try.",
+        "That code isn't valid. Please wait {seconds} second before you try again.",
+        "That code isn't valid. Please wait {seconds} seconds before you try again.",
         wrong.seconds,
     ).format(seconds=wrong.seconds)
 
 
 class ChoosePassword(PasswordResetConfirmView):
-    """Whoever was invited chooses a password, once, by the link that they were sent."""
+    """Lets an invited user choose a password with a single-use link."""
 
     template_name = "signin/choose_password.html"
     success_url = reverse_lazy("admin:login")

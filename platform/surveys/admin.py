@@ -1,4 +1,4 @@
-"""What was answered in surveys, to be read."""
+"""Survey responses in the admin, read-only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ResponseAdmin(ReadOnlyAdmin):
 
     @display(description=_("answers"))
     def answered(self, response: Response) -> str:
-        """Each question with its answer, as words."""
+        """Return each question with its answer as text."""
         return format_html_join(
             "",
             "<p><strong>{}</strong><br>{}</p>",

@@ -1,4 +1,4 @@
-"""What people answered in surveys. Append-only: the questions as they were shown, and the answers."""
+"""Survey responses. Append-only: the questions as shown, and the answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from participants.models import Enrolment
 
 
 class Response(models.Model):
-    """One participant's answers to one survey, by the questions' keys; None where an answer was left out."""
+    """One participant's answers to one survey, by question key; None for a skipped question."""
 
     class Survey(models.TextChoices):
         BEFORE = "before", _("before the game")

@@ -1,4 +1,4 @@
-"""The questions of a survey as researchers write them, and how an answer to one is read."""
+"""Survey questions as researchers write them, and the parsing of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic_core import PydanticCustomError
 
 LONGEST_ANSWER = 2000
-"""Characters of an answer in words."""
+"""Maximum characters of a text answer."""
 MOST_QUESTIONS = 60
 LONGEST_MADE_KEY = 30
 Kind = Literal["text", "number", "choice", "scale"]
@@ -21,7 +21,7 @@ Answer = str | float | int | None
 
 
 class BadQuestions(ValueError):
-    """Questions that cannot be asked; `problems` says of each what is wrong with it."""
+    """Invalid questions; `problems` lists what is wrong with each."""
 
     def __init__(self, problems: Sequence[str]):
         super().__init__(" ".join(problems))
@@ -29,18 +29,18 @@ class BadQuestions(ValueError):
 
 
 class BadAnswer(ValueError):
-    """An answer that does not fit its question, in words for whoever gave it."""
+    """An invalid answer; the message is shown to the participant."""
 
 
 class Question(BaseModel):
     """One question.
 
     Attributes:
-        key: what its column in the dataset is called; made from the question where nothing is said.
-        options: what can be chosen, of a choice.
-        ends: the options that end the way: who chooses one is not among those whom the study asks for.
-        least, most: limits of a number.
-        points: of a scale from 1; `low` and `high` say what its ends mean.
+        key: the name of its column in the dataset; made from the question if empty.
+        options: the options of a choice.
+        ends: the options that screen a participant out.
+        least, most: the limits of a number.
+        points: the number of points of a scale from 1; `low` and `high` label its ends.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_strip_whitespace=True)
@@ -62,17 +62,17 @@ class Question(BaseModel):
         if self.kind == "choice" and len(self.options) < 2:
             raise PydanticCustomError("options", _("A choice needs at least two options."))
         if len(set(self.options)) < len(self.options):
-            raise PydanticCustomError("options", _("An option is there twice."))
+            raise PydanticCustomError("options", _("An option appears twice."))
         if set(self.ends) - set(self.options):
-            raise PydanticCustomError("ends", _("An answer that ends the study is not among the options."))
+            raise PydanticCustomError("ends", _("An answer that ends the study is not one of the options."))
         if self.ends and set(self.ends) == set(self.options):
-            raise PydanticCustomError("ends", _("Every answer would end the study; leave at least one that does not."))
+            raise PydanticCustomError("ends", _("Every answer would end the study. Leave at least one that doesn't."))
         if self.least is not None and self.most is not None and self.least > self.most:
-            raise PydanticCustomError("limits", _("The least number is larger than the largest."))
+            raise PydanticCustomError("limits", _("The minimum is larger than the maximum."))
         return self
 
     def read(self, text: str) -> Answer:
-        """The answer in what was posted; None where nothing was said and nothing has to be.
+        """Return the answer in the posted text; None if an optional question was skipped.
 
         Raises:
             BadAnswer
@@ -93,44 +93,44 @@ class Question(BaseModel):
                 raise BadAnswer(_("Please choose a point on the scale."))
             return int(text)
         if len(text) > LONGEST_ANSWER:
-            raise BadAnswer(_("Please write at most {most} characters.").format(most=LONGEST_ANSWER))
+            raise BadAnswer(_("Please use at most {most} characters.").format(most=LONGEST_ANSWER))
         return text
 
     def screens_out(self, answer: Answer) -> bool:
-        """Whether this answer ends the way."""
+        """Return whether this answer screens the participant out."""
         return answer in self.ends
 
     def _number(self, text: str) -> float:
         try:
             number = float(text)
         except ValueError:
-            raise BadAnswer(_("Please write a number, in digits.")) from None
+            raise BadAnswer(_("Please enter a number in digits.")) from None
         if not math.isfinite(number):
-            raise BadAnswer(_("Please write a number, in digits."))
+            raise BadAnswer(_("Please enter a number in digits."))
         if self.least is not None and number < self.least:
-            raise BadAnswer(_("Please write a number of at least {least}.").format(least=f"{self.least:g}"))
+            raise BadAnswer(_("Please enter a number of at least {least}.").format(least=f"{self.least:g}"))
         if self.most is not None and number > self.most:
-            raise BadAnswer(_("Please write a number of at most {most}.").format(most=f"{self.most:g}"))
+            raise BadAnswer(_("Please enter a number of at most {most}.").format(most=f"{self.most:g}"))
         return int(number) if number == int(number) else number
 
     def kept(self) -> dict[str, Any]:
-        """The question as plain data, without what its kind does not use."""
+        """Return the question as plain data, without defaults."""
         return self.model_dump(mode="json", exclude_defaults=True) | {"key": self.key, "kind": self.kind}
 
 
 def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
-    """The questions in plain data, each with a key of its own.
+    """Return the questions described by plain data, each with a unique key.
 
     Args:
-        may_end: whether an answer may end the way here.
+        may_end: whether answers to these questions may end the study.
 
     Raises:
-        BadQuestions: naming each question by its place, from 1.
+        BadQuestions: naming each question by its number, from 1.
     """
     if not isinstance(written, list):
         raise BadQuestions([_("A survey is a list of questions.")])
     if len(written) > MOST_QUESTIONS:
-        raise BadQuestions([_("{most} questions are the most.").format(most=MOST_QUESTIONS)])
+        raise BadQuestions([_("A survey can have at most {most} questions.").format(most=MOST_QUESTIONS)])
     questions, problems = [], []
     for number, one in enumerate(written, start=1):
         try:
@@ -144,7 +144,9 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
         if question.ends and not may_end
     ]
     problems += [
-        _("Two questions are called “{key}”.").format(key=key) for key in dict.fromkeys(keys) if keys.count(key) > 1
+        _("Two questions have the column name “{key}”.").format(key=key)
+        for key in dict.fromkeys(keys)
+        if keys.count(key) > 1
     ]
     if problems:
         raise BadQuestions(problems)
@@ -152,7 +154,7 @@ def questions_of(written: Any, *, may_end: bool = True) -> list[Question]:
 
 
 def key_from(prompt: str) -> str:
-    """A column's name made from a question: its first words, in small ASCII letters."""
+    """Return a column name made from the question's first words, in lower-case ASCII letters."""
     words = re.findall("[a-z0-9]+", slugify(prompt).replace("_", "-"))
     while words and not words[0][0].isalpha():
         words = words[1:]
@@ -165,23 +167,24 @@ def key_from(prompt: str) -> str:
 
 
 def _in_words(error: ValidationError) -> str:
-    """The first thing that is wrong, in the words of the labels where it is typed."""
+    """Return the first problem, worded like the form's labels."""
     problem = error.errors()[0]
     field = str(problem["loc"][0]) if problem["loc"] else ""
     if field == "key":
         return _(
-            "the column's name begins with a small letter and has at most 40 small letters, digits and underscores."
+            "the column name must start with a lower-case letter and have at most 40 lower-case letters, digits "
+            "and underscores."
         )
     if field == "prompt":
-        return _("please write what is asked, in at most 1,000 characters.")
+        return _("please enter the question, in at most 1,000 characters.")
     if field == "points":
-        return _("a scale has 2 to 11 points.")
+        return _("a scale must have 2 to 11 points.")
     if field == "options":
-        return _("an option has at most 200 characters.")
+        return _("an option can have at most 200 characters.")
     if field in ("low", "high"):
-        return _("what an end of the scale means is said in at most 60 characters.")
+        return _("the label of a scale's end can have at most 60 characters.")
     if field in ("least", "most"):
-        return _("the least and the largest are numbers.")
+        return _("the minimum and maximum must be numbers.")
     return f"{field}: {problem['msg']}" if field else problem["msg"]
 
 
@@ -202,7 +205,7 @@ def _with_keys(questions: Sequence[Question]) -> list[Question]:
 
 
 def read_all(questions: Sequence[Question], posted: Mapping[str, str]) -> tuple[dict[str, Answer], dict[str, str]]:
-    """The answers by key and, where some do not fit, the reasons by the name of their field."""
+    """Return the answers by key, and the reasons for invalid ones by field name."""
     answers: dict[str, Answer] = {}
     problems: dict[str, str] = {}
     for question in questions:
@@ -214,5 +217,5 @@ def read_all(questions: Sequence[Question], posted: Mapping[str, str]) -> tuple[
 
 
 def field_of(question: Question) -> str:
-    """What the question's field on the page is called."""
+    """Return the name of the question's field on the page."""
     return f"question_{question.key}"

@@ -1,4 +1,4 @@
-"""Surveys as steps on a participant's way."""
+"""Surveys as steps of a participant's path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from surveys.questions import Answer, Question, field_of, questions_of, read_all
 
 @dataclass(frozen=True)
 class Asked:
-    """A question on the page, with what was answered to it last and why that was not taken."""
+    """A question on the page, with the last refused answer and the reason."""
 
     question: Question
     field: str
@@ -30,7 +30,7 @@ class Asked:
 
 
 class Survey(Step):
-    """step: {kind, questions: as `surveys.questions` describes them}."""
+    """step: {kind, questions: as described in `surveys.questions`}."""
 
     survey: ClassVar[Response.Survey]
     template = "participants/survey.html"
@@ -55,7 +55,7 @@ class Survey(Step):
         self.keep(questions, answers)
 
     def keep(self, questions: list[Question], answers: dict[str, Answer]) -> None:
-        """Write the answers down, once."""
+        """Store the answers, once."""
         Response.objects.get_or_create(
             enrolment=self.enrolment,
             survey=self.survey,
@@ -65,7 +65,7 @@ class Survey(Step):
 
 @register
 class SurveyBefore(Survey):
-    """Questions before the rules are read; an answer to one of them may end the way."""
+    """Questions before the instructions; an answer may screen the participant out."""
 
     kind = "survey_before"
     survey = Response.Survey.BEFORE
@@ -84,5 +84,5 @@ class SurveyAfter(Survey):
 
     kind = "survey_after"
     survey = Response.Survey.AFTER
-    title = _("A few last questions")
+    title = _("A few final questions")
     state = State.QUIZ

@@ -223,7 +223,7 @@ def test_a_kept_key_goes_to_no_other_address(study, otree, client, admin_user):
     client.force_login(admin_user)
     address = reverse("admin:recruiters_otreeserver_change", args=[OtreeServer.objects.get().pk])
     page = client.post(address, {"addresses": "https://elsewhere.example", "new_rest_key": ""})
-    assert "Please type it again" in page.content.decode()
+    assert "Please enter it again" in page.content.decode()
     assert OtreeServer.objects.get().allowed() == [otree.url]
 
 

@@ -133,7 +133,7 @@ def test_the_page_asks_shows_and_gives_out_labels(client, standin, played):
         in client.get(reverse("admin:collecting_collection_change", args=[played.pk])).content.decode()
     )
     refused = client.post(f"{address}begin/", {"first": "script:nash"})
-    assert "a judge is a model" in refused.content.decode()
+    assert "A judge must be a model" in refused.content.decode()
     assert not Sitting.objects.exists()
     assert client.post(f"{address}begin/", {"first": FIRST, "second": SECOND, "cap": "5"}).status_code == 302
     sittings.run(Sitting.objects.get().pk)
@@ -147,10 +147,10 @@ def test_the_page_asks_shows_and_gives_out_labels(client, standin, played):
 @pytest.mark.parametrize(
     ("judges", "cap", "says"),
     [
-        ([], None, "one judge, or two"),
-        ([FIRST, FIRST], None, "another model"),
+        ([], None, "one or two judges"),
+        ([FIRST, FIRST], None, "different model"),
         (["moon:m"], None, "is not a valid agent"),
-        (["openai:unpriced"], "1", "No price of openai:unpriced"),
+        (["openai:unpriced"], "1", "The price of openai:unpriced"),
     ],
 )
 def test_a_judge_that_cannot_be_is_refused(played, judges, cap, says):

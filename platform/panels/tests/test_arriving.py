@@ -88,7 +88,7 @@ class TestNothingButAnId:
         person = visitor.enter()
         assert visitor.arrive()["Location"] == person.get_absolute_url()
         answer = other.arrive()
-        assert answer.status_code == 403 and "has been used" in heading_of(answer)
+        assert answer.status_code == 403 and "has already been used" in heading_of(answer)
         assert Enrolment.objects.count() == 1
 
 

@@ -111,7 +111,7 @@ class TestInstructions:
 
     def test_no_word_is_asked_for_again_and_costs_nothing(self, visitor):
         page = visitor.walk_to("instructions").refused(code_word=" ")
-        assert "type the word" in text_of(page)
+        assert "enter the word" in text_of(page)
         assert state_of(visitor) == (State.CONSENTED, 2)
         assert not Verdict.objects.exists()
 

@@ -56,20 +56,20 @@ def test_labels_are_any_words():
         (",nobody", "missing"),
         ("short", "6 to 40 characters"),
         ("x" * 41, "6 to 40 characters"),
-        ("ANTÓN-01", "only the letters A to Z"),
-        ("ANTON 01", "only the letters"),
-        ("ANTON/01", "only the letters"),
-        ("1.2E+10", "only the letters"),
-        ("٣٣٣٣٣٣٣", "only the letters"),
-        ("_anton1", "begins with none"),
+        ("ANTÓN-01", "only letters (A–Z)"),
+        ("ANTON 01", "only letters"),
+        ("ANTON/01", "only letters"),
+        ("1.2E+10", "only letters"),
+        ("٣٣٣٣٣٣٣", "only letters"),
+        ("_anton1", "must start with a letter"),
         ('"=HYPERLINK(""http://x"")"', "formula"),
         ("-ANTON1", "formula"),
         ("@ANTON1", "formula"),
         ("＝ANTON1", "formula"),
-        ("ANTON-01,=1+1", "label must not begin like a formula"),
+        ("ANTON-01,=1+1", "label must not start like a spreadsheet formula"),
         ("ANTON-01," + "x" * 121, "at most 120"),
-        ('ANTON-01,"two\nlines"', "one line"),
-        ("ANTON-01,a\x07", "one line"),
+        ('ANTON-01,"two\nlines"', "single line"),
+        ("ANTON-01,a\x07", "single line"),
         ("ANTON-01,a,b", "more cells"),
     ],
 )
@@ -81,7 +81,7 @@ def test_each_wrong_line_is_named_with_its_reason(line, reason):
 def test_every_problem_is_named_at_once():
     found = problems_of(b"code\nGOODCODE1\nx\ngoodcode1\nGOODCODE2\n=1+1\n")
     assert [line for line, _reason in found] == [3, 4, 6]
-    assert "stands in line 2 already" in found[1][1]
+    assert "Line 2 has the same code" in found[1][1]
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ def test_every_problem_is_named_at_once():
         (b"\xef\xbb\xbf", "empty"),
         (b"\n\n", "empty"),
         (b"code\n", "no code"),
-        (b"ANTON-01\nBERTA-02\n", "first line has to name"),
+        (b"ANTON-01\nBERTA-02\n", "first line must name"),
         (b"code,email\nANTON-01,a@b.c\n", "and no others"),
-        (b"code,code\nANTON-01,ANTON-01\n", "first line has to name"),
+        (b"code,code\nANTON-01,ANTON-01\n", "first line must name"),
         (b"code\n\xe4\xf6\xfc\xdf\xe4\xf6\n", "UTF-8"),
         (b'code\n"ANTON-01\n', "quotation mark"),
-        (b"\x00\x01\x02\x03PK", "first line has to name"),
+        (b"\x00\x01\x02\x03PK", "first line must name"),
         (b"code\n" + b"ANTON-01" * 300_000, "larger than 2 MB"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -109,7 +109,7 @@ def test_ten_thousand_lines_are_the_most():
     lines = [f"CODE{i:06}" for i in range(lab_codes.MOST)]
     assert len(lab_codes.read("\n".join(["code", *lines]).encode())) == lab_codes.MOST
     (found,) = problems_of("\n".join(["code", *lines, "ONE-MORE"]).encode())
-    assert found[0] == lab_codes.MOST + 2 and "10,000 codes are the most" in found[1]
+    assert found[0] == lab_codes.MOST + 2 and "at most 10,000 codes" in found[1]
 
 
 @pytest.mark.django_db
@@ -129,7 +129,7 @@ class TestTaking:
         with pytest.raises(BadFile) as refused:
             self.take()
         assert [(problem.line, problem.reason) for problem in refused.value.problems] == [
-            (3, "The study has this code already.")
+            (3, "The study already has this code.")
         ]
         assert LabCode.objects.count() == 1
 
@@ -198,7 +198,7 @@ class TestOnce:
         way = Client().post(DOOR)["Location"]
         answer = getattr(Client(), method)(DOOR)
         assert answer.status_code == 403
-        assert heading_of(answer) == "This link has been used"
+        assert heading_of(answer) == "This link has already been used"
         assert way not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
         assert Enrolment.objects.count() == 1
 

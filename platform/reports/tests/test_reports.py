@@ -87,8 +87,8 @@ def test_one_that_is_stopped_stays_stopped(client, dataset, asked):
     client.post(address("stop", dataset))
     background.make(asked[0])
     report = Report.objects.get()
-    assert (report.state, report.reason) == ("failed", "It was stopped.")
-    assert "The last analysis failed: It was stopped." in page(client, dataset)
+    assert (report.state, report.reason) == ("failed", "Stopped by a researcher.")
+    assert "The last analysis failed: Stopped by a researcher." in page(client, dataset)
 
 
 def test_one_whose_process_is_gone_can_be_asked_for_again(client, dataset, asked):

@@ -69,7 +69,7 @@ def test_a_code_that_opens_once_is_not_used_up_by_a_lost_answer() -> None:
     form = {"form": page.split('name="form" value="')[1].split('"')[0]}
     first = Client().post(address, form)
     assert Client().post(address, form)["Location"] == first["Location"]
-    assert "has been used" in heading_of(Client().post(address, {"form": "x" * 30}))
+    assert "has already been used" in heading_of(Client().post(address, {"form": "x" * 30}))
 
 
 def test_whoever_only_opens_the_link_takes_nobodys_place() -> None:

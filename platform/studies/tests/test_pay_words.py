@@ -74,7 +74,7 @@ def test_a_wrong_answer_is_told_with_the_right_one_and_its_cost():
     visitor = seen().walk_to("quiz")
     visitor.send(loss_rate="20%")
     page = text_of(visitor.see())
-    assert "Your answer 20%" in page and "Right is 10%" in page and "What that cost you $1.00" in page
+    assert "Your answer 20%" in page and "Correct answer 10%" in page and "Pay you lost $1.00" in page
 
 
 def test_reporting_a_problem_shows_the_clock_and_gives_the_turn_more_time_once():

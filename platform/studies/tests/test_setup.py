@@ -251,9 +251,9 @@ def test_surveys_are_kept_with_a_key_for_each_question_and_frozen(client, boss):
     ("questions", "says"),
     [
         ([{"kind": "choice", "prompt": "Which?", "options": ["one"]}], "Question 1: A choice needs at least two"),
-        ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: please write what is asked"),
-        ([{"kind": "number", "prompt": "?", "least": 3, "most": 1}], "larger than the largest"),
-        ([QUESTIONS[0], QUESTIONS[0]], "Two questions are called “age”"),
+        ([QUESTIONS[0], {"kind": "text", "prompt": ""}], "Question 2: please enter the question"),
+        ([{"kind": "number", "prompt": "?", "least": 3, "most": 1}], "minimum is larger than the maximum"),
+        ([QUESTIONS[0], QUESTIONS[0]], "Two questions have the column name “age”"),
         ([{"kind": "riddle", "prompt": "?"}], "Question 1: kind"),
         ({"kind": "text"}, "list of questions"),
     ],

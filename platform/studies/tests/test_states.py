@@ -244,9 +244,9 @@ def test_another_answer_goes_on_and_the_page_does_not_tell_which_one_ends():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"survey_before": [{**ADULTS[0], "ends": ["never"]}]}, "not among the options"),
+        ({"survey_before": [{**ADULTS[0], "ends": ["never"]}]}, "is not one of the options"),
         ({"survey_before": [{**ADULTS[0], "ends": ["18 or more", "less"]}]}, "Every answer would end the study"),
-        ({"survey_before": [{"kind": "text", "prompt": "?", "ends": ["x"]}]}, "not among the options"),
+        ({"survey_before": [{"kind": "text", "prompt": "?", "ends": ["x"]}]}, "is not one of the options"),
         ({"survey_after": ADULTS}, "only answers before the game"),
     ],
 )

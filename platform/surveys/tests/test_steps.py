@@ -86,7 +86,7 @@ def test_answers_are_kept_once_with_the_questions_as_they_were_shown(visitor):
 def test_the_last_survey_ends_the_way_and_the_last_page_debriefs(visitor):
     to_the_last_questions(visitor)
     page = visitor.see()
-    assert heading_of(page) == "A few last questions" and "(optional)" in text_of(page)
+    assert heading_of(page) == "A few final questions" and "(optional)" in text_of(page)
     visitor.send(question_fair="4")
     page = visitor.see()
     assert visitor.now().state == State.COMPLETED

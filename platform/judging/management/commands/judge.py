@@ -1,8 +1,8 @@
 """`manage.py judge COLLECTION|FOLDER --judge MODEL [--second MODEL] [--cap DOLLARS] [--to FOLDER]`.
 
-Models label the justifications of a collection, or of a dataset's folder that has CSV tables, and their labels are
-written to labels.csv, shares and Cohen's kappa to labels.json; for a folder beside its tables, unless --to says
-otherwise. A text that a judge has labelled is not sent to it again.
+Models label the justifications of a collection, or of a dataset's folder with CSV tables. The command writes the
+labels to labels.csv, and shares and Cohen's kappa to labels.json. For a dataset they go into its folder unless --to
+is given. A text is sent to each judge only once.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Command(BaseCommand):
             "what", metavar="COLLECTION|FOLDER", help="a collection's short name, or a dataset's folder"
         )
         parser.add_argument("--judge", required=True, metavar="MODEL", help="such as openai:gpt-4o-mini")
-        parser.add_argument("--second", default="", metavar="MODEL", help="a second judge, to see how far they agree")
-        parser.add_argument("--cap", metavar="DOLLARS", help="what all judging of it may cost")
-        parser.add_argument("--to", type=Path, metavar="FOLDER", help="where labels.csv and labels.json go")
+        parser.add_argument("--second", default="", metavar="MODEL", help="a second judge, to measure agreement")
+        parser.add_argument("--cap", metavar="DOLLARS", help="the most that judging may cost in total")
+        parser.add_argument("--to", type=Path, metavar="FOLDER", help="the folder for labels.csv and labels.json")
 
     def handle(self, *, what: str, judge: str, second: str, cap: str | None, to: Path | None, **options: Any) -> None:
         try:
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             to = to or Path(what)
         rubric = services.rubric_of(game)
         if rubric is None:
-            raise JudgingError(f"{game} has no labels for justifications.")
+            raise JudgingError(f"The game {game} has no labels for justifications.")
         named = services.checked(judges, cap)
         came = services.judge(rubric, found, named, budget_of=budget, cap=cap, goes_on=self._tell)
         rows = services.table(rubric, found, named)
@@ -64,7 +64,7 @@ class Command(BaseCommand):
         (to / "labels.json").write_text(services.summary(rubric, rows, named), "utf-8")
         self.stdout.write(f"{len(found)} justifications; {came.known} of {came.wanted} judged; {to / 'labels.csv'}")
         if came.known < came.wanted:
-            raise CommandError(came.problem or "Not all texts are judged.")
+            raise CommandError(came.problem or "Some texts were not judged.")
 
     def _tell(self, known: int) -> bool:
         self.stderr.write(f"{known} judged")
@@ -77,5 +77,5 @@ def _dollars(text: str | None) -> Decimal | None:
         if amount is not None and not (amount.is_finite() and amount > 0):
             raise InvalidOperation
     except InvalidOperation:
-        raise JudgingError("--cap is an amount of US dollars, such as 5.00.") from None
+        raise JudgingError("--cap must be an amount in US dollars, such as 5.00.") from None
     return amount

@@ -1,4 +1,4 @@
-"""Analyse exported datasets: tables, figures, numbers and a report in a folder. `python -m analysis` is the same."""
+"""Analyses exported datasets and writes tables, figures and a report to a folder. Same as `python -m analysis`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py reset_second_factor USER`: for who has lost the phone and the recovery codes."""
+"""`manage.py reset_second_factor USER`: for users who lost their phone and recovery codes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from signin import second_factor
 
 
 class Command(BaseCommand):
-    help = "Forgets the second factor of a user, who sets up a new one at the next sign-in."
+    help = "Removes a user's second factor. They set up a new one at the next sign-in."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("user", metavar="USER", help="the user's name")
+        parser.add_argument("user", metavar="USER", help="the username")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["user"]).first()
         if user is None:
-            raise CommandError(f"There is no user “{options['user']}”.")
+            raise CommandError(f"There is no user named “{options['user']}”.")
         had = second_factor.remove(user, by=None)
-        self.stdout.write("It is forgotten." if had else "There was none.")
+        self.stdout.write("Second factor removed." if had else "This user has no second factor.")
