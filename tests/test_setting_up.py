@@ -36,7 +36,7 @@ def new_study(page: Page, game: str = "Negotiation") -> None:
 def test_a_refused_value_is_named_at_its_field_and_its_step_is_marked(desk: Page):
     new_study(desk)
     several(desk, "Rounds", "1, 0")
-    expect(desk.locator("#refused-several_rounds")).to_contain_text("“0” is refused")
+    expect(desk.locator("#refused-several_rounds")).to_contain_text("“0” is not valid")
     expect(desk.get_by_label("Rounds: several values")).to_have_attribute("aria-invalid", "true")
     expect(desk.get_by_role("button", name="Game please look at this step")).to_be_visible()
     expect(desk.locator("[data-cells]")).to_have_count(0)
@@ -107,15 +107,15 @@ def test_a_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     new_study(desk, "Beauty contest")
     desk.get_by_label("Title").fill("Five at one table")
     step(desk, "Agents")
-    desk.locator(".field-agents").get_by_label("Who it is").select_option(label="script: rational")
+    desk.locator(".field-agents").get_by_label("Played by").select_option(label="script: rational")
     desk.locator(".field-agents").get_by_label("Name").fill("calm")
     step(desk, "Who plays")
     card = desk.locator(".field-lineups")
     card.get_by_role("button", name="Add a line-up").click()
     card.get_by_label("Name").fill("two and three")
     card.get_by_label("How many").fill("2")
-    card.get_by_label("Every other seat").select_option("calm")
-    expect(card.get_by_text("2 of 5 seats filled here")).to_be_visible()
+    card.get_by_label("All other seats").select_option("calm")
+    expect(card.get_by_text("2 of 5 seats filled")).to_be_visible()
     expect(desk.locator(".parley-outlook")).to_contain_text("people", timeout=PATIENCE)  # several in a match
     desk.get_by_role("button", name="Save").click()
     expect(desk.get_by_text("Saved as a draft")).to_be_visible(timeout=PATIENCE)
@@ -130,7 +130,7 @@ def test_a_box_for_no_value_is_laid_out_with_its_help_beside_it(desk: Page):
     for width in (1280, 360):
         desk.set_viewport_size({"width": width, "height": 900})
         line = desk.locator(".field-line", has=desk.get_by_label("Rounds: none"))
-        says = line.get_by_text("Tick this for no value").bounding_box()
+        says = line.get_by_text("Tick to set no value").bounding_box()
         assert says and says["width"] > 150, says
 
 
@@ -176,12 +176,12 @@ def test_a_survey_is_written_and_asked(stack, desk: Page):
     step(desk, "Consent and surveys")
     before = desk.locator(".field-survey_before")
     before.get_by_role("button", name="Add a question").click()
-    before.get_by_label("What is asked").fill("How old are you?")
-    before.get_by_label("Kind of answer").select_option("number")
-    before.get_by_label("Least").fill("18")
+    before.get_by_label("Question text").fill("How old are you?")
+    before.get_by_label("Answer type").select_option("number")
+    before.get_by_label("Minimum").fill("18")
     before.get_by_role("button", name="Add a question").click()
-    before.get_by_label("What is asked").nth(1).fill("Do you trust others?")
-    before.get_by_label("Kind of answer").nth(1).select_option("scale")
+    before.get_by_label("Question text").nth(1).fill("Do you trust others?")
+    before.get_by_label("Answer type").nth(1).select_option("scale")
     before.get_by_role("button", name="Move up: Question 2").click()
     step(desk, "Entry")
     desk.get_by_label("Who may enter").select_option("open")
@@ -231,14 +231,14 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     new_plan(desk, stack, "Beauty contest")
     desk.get_by_label("Title").fill("One against four")
     who = desk.locator(".field-agents")
-    who.get_by_label("Who it is").select_option(label="script: rational")
+    who.get_by_label("Played by").select_option(label="script: rational")
     who.get_by_label("Name").fill("calm")
     who.get_by_role("button", name="Add an agent").click()
     model = who.locator("fieldset").last
-    model.get_by_label("Who it is").select_option("openai")
+    model.get_by_label("Played by").select_option("openai")
     model.get_by_label(re.compile("^Model")).fill("m")
     model.get_by_label(re.compile("^Model")).blur()
-    model.get_by_text("How it is asked").click()
+    model.get_by_text("Model settings").click()
     model.get_by_label("Persona").fill("A trader.")
     model.get_by_label("Fallback models").fill("anthropic:n")
     desk.locator("[name=rule]").select_option(label="each agent alone in all free seats")
@@ -285,7 +285,7 @@ def test_a_plan_that_was_refused_is_shown_as_it_was_typed(stack, desk: Page):
     assert {name: json.loads(value) for name, value in kept.items()} == {
         name: json.loads(value) for name, value in typed.items()
     }
-    assert desk.locator(".field-agents").get_by_label("Who it is").input_value() == "local"
+    assert desk.locator(".field-agents").get_by_label("Played by").input_value() == "local"
     expect(desk.get_by_role("group", name="Fixed seats").get_by_label("carol")).to_have_value("odd")
     expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="gone")).to_be_checked()
 
@@ -295,8 +295,8 @@ def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str)
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     new_plan(desk, stack, "Beauty contest")
     desk.get_by_role("button", name="Add an agent").click()
-    desk.locator(".field-agents").get_by_label("Who it is").last.select_option("openai")
-    desk.get_by_text("How it is asked").click()
+    desk.locator(".field-agents").get_by_label("Played by").last.select_option("openai")
+    desk.get_by_text("Model settings").click()
     desk.get_by_label("Configurations from").select_option("list")
     desk.get_by_role("button", name="Add a configuration").click()
     wrong = []

@@ -61,13 +61,13 @@ def read_agents(game: type[Game[Any, Any]], written: Any) -> dict[str, Agent]:
         ValidationError: naming each that cannot play.
     """
     if not isinstance(written, dict):
-        raise ValidationError(_("Agents are given by name."))
+        raise ValidationError(_("Enter the agents as a JSON object that maps each name to its settings."))
     try:
         agents = agents_of(written, usual=PATIENT)
     except ValueError as error:
         raise ValidationError(str(error)) from None
     if not agents:
-        raise ValidationError(_("Name at least one agent."))
+        raise ValidationError(_("Add at least one agent."))
     if problems := problems_in(agents, game(game.Config())):
         raise ValidationError(problems)
     return agents

@@ -1,7 +1,7 @@
-"""The researchers' side: studies, and what belongs to them.
+"""The admin pages for studies and everything that belongs to them.
 
-Matches and participants are administered here and not in their own apps, because only this app knows
-which study they belong to.
+Matches and participants are administered here, not in their own apps, because only this app knows which
+study they belong to.
 """
 
 from studies.admin.matches import MatchAdmin

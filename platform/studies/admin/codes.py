@@ -1,4 +1,4 @@
-"""The pages of a study's personal codes: made, brought as a file, looked through, taken away, deleted."""
+"""The pages for a study's personal codes: create, upload, list, download and delete them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PROBLEMS_SHOWN = 100
 
 
 class NotAsked(ValueError):
-    """What was asked for makes no codes; says why."""
+    """The request cannot create any codes; the message says why."""
 
 
 class LabCodes(MembersPage):
-    """The pages and actions of studies' admin that are about personal codes; for editors."""
+    """The admin's views and actions for personal codes. Editors only."""
 
     def codes_urls(self) -> list[URLPattern]:
-        """The addresses of these pages."""
+        """Return the URL patterns of these views."""
         views = {
             "codes/": ("codes", require_POST(self.make_codes)),
             "codes/all/": ("all_codes", require_GET(self.all_codes)),
@@ -52,7 +52,7 @@ class LabCodes(MembersPage):
         ]
 
     def make_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Make as many personal codes as were asked for."""
+        """Create the requested number of personal codes."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             number, kind, expires_at = _number(request), _kind(request), _expiry(request)
@@ -62,14 +62,14 @@ class LabCodes(MembersPage):
         with transaction.atomic():
             lab_codes.make(study=study.slug, number=number, kind=kind, expires_at=expires_at)
             self.record_action(
-                request, study, Action.CODES_MADE, f"Made {number} lab codes.", _details(number, kind, expires_at)
+                request, study, Action.CODES_MADE, f"Created {number} lab codes.", _details(number, kind, expires_at)
             )
-        says = ngettext("One code is ready.", "{number} codes are ready.", number).format(number=number)
+        says = ngettext("One code created.", "{number} codes created.", number).format(number=number)
         self.message_user(request, says, messages.SUCCESS)
         return _list_of(study)
 
     def upload_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Take in the codes of a CSV file, all or none; what is wrong with it is said line by line."""
+        """Import the codes in a CSV file, all or none, and report each problem by line."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         try:
             kind, expires_at = _kind(request), _expiry(request)
@@ -83,17 +83,17 @@ class LabCodes(MembersPage):
             return _list_of(study)
         except BadFile as error:
             return self._codes_page(request, study, problems=error.problems)
-        says = ngettext("One code was taken in.", "{number} codes were taken in.", number).format(number=number)
+        says = ngettext("One code imported.", "{number} codes imported.", number).format(number=number)
         self.message_user(request, says, messages.SUCCESS)
         return _list_of(study)
 
     def delete_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Delete the ticked codes, or all, as far as nobody has begun with them."""
+        """Delete the selected codes, or all of them, except those already in use."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         every = request.POST.get("which") == "unused"
         ticked = request.POST.getlist("code")[:SHOWN]
         if not every and not ticked:
-            self.message_user(request, _("Tick the codes that you want to delete."), messages.ERROR)
+            self.message_user(request, _("Select the codes you want to delete."), messages.ERROR)
             return _list_of(study)
         with transaction.atomic():
             number = lab_codes.delete_unused(study=study.slug, codes=None if every else ticked)
@@ -101,14 +101,14 @@ class LabCodes(MembersPage):
                 self.record_action(
                     request, study, Action.DELETED, f"Deleted {number} lab codes.", {"lab codes": number}
                 )
-        says = ngettext("One code was deleted.", "{number} codes were deleted.", number).format(number=number)
+        says = ngettext("One code deleted.", "{number} codes deleted.", number).format(number=number)
         if not every and number < len(ticked):
-            says += " " + _("Codes that somebody has begun with stay.")
+            says += " " + _("Codes already in use were kept.")
         self.message_user(request, says, messages.SUCCESS if number else messages.WARNING)
         return _list_of(study)
 
     def all_codes(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """All codes of the study, with what became of each."""
+        """List all codes of the study with the status of each."""
         return self._codes_page(request, self.seen(request, object_id, role=Role.EDITOR))
 
     def _codes_page(self, request: HttpRequest, study: Study, *, problems: Any = ()) -> HttpResponse:
@@ -143,7 +143,7 @@ class LabCodes(MembersPage):
         )
 
     def codes_file(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Every code with its link as a CSV file, for handing out."""
+        """Return a CSV file of every code and its link, ready to hand out."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         self.record_action(request, study, Action.CODES_TAKEN, "Downloaded the lab codes.")
         response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -155,47 +155,47 @@ class LabCodes(MembersPage):
 
 
 def making_choices() -> dict[str, Any]:
-    """What the forms that make codes offer."""
+    """Return the choices offered by the forms that create codes."""
     return {"most_codes": lab_codes.MOST, "code_kinds": LabCode.Kind.choices}
 
 
 def _shortest(study: Study) -> int:
-    """How short a code may be: the IDs of a panel are as the panel makes them."""
+    """Return the minimum length of a code; a panel's participant IDs may be any length."""
     return 1 if study.entry == "panel" else lab_codes.SHORTEST
 
 
 def _number(request: HttpRequest) -> int:
     asked = request.POST.get("number", "")
     if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:9]) <= lab_codes.MOST:
-        raise NotAsked(_("Please ask for 1 to {most} codes at a time.").format(most=f"{lab_codes.MOST:,}"))
+        raise NotAsked(_("Enter a number of codes from 1 to {most}.").format(most=f"{lab_codes.MOST:,}"))
     return int(asked)
 
 
 def _kind(request: HttpRequest) -> str:
     kind = request.POST.get("kind") or LabCode.Kind.RESUMABLE
     if kind not in LabCode.Kind.values:
-        raise NotAsked(_("Please choose what the codes do: lead back in, or open once."))
+        raise NotAsked(_("Choose whether participants can come back with their code or use it only once."))
     return str(kind)
 
 
 def _expiry(request: HttpRequest) -> datetime | None:
-    """Until when the codes can be used, in UTC as the form says; None where nothing was said."""
+    """Return the codes' expiry time, entered in UTC; None if the field was left empty."""
     asked = request.POST.get("expires", "").strip()
     if not asked:
         return None
     try:
         until = datetime.fromisoformat(asked).replace(tzinfo=UTC)
     except ValueError:
-        raise NotAsked(_("Please give the last moment as a date and a time.")) from None
+        raise NotAsked(_("Enter the expiry as a date and time, such as 2027-03-31 18:00.")) from None
     if until <= timezone.now():
-        raise NotAsked(_("The last moment has passed already; nobody could use these codes."))
+        raise NotAsked(_("The expiry is in the past. Enter a later date and time."))
     return until
 
 
 def _file(request: HttpRequest) -> bytes:
     sent = request.FILES.get("file")
     if sent is None:
-        raise NotAsked(_("Please choose a CSV file."))
+        raise NotAsked(_("Choose a CSV file."))
     data: bytes = sent.read(LARGEST + 1)
     return data
 

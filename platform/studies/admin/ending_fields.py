@@ -1,4 +1,4 @@
-"""What each ending pays, as fields of the set-up form."""
+"""The set-up form's fields for what each ending pays."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _PAYS = {
     "nothing": _("nothing"),
     "base": _("base pay"),
     "base_and_average": _("base pay and the announced average bonus"),
-    "base_and_bonus": _("base pay and the bonus of the game that was played"),
+    "base_and_bonus": _("base pay and the bonus earned in the match"),
 }
 _WHEN = {
-    "failed_code_word": _("A wrong code word"),
-    "failed_quiz": _("A wrong answer to the quiz"),
-    "opponent_failed": _("The opponent fails"),
-    "partner_left": _("Another person leaves"),
-    "no_partner": _("Too few people come"),
-    "replaced": _("An agent takes the seat"),
-    "screened_out": _("An answer ends the study"),
-    "timed_out": _("A turn runs out of time"),
-    "dropped_out": _("Somebody stays away too long"),
-    "withdrew": _("Somebody leaves"),
+    "failed_code_word": _("Wrong code word"),
+    "failed_quiz": _("Wrong quiz answer"),
+    "opponent_failed": _("Opponent fails"),
+    "partner_left": _("Another participant leaves"),
+    "no_partner": _("Too few participants arrive"),
+    "replaced": _("An agent takes over the seat"),
+    "screened_out": _("Screened out by an answer"),
+    "timed_out": _("Turn times out"),
+    "dropped_out": _("Dropped out"),
+    "withdrew": _("Withdrew"),
 }
 
 
 def blanks_of_endings(chosen: Mapping[str, str]) -> dict[str, forms.ChoiceField]:
-    """A field for each ending that can be chosen, by its name in the form, showing what the study has `chosen`."""
+    """Return a form field for each ending whose pay can be set, showing the values in `chosen`."""
     return {
         PREFIX + ending: forms.ChoiceField(
             label=_WHEN[ending],
@@ -47,6 +47,6 @@ def blanks_of_endings(chosen: Mapping[str, str]) -> dict[str, forms.ChoiceField]
 
 
 def chosen_endings(cleaned: Mapping[str, Any]) -> dict[str, str]:
-    """What differs from the usual, by ending; a field that was not sent leaves the usual."""
+    """Return the endings whose pay differs from the default; a missing field means the default."""
     sent = {ending: cleaned.get(PREFIX + ending) or ENDINGS_PAY[ending] for ending in CAN_PAY}
     return {ending: pays for ending, pays in sent.items() if pays != ENDINGS_PAY[ending]}

@@ -1,4 +1,4 @@
-"""Parameters with controls of the game's own, as fields of a form."""
+"""Form fields for parameters that have controls of the game's own."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from games.entries import Entry
 
 
 class Filled(dict[str, str]):
-    """What stands in the controls of an entry."""
+    """The current values of an entry's controls."""
 
 
 class EntryWidget(forms.Widget):
-    """An entry's controls; `prefix` begins the names of the parameters' fields in the form."""
+    """An entry's controls; `prefix` starts the form names of the parameters' fields."""
 
     use_fieldset = True
 
@@ -43,10 +43,10 @@ class EntryWidget(forms.Widget):
 
 
 class EntryField(forms.Field):
-    """The controls of an entry. What is typed is read by `Parameters.values`, which knows the other parameters.
+    """The controls of an entry. `Parameters.values` reads the input because it knows the other parameters.
 
     Args:
-        config: the parameters as they are, which the controls show at first.
+        config: the current parameters, shown initially.
     """
 
     def __init__(self, entry: Entry, prefix: str, parameter: str, config: Mapping[str, Any], **kwargs: Any):
@@ -63,5 +63,5 @@ def _text(value: Any) -> str:
 
 
 def entries_shown(form: forms.BaseForm) -> dict[str, str]:
-    """The controls of a form's entries as they stand now, by field: what a page renews while one types."""
+    """Return the HTML of a form's entry controls by field name, for updating the page while someone types."""
     return {name: str(form[name]) for name, field in form.fields.items() if isinstance(field, EntryField)}

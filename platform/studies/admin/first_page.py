@@ -1,4 +1,4 @@
-"""The admin's first page: where one left off, and what one can begin."""
+"""The admin's first page: recent studies and shortcuts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLOURS = {"draft": "info", "launched": "success", "paused": "warning", "closed"
 
 
 def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What the first page shows besides its frame: the newest studies in which somebody has a part."""
+    """Return the first page's context: the newest studies that the user is a member of."""
     studies = visible(request.user, Study.objects.all()).order_by("-created_at", "-pk")
     shown = list(studies[: STUDIES_SHOWN + 1])
     waits = waiting([study.slug for study in shown])

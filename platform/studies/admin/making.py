@@ -1,4 +1,4 @@
-"""Where studies come from and what becomes of them: presets, copies, versions compared."""
+"""Create studies from presets and copies, and compare versions."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from studies.copying import copy
 from studies.freezing import content_of
 
 DRAFT = "draft"
-"""What a comparison calls the study as it is saved now."""
+"""What the comparison calls the study as currently saved."""
 
 
 class Making(MembersPage):
-    """The pages and actions of studies' admin that are about making them."""
+    """The admin's views for presets, copies and version comparison."""
 
     list_before_template = "admin/studies/study/presets_link.html"
 
     def making_urls(self) -> list[URLPattern]:
-        """The addresses of these pages."""
+        """Return the URL patterns of these views."""
         views = {
             "presets/": ("presets", require_GET(self.presets)),
             "presets/<slug:name>/": ("preset", require_POST(self.load_preset)),
@@ -49,7 +49,7 @@ class Making(MembersPage):
     # ---- presets -------------------------------------------------------------------------------------
 
     def presets(self, request: HttpRequest) -> HttpResponse:
-        """Which published systems can be set up with one click."""
+        """List the published systems that can be set up with one click."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         offered = [
@@ -66,7 +66,7 @@ class Making(MembersPage):
         return TemplateResponse(request, "admin/studies/study/presets.html", context)
 
     def load_preset(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Make what the preset describes, nothing of it launched or started."""
+        """Create what the preset describes, without launching or starting any of it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         preset = presets.called(name)
@@ -81,9 +81,7 @@ class Making(MembersPage):
         except presets.PresetRefused as refused:
             self.message_user(request, str(refused), messages.ERROR)
             return HttpResponseRedirect(reverse("admin:studies_study_presets"))
-        says = ngettext(
-            "One is ready to be looked over: {titles}.", "{number} are ready to be looked over: {titles}.", len(made)
-        )
+        says = ngettext("Ready for your review: {titles}.", "{number} ready for your review: {titles}.", len(made))
         listed = ", ".join(str(one) for one in made)
         self.message_user(request, says.format(number=len(made), titles=listed), messages.SUCCESS)
         options = made[0]._meta
@@ -92,7 +90,7 @@ class Making(MembersPage):
     # ---- copies and versions -------------------------------------------------------------------------
 
     def copy(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """A draft that is set up like this study."""
+        """Create a draft with the same settings as this study."""
         study = self.seen(request, object_id)
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -101,13 +99,13 @@ class Making(MembersPage):
             self.record_action(request, made, Action.MADE, f"Copied from {study.slug}.", {"copied from": study.slug})
         self.message_user(
             request,
-            _("This is a copy of “{title}”, as a draft under a name of its own.").format(title=study.title),
+            _("This is a copy of “{title}”: a draft with its own short name.").format(title=study.title),
             messages.SUCCESS,
         )
         return HttpResponseRedirect(_page_of(made))
 
     def compare(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What differs between two versions, or between the last one and what is saved now."""
+        """Show the differences between two versions, or between the last version and the draft."""
         study = self.seen(request, object_id)
         versions = {str(version.number): version for version in study.versions.order_by("number")}
         names = [*versions, DRAFT]
@@ -126,7 +124,7 @@ class Making(MembersPage):
             "study": study,
             **trail(study, here=_("What changed")),
             "title": _("What changed"),
-            "choices": [(name, _("Draft, as saved now") if name == DRAFT else f"{name}") for name in names],
+            "choices": [(name, _("Draft, as saved") if name == DRAFT else f"{name}") for name in names],
             "before": before,
             "after": after,
             "versions": {name: versions.get(name) for name in (before, after)},
@@ -138,7 +136,7 @@ class Making(MembersPage):
 
 
 def _asked(request: HttpRequest, names: list[str]) -> tuple[str, str]:
-    """Which two are compared: those asked for, else the last two there are.
+    """Return the two versions to compare: those requested, or the last two.
 
     Raises:
         Http404: one of them does not exist.
@@ -151,5 +149,5 @@ def _asked(request: HttpRequest, names: list[str]) -> tuple[str, str]:
 
 
 def _page_of(made: Any) -> str:
-    """The address of its page in the admin."""
+    """Return the URL of its admin page."""
     return reverse(f"admin:{made._meta.app_label}_{made._meta.model_name}_change", args=[made.pk])

@@ -1,4 +1,4 @@
-"""Matches, live ones first, and their transcripts: to be read, never changed."""
+"""Read-only admin pages for matches, live ones first, and their transcripts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MatchOfStudy(OfStudy):
     lookup = "seats__enrolment__placement__cell__version__study"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Matches of the study, each once, however many of its people sit in it."""
+        """Return the study's matches, each once however many of its participants took part."""
         found = super().queryset(request, queryset)
         return found if found is queryset else queryset.filter(pk__in=found.values("pk"))
 
@@ -72,7 +72,7 @@ class MatchAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Match], search_term: str
     ) -> tuple[QuerySet[Match], bool]:
-        """Each match once: PostgreSQL knows no DISTINCT of rows that are ordered by a condition."""
+        """Return each match once. PostgreSQL cannot apply DISTINCT to rows ordered by an expression."""
         found, _twice = super().get_search_results(request, queryset, search_term)
         return queryset.filter(pk__in=found.order_by().values("pk")), False
 
@@ -97,7 +97,7 @@ class MatchAdmin(ReadOnlyAdmin):
     def game_title(self, match: Match) -> str:
         return str(registry.get(match.game).title) if match.game in registry.keys() else match.game
 
-    @display(description=_("people"))
+    @display(description=_("participants"))
     def people(self, match: Match) -> str:
         return ", ".join(f"{seat.role}: {seat.enrolment}" for seat in match.seats.all() if seat.enrolment) or "–"
 
@@ -129,7 +129,7 @@ class MatchAdmin(ReadOnlyAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """The transcript: what the match is, and one step of it."""
+        """Show the match's transcript and one step of it."""
         match = self.seen(request, object_id)
         transcript = transcript_of(match)
         context = {
@@ -145,7 +145,7 @@ class MatchAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/matches/match/transcript.html", context)
 
     def step(self, request: HttpRequest, object_id: str, number: int) -> HttpResponse:
-        """One step alone, for the page's script."""
+        """Return one step as HTML for the page's script."""
         match = self.seen(request, object_id)
         transcript = transcript_of(match)
         if not 1 <= number <= transcript.last:
@@ -154,7 +154,7 @@ class MatchAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/matches/match/step.html", context)
 
     def screen(self, request: HttpRequest, object_id: str, number: int, side: str, role: str) -> HttpResponse:
-        """What a role saw, as a page of its own that runs no script and sends no form."""
+        """Return what a role saw, as a page that runs no script and submits no form."""
         match = self.seen(request, object_id)
         if side not in (BEFORE, AFTER) or not match.events.filter(number=number).exists():
             raise Http404
@@ -170,7 +170,7 @@ class MatchAdmin(ReadOnlyAdmin):
     # ---- watching ------------------------------------------------------------------------------------
 
     def watch(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The match as it goes on, to look at only: what is public of it, and what each seat sees."""
+        """Show the live match: what is public and what each seat sees. Read-only."""
         match = self.seen(request, object_id)
         context = {
             "watched": watched(match),
@@ -183,7 +183,7 @@ class MatchAdmin(ReadOnlyAdmin):
         )
 
     def watch_now(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """The part of it that changes, for the page's script; 204 while it is as in `seen`."""
+        """Return the part of the page that changes, for its script; 204 if nothing changed since `seen`."""
         found = watched(self.seen(request, object_id))
         if request.GET.get("seen") == found.version:
             return HttpResponse(status=204)
@@ -193,7 +193,7 @@ class MatchAdmin(ReadOnlyAdmin):
 
 
 def _whole_of(match: Any) -> tuple[str, str] | None:
-    """Where one comes from who watches: the study's monitor; a collection's page stands in the list of its matches."""
+    """Return the page to go back to: the study's monitor, or the collection's list of matches."""
     return (match.study_title, reverse("monitoring:page", args=[match.study_pk])) if match.study_pk else None
 
 
@@ -202,7 +202,7 @@ def _endable(match: Any) -> bool:
 
 
 def _chosen_step(request: HttpRequest, match: Match, transcript: Transcript) -> int:
-    """The step that is asked for; else the newest of a live match, and the first of one that is over."""
+    """Return the requested step; by default the newest of a live match or the first of a finished one."""
     asked, answering = _number(request.GET.get("step")), _number(request.GET.get("answering"))
     if asked is None and answering is not None:
         asked = answer_to(match, answering)

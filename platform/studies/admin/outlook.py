@@ -1,4 +1,4 @@
-"""What a set-up form as it is typed now would make: size, forecast, texts, and what is wrong with it."""
+"""What the set-up form as filled in would produce: size, forecast, texts and errors."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from studies.text_preview import preview
 from studies.texts import endings_of, endings_promise, in_currency
 
 DECISIVE = ("way", "design", "roles", "quota", "agents", "lineups")
-"""Fields without which it is not known, beside the parameters, what would be played."""
+"""Fields that, besides the parameters, determine what is played."""
 
 
 class Outlook(MembersPage):
-    """The answers that a set-up form gets while somebody types; nothing is saved."""
+    """The live answers a set-up form gets while someone fills it in; nothing is saved."""
 
     def outlook_urls(self) -> list[URLPattern]:
-        """The addresses of these answers."""
+        """Return the URL patterns of these views."""
         view = self.admin_site.admin_view(require_POST(self.outlook))
         return [
             path("add/outlook/", view, name="studies_study_add_outlook"),
@@ -40,7 +40,7 @@ class Outlook(MembersPage):
         ]
 
     def outlook(self, request: HttpRequest, object_id: str | None = None) -> HttpResponse:
-        """{forecast, preview, entries, errors}: HTML of what the form would make, and reasons by field."""
+        """Return {forecast, preview, entries, errors} as JSON: HTML of the result, and errors by field."""
         study = None if object_id is None else self.seen(request, object_id)
         allowed = self.has_change_permission(request, study) if study else self.has_add_permission(request)
         if not allowed:
@@ -57,7 +57,7 @@ class Outlook(MembersPage):
 
 
 def shown(form: Any, place: int = 1) -> dict[str, str]:
-    """The parts of a form's page that follow from what is typed, as HTML; empty where it cannot be played.
+    """Return the parts of the page that depend on the form's values, as HTML; empty if it cannot be played.
 
     Args:
         place: the number of the configuration whose texts are shown.
@@ -82,7 +82,7 @@ def shown(form: Any, place: int = 1) -> dict[str, str]:
 
 
 def _amounts(expected: Forecast) -> dict[str, str]:
-    """The forecast's money as it is written."""
+    """Return the forecast's amounts formatted as money."""
 
     def money(amount: Any) -> str:
         return in_currency(amount, expected.currency)
@@ -100,7 +100,7 @@ def _amounts(expected: Forecast) -> dict[str, str]:
 
 
 def _endings(study: Study) -> str:
-    """What other endings than completing pay, as people will read it."""
+    """Return what each other ending pays, as participants will read it."""
     return endings_promise(study.pay(), endings_of(study))
 
 
@@ -112,9 +112,9 @@ def _dollars(amount: Any) -> str:
 
 def _assumptions() -> dict[str, str]:
     says = _(
-        "An estimate: {words} words read a minute, {decision} seconds for a decision, {page} for a page, {model} for "
-        "a model's answer; scripted players play both sides of up to {matches} matches, and {letters} letters count "
-        "as a token. A pilot tells more."
+        "An estimate, assuming {words} words read per minute, {decision} seconds per decision, {page} "
+        "per page, {model} per model answer, and {letters} characters per token. Scripted players play "
+        "both sides of up to {matches} matches. Run a pilot for better figures."
     )
     return {
         "assumptions": says.format(

@@ -1,4 +1,4 @@
-"""The blanks for a study's own prompts and persona: beside each, what it may mention and the usual text."""
+"""The fields for a study's own prompts and persona, with the available variables and the default text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ ROWS = {"system": 8, "question": 8, "correction": 4}
 
 
 def explain(fields: Mapping[str, forms.Field], prefix: str, game: Game[Any, Any]) -> None:
-    """Make the blanks of texts large, and say beside them which variables there are.
+    """Enlarge the text fields and list the available variables beside them.
 
     Args:
-        prefix: begins the names of the settings' fields in the form.
-        game: whose roles the text may be different for.
+        prefix: starts the form names of the settings' fields.
+        game: the game whose roles may get different texts.
     """
     roles = [str(game.role_title(role)) for role in game.roles()]
     _explain(fields[f"{prefix}persona"], PersonaVariables.model_fields, roles, rows=3, usual="", reasoned="")

@@ -1,4 +1,4 @@
-"""A model's parameters as blanks of a form, made from its own description of them: a game's, an opponent's."""
+"""Form fields made from a pydantic model's own description: a game's parameters or an agent's settings."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from studies.admin.entry_fields import EntryField
 PREFIX = "parameter_"
 NONE = "_none"
 LONG = 300
-"""Characters from which on a text gets several lines."""
+"""Number of characters above which a text gets a multi-line field."""
 MOST_PROBLEMS = 3
-"""So many problems of one entry are said at once."""
+"""Maximum number of problems reported for one entry."""
 
 
 class LinesField(forms.CharField):
@@ -55,23 +55,25 @@ class LinesField(forms.CharField):
 
 
 def _number(text: str) -> float:
-    """The number that somebody typed.
+    """Return the number in `text`.
 
     Raises:
-        ValidationError
+        ValidationError: it is not a number.
     """
     try:
         return int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
-        raise ValidationError(_("“{value}” is not a number.").format(value=text)) from None
+        raise ValidationError(
+            _("“{value}” is not a number. Enter a number such as 12 or 0.5.").format(value=text)
+        ) from None
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The blanks of one model in a form; `prefix` begins the names of its fields there.
+    """The form fields of one model; `prefix` starts their names in the form.
 
     Attributes:
-        without: fields of the model that the form does not ask for.
+        without: fields of the model that the form leaves out.
         entries: fields with controls of the game's own.
     """
 
@@ -81,14 +83,14 @@ class Parameters:
     entries: Mapping[str, Entry] = field(default_factory=dict)
 
     def fields(self) -> list[Field]:
-        """What the form asks for, in order."""
+        """Return the model's fields that the form shows, in order."""
         return [blank for blank in fields_of(self.model) if blank.name not in self.without]
 
     def blanks(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
-        """Form fields for every parameter, showing `config` or the model's defaults.
+        """Return form fields for every parameter, showing `config` or the model's defaults.
 
-        A parameter that may have no value gets a second field, a box to tick for "none"; what is entered in lines
-        or controls of its own has none where they are empty.
+        A parameter that may be None gets a second field, a "none" checkbox. Parameters entered in lines or in
+        controls of their own are None when left empty.
         """
         made: dict[str, forms.Field] = {}
         for blank in self.fields():
@@ -102,13 +104,13 @@ class Parameters:
                     label=_("{parameter}: none").format(parameter=_label(blank)),
                     required=False,
                     initial=value is None and (blank.name in config or not blank.required),
-                    help_text=_("Tick this for no value: without limit, or not told, as the rules say."),
+                    help_text=_("Tick to set no value: no limit or not disclosed, depending on the rules."),
                     widget=UnfoldBooleanWidget(),
                 )
         return made
 
     def own_controls(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
-        """The form fields of the entries alone, showing `config`."""
+        """Return the form fields of the entries alone, showing `config`."""
         return {self.prefix + one.name: self._entry(one, config) for one in self.fields() if one.name in self.entries}
 
     def _entry(self, blank: Field, config: Mapping[str, Any]) -> EntryField:
@@ -116,16 +118,16 @@ class Parameters:
         return EntryField(self.entries[blank.name], self.prefix, blank.name, config, **shared)
 
     def _has_box(self, blank: Field) -> bool:
-        """Whether "none" has a box of its own."""
+        """Return whether the field has a "none" checkbox."""
         return blank.nullable and blank.name not in self.entries and not in_lines(blank)
 
     def rows(self) -> list[str | tuple[str, ...]]:
-        """The names of those fields as an admin's fieldset shows them: one line per parameter."""
+        """Return the field names as rows for an admin fieldset: one row per parameter."""
         names = [(self.prefix + blank.name, self._has_box(blank)) for blank in self.fields()]
         return [(name, name + NONE) if nullable else name for name, nullable in names]
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """The configuration that somebody typed in, and what is wrong with it by form field."""
+        """Return the entered configuration and the errors by form field."""
         config: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for blank in self.fields():
@@ -138,18 +140,18 @@ class Parameters:
             elif value not in (None, ""):
                 config[blank.name] = _typed(blank, value)
             elif name not in cleaned:
-                continue  # what was typed did not even read as the field's kind: said there already
+                continue  # The field itself could not be parsed and already has an error.
             elif blank.nullable:
-                errors[name] = _("Please fill this in, or tick “none”.")
+                errors[name] = _("Enter a value, or tick “none”.")
             elif blank.required or blank.kind in ("number", "integer", "choice"):
-                errors[name] = _("Please fill this in.")
+                errors[name] = _("Enter a value.")
         entered, wrong = self.entered(config, cleaned)
         config |= entered
         problems = {name: says for name, says in self.problems(config).items() if name or not wrong}
         return config, {**problems, **errors, **wrong}
 
     def entered(self, config: Mapping[str, Any], cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """The values of the entries that the other parameters ask for, and what is wrong with them by form field."""
+        """Return the values of the entries that apply given the other parameters, and the errors by form field."""
         values: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for key, entry in self.entries.items():
@@ -159,7 +161,7 @@ class Parameters:
             try:
                 values[key] = entry.read(cleaned.get(self.prefix + key) or {})
                 if values[key] is None and entry.when:
-                    errors[self.prefix + key] = _("Please fill this in.")
+                    errors[self.prefix + key] = _("Enter a value.")
             except BadEntry as error:
                 said = list(error.problems.values())
                 more = _("And {number} more.").format(number=len(said) - MOST_PROBLEMS)
@@ -167,7 +169,7 @@ class Parameters:
         return {key: value for key, value in values.items() if value is not None}, errors
 
     def problems(self, config: Mapping[str, Any]) -> dict[str, str]:
-        """What the model's own description finds wrong with values, by form field; "" is about them all."""
+        """Return the model's validation errors by form field; "" holds errors that concern several fields."""
         try:
             self.model.model_validate_json(json.dumps(config))
         except BadValues as error:
@@ -181,12 +183,12 @@ class Parameters:
 
 
 def in_lines(blank: Field) -> bool:
-    """Whether it is a list of single values."""
+    """Return whether the field is a list of single values."""
     return blank.shape in ("lines", "slots") and all(part.kind not in ("data", "boolean") for part in blank.parts)
 
 
 def of_numbers(blank: Field) -> bool:
-    """Whether what is entered in lines are numbers."""
+    """Return whether the lines are numbers."""
     return in_lines(blank) and all(part.kind in ("number", "integer") for part in blank.parts)
 
 
@@ -206,7 +208,7 @@ def _help(model: type[BaseModel], blank: Field) -> str:
 
 
 def _limits(model: type[BaseModel], blank: Field) -> str:
-    """The least and the largest value in a sentence; empty without limits."""
+    """Return a sentence with the minimum and maximum; empty if there are no limits."""
     says = {
         "Ge": _("at least {limit}"),
         "Gt": _("more than {limit}"),
@@ -223,7 +225,7 @@ def _limits(model: type[BaseModel], blank: Field) -> str:
 
 
 def _metadata(field: FieldInfo) -> Iterator[Any]:
-    """The limits of a parameter, those inside "or none" too."""
+    """Return the parameter's limits, including those inside an optional type."""
     yield from field.metadata
     for option in get_args(field.annotation):
         for note in getattr(option, "__metadata__", ()):
@@ -254,5 +256,5 @@ def _form_field(model: type[BaseModel], blank: Field, value: Any) -> forms.Field
         shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
         return LinesField(numbers=of_numbers(blank), widget=widget, **shared)
-    shared["help_text"] = f"{shared['help_text']} {_('A list or object in JSON.')}".strip()
+    shared["help_text"] = "A JSON list or object.".strip()
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

@@ -1,4 +1,4 @@
-"""The page that shows what a model would be sent and what a person in its place would read."""
+"""The page that shows what a model would be sent, and what a participant in its place would read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rights.admin import trail
 from studies.previewing import Subject, Wish, first_wish, preview
 
 CHOICE = "preview_"
-"""Begins the names of this page's own fields, beside those of a form whose content it looks at."""
+"""Starts the names of this page's own fields, to tell them from those of the previewed form."""
 LARGEST = 10**9
 
 
@@ -37,18 +37,18 @@ def page(
     subject: Callable[[], Subject],
     of: Model | None = None,
 ) -> HttpResponse:
-    """The preview that the request wishes for; what is wrong is said instead. Changes nothing.
+    """Return the requested preview, or an error message. Changes nothing.
 
     Args:
-        subject: makes what is looked at; may raise what `preview` raises, or ValueError.
-        of: the study or collection whose page leads here; None where that stays open beside it.
+        subject: returns what to preview; may raise what `preview` raises, or ValueError.
+        of: the study or collection to link back to; None if its page stays open beside this one.
     """
     typed = request.POST if request.method == "POST" else request.GET
     context: dict[str, Any] = {
         **site.each_context(request),
         "opts": opts,
-        "title": _("What a model is sent: {title}").format(title=title),
-        **(trail(of, here=_("What models are sent")) if of else {}),
+        "title": _("Model prompts: {title}").format(title=title),
+        **(trail(of, here=_("Model prompts")) if of else {}),
         "method": request.method,
         "carried": _carried(request),
     }
@@ -80,7 +80,7 @@ def page(
 
 
 def named(typed: QueryDict) -> QueryDict:
-    """What was typed, with a title and a short name where there is none yet: they are in no prompt."""
+    """Return the form data with a placeholder title and short name, which appear in no prompt."""
     filled = typed.copy()
     for name in ("title", "slug"):
         filled[name] = typed.get(name) or f"preview-{secrets.token_hex(4)}"
@@ -88,10 +88,10 @@ def named(typed: QueryDict) -> QueryDict:
 
 
 def refuse_invalid(form: BaseForm) -> None:
-    """Refuse a form that could not be saved.
+    """Raise an error if the form could not be saved.
 
     Raises:
-        ValueError: saying what is wrong at which field.
+        ValueError: with the errors by field.
     """
     if form.is_valid():
         return
@@ -103,7 +103,7 @@ def refuse_invalid(form: BaseForm) -> None:
 
 
 def _carried(request: HttpRequest) -> list[tuple[str, str]]:
-    """The form whose content is looked at, to be sent along when another moment is chosen."""
+    """Return the previewed form's data, to be submitted again when another moment is chosen."""
     if request.method != "POST":
         return []
     own = ("csrfmiddlewaretoken",)
@@ -116,7 +116,7 @@ def _carried(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def _wish(typed: Mapping[str, Any], subject: Subject) -> Wish:
-    """What was chosen; the first of all where nothing was, or what there is not."""
+    """Return the chosen moment; the first if none or an unknown one was chosen."""
     first = first_wish(subject)
     place = _number(typed.get(f"{CHOICE}place"), first.place, len(subject.places))
     agent, role = typed.get(f"{CHOICE}agent"), typed.get(f"{CHOICE}role")
@@ -131,7 +131,7 @@ def _wish(typed: Mapping[str, Any], subject: Subject) -> Wish:
 
 
 def _number(text: Any, otherwise: int, most: int) -> int:
-    """The whole number from 1 to `most` that was typed."""
+    """Return `text` as a whole number from 1 to `most`, or `otherwise`."""
     if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 12:
         return otherwise
     return min(max(int(text), 1), most)

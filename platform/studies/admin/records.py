@@ -1,4 +1,4 @@
-"""What has happened in studies, to be read: versions, participants, placements."""
+"""Read-only admin pages for a study's records: versions, participants, placements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from studies.models import Placement, Study, Version
 
 
 class OfStudy(ByKey):
-    """A filter by study; `lookup` leads from a row to it."""
+    """Filter by study; `lookup` is the query path from a row to its study."""
 
     title = _("study")
     parameter_name = "study"
@@ -101,9 +101,9 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         links = [(reverse("admin:matches_match_change", args=[seat.match_id]), str(seat.match)) for seat in seats]
         return format_html_join(", ", '<a href="{}" class="text-link">{}</a>', links) or "–"
 
-    @display(description=_("how the pages were used"))
+    @display(description=_("page behaviour"))
     def signals(self, enrolment: Enrolment) -> str:
-        """A table of what this person's browser counted; it decides nothing."""
+        """Return a table of what this participant's browser recorded; it has no effect on pay or data."""
         views = list(enrolment.page_views.order_by("position", "first_at"))
         used = [(row.kind, row.figures) for row in enrolment.behaviour.all()]
         found = score(used) if used else None
@@ -111,7 +111,7 @@ class EnrolmentAdmin(ReadOnlyAdmin):
         context = {"views": views, "score": found, "why": why}
         return render_to_string("admin/participants/enrolment/signals.html", context)
 
-    @display(description=_("state"), ordering="state", label=COLOURS)
+    @display(description=_("status"), ordering="state", label=COLOURS)
     def status_label(self, enrolment: Enrolment) -> tuple[str, str]:
         kind = "live" if enrolment.state not in ENDED else "good" if enrolment.state == State.COMPLETED else "bad"
         return kind, enrolment.get_state_display()
@@ -134,11 +134,11 @@ class VersionAdmin(ReadOnlyAdmin):
 
     @display(description=_("hashes of its parts"))
     def hashes(self, version: Version) -> str:
-        """Each part of the content with its own hash, so that one can say which parts two versions share."""
+        """List each part of the content with its hash, to show which parts two versions share."""
         rows = ((TITLES.get(name, name), digest) for name, digest in parts_of(version.content).items())
         return format_html_join("", "<div>{}: <code>{}</code></div>", rows)
 
-    @display(description=_("content has this hash"), boolean=True)
+    @display(description=_("content matches hash"), boolean=True)
     def intact(self, version: Version) -> bool:
         return sha256_of(version.content) == version.sha256
 

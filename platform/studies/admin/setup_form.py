@@ -1,4 +1,4 @@
-"""Setting up a study, for people who write no code."""
+"""The set-up form for studies, for researchers who don't write code."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from studies.names import is_given_out
 from studies.sessions import MOST_OTHERS
 
 WAYS = ("table", "selection", "configurations")
-"""The ways of varying that are chosen by name; without one the parameters' own values make a grid."""
+"""Designs that are chosen by name. Without one, the parameters' values form a grid."""
 OTHER_GAMES = tuple(f"other_game_{number}" for number in range(2, 2 + MOST_OTHERS))
-"""The fields that choose the other games of a session."""
+"""The fields that choose a session's other games."""
 STEPS = (
     ("game", gettext_lazy("Game")),
     ("agents", gettext_lazy("Agents")),
@@ -45,7 +45,7 @@ STEPS = (
     ("pay", gettext_lazy("Pay")),
     ("entry", gettext_lazy("Entry")),
 )
-"""The steps of setting a study up, as (name, title): each section below says by its class `step-NAME` where it is."""
+"""The steps of setting up a study, as (name, title). Each section's class `step-NAME` says which step it is in."""
 
 
 def _of_game(game: type[Game[Any, Any]]) -> Parameters:
@@ -66,13 +66,13 @@ class StudyForm(forms.ModelForm):
         label=gettext_lazy("Configurations"),
         required=False,
         widget=UnfoldAdminSelectWidget(),
-        help_text=gettext_lazy("A configuration is one value for each parameter; each role in it is a cell."),
+        help_text=gettext_lazy("A configuration is one value for each parameter. Each role in it is a cell."),
     )
     roles = forms.MultipleChoiceField(
-        label=gettext_lazy("Roles for people"),
+        label=gettext_lazy("Roles for participants"),
         widget=UnfoldAdminCheckboxSelectMultipleWidget(),
         required=False,
-        help_text=gettext_lazy("A person plays each role ticked here in matches of its own; agents play the others."),
+        help_text=gettext_lazy("Participants play each role ticked here, in separate matches. Agents play the others."),
     )
 
     class Meta:
@@ -83,20 +83,20 @@ class StudyForm(forms.ModelForm):
             "survey_before": SurveyWidget(may_end=True),
             "survey_after": SurveyWidget(),
         }
-        labels = {"design": gettext_lazy("Written by hand")}
+        labels = {"design": gettext_lazy("Custom configurations")}
         help_texts = {
             "agents": gettext_lazy(
-                "Everybody who is no person: scripted players and language models, each with a name of your own. The "
-                "same model asked in two ways is two agents."
+                "The scripted players and language models in this study. Give each its own name. To use the "
+                "same model with different settings, add it twice."
             ),
             "lineups": gettext_lazy(
-                "Who takes which seat. Several line-ups are treatments like any other: each is crossed with the "
-                "configurations, and everybody who arrives is assigned at random."
+                "Who takes which seat. Line-ups are treatments: each is crossed with every configuration, and "
+                "participants are assigned at random."
             ),
             "design": gettext_lazy(
-                'In JSON, such as {"configurations": [{"config": {"rounds": 5}, "quota": 10, "kind": "main"}]}; '
-                'beside a published selection {"seed": 2}. Announced averages that depend on a parameter: '
-                '{"averages": {"by": "scale", "amounts": {"100": "0.50"}}}.'
+                'JSON, such as {"configurations": [{"config": {"rounds": 5}, "quota": 10, "kind": "main"}]}, '
+                'or {"seed": 2} with a published selection. For announced averages that depend on a parameter, '
+                'add {"averages": {"by": "scale", "amounts": {"100": "0.50"}}}.'
             ),
         }
 
@@ -129,7 +129,7 @@ class StudyForm(forms.ModelForm):
             self.initial["roles"] = [role for role, _title in self.fields["roles"].choices][:1]
 
     def _show_table(self) -> None:
-        """The agents and who plays, as `lineups.js` shows them; a new study begins with the usual opponent."""
+        """Fill in the agents and line-ups that `lineups.js` shows; a new study starts with the default opponent."""
         self.instance.game = self.instance.game or self.game_class.key
         for name, told in (("agents", about_agents(self.game_class)), ("lineups", about_seats(self.instance))):
             if name in self.fields:
@@ -139,7 +139,7 @@ class StudyForm(forms.ModelForm):
             self.initial["agents"] = named(f"script:{self.game_class.sparring}") if seated else {}
 
     def _list_agents(self) -> None:
-        """The agent that fills in is one of the study's; `lineups.js` keeps the list as agents are renamed."""
+        """Offer the study's agents for filling in; `lineups.js` updates the list as agents are renamed."""
         if "fills_in" not in self.fields:
             return
         written = self.initial.get("agents") or self.instance.agents
@@ -151,7 +151,7 @@ class StudyForm(forms.ModelForm):
         self.fields["fills_in"].widget = UnfoldAdminSelectWidget(choices=choices)
 
     def _list_other_games(self) -> None:
-        """Other studies whose game can be played in the same session: those that whoever sets this up may see."""
+        """Offer the other studies the user may see as games for the same session."""
         offered = self.may_see.exclude(pk=self.instance.pk).filter(session_matches=1).order_by("title")
         kept = list(self.instance.session_games or [])
         titles = {str(study.pk): f"{study.title} ({registry.get(study.game).title})" for study in offered}
@@ -161,7 +161,7 @@ class StudyForm(forms.ModelForm):
             self.fields[name].initial = str(kept[place]) if place < len(kept) else ""
 
     def _show_design(self) -> None:
-        """What is varied: by the values of parameters, by name, or as it was written by hand."""
+        """Show what is varied: parameter values, a published set, or custom configurations."""
         self.fields["way"].choices = ways(self.game_class)
         design = dict(self.instance.design or {})
         grid = design.pop("grid", {})
@@ -176,15 +176,23 @@ class StudyForm(forms.ModelForm):
         return self.game_class.key
 
     def clean_instructions(self) -> str:
-        """What was left as the game has it is not the study's own text, and follows the game's."""
+        """Return "" for instructions left as the game's own, so that they follow the game's."""
         text = self.cleaned_data["instructions"].replace("\r\n", "\n")
         return "" if text.strip() == self.game_class.instruction_template().strip() else text
 
     def clean_agents(self) -> dict[str, Any]:
-        return read_data(self.cleaned_data["agents"], dict, _("Agents are given by name."))
+        return read_data(
+            self.cleaned_data["agents"],
+            dict,
+            _("Enter the agents as a JSON object that maps each name to its settings."),
+        )
 
     def clean_lineups(self) -> list[Any]:
-        return read_data(self.cleaned_data["lineups"], list, _("Line-ups are a list."))
+        return read_data(
+            self.cleaned_data["lineups"],
+            list,
+            _("Enter the line-ups as a JSON list."),
+        )
 
     def clean_consent(self) -> str:
         return self.cleaned_data["consent"].replace("\r\n", "\n")
@@ -211,9 +219,9 @@ class StudyForm(forms.ModelForm):
         return cleaned
 
     def _read_parameters(self, cleaned: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-        """The study's parameters and, into `cleaned`, its design; with what is wrong by form field.
+        """Return the study's parameters and the errors by form field; put its design into `cleaned`.
 
-        What is varied needs no single value, and where a published set says everything, no value at all.
+        A varied parameter needs no single value. If a published set determines everything, no parameter needs one.
         """
         way, _colon, name = cleaned.get("way", "").partition(":")
         design = dict(cleaned.get("design") or {})
@@ -228,7 +236,7 @@ class StudyForm(forms.ModelForm):
             self.errors.pop(field, None)
             cleaned |= {field: values[0], field + NONE: values[0] is None}
         if grid and way == "configurations":
-            says = _("Configurations by hand say their own values; please leave this empty.")
+            says = _("Leave this empty. Custom configurations contain their own values.")
             wrong |= {SEVERAL + parameter: says for parameter in grid}
         elif grid:
             design = {"grid": grid, **design}
@@ -242,7 +250,7 @@ class StudyForm(forms.ModelForm):
         return config, {**errors, **wrong}
 
     def _update_errors(self, errors: ValidationError) -> None:
-        """Put what the study itself refuses at the fields of this form that stand for it."""
+        """Show the study's own errors at the form fields they concern."""
         found: dict[str, Any] = {}
         for name, problems in errors.update_error_dict({}).items():
             if name == "config":
@@ -256,17 +264,17 @@ class StudyForm(forms.ModelForm):
             super()._update_errors(ValidationError(found))
 
     def _varied_field(self) -> str:
-        """Where an error of the design is shown: at the first parameter with several values, else at the text."""
+        """Return the field that shows design errors: the first varied parameter, or the JSON field."""
         design = self.cleaned_data.get("design") or {}
         varied = next(iter(design.get("grid", ())), None)
         return "design" if varied is None else SEVERAL + varied
 
 
 def study_form(game: type[Game[Any, Any]], may_see: QuerySet[Study] | None = None) -> type[StudyForm]:
-    """The form for a study of `game`: one field per parameter of it.
+    """Return the form for a study of `game`, with a field for each of its parameters.
 
     Args:
-        may_see: the studies that can be chosen in it.
+        may_see: the studies the user can choose as other games.
     """
     others = {
         name: forms.ChoiceField(
@@ -285,23 +293,26 @@ def study_form(game: type[Game[Any, Any]], may_see: QuerySet[Study] | None = Non
 
 
 def ways(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
-    """The ways in which a study of this game can say its configurations."""
+    """Return the choices for how a study of this game is varied."""
     module = grids.published(game.key)
     tables = getattr(module, "TABLES", {})
     selections = getattr(module, "SELECTIONS", {})
     return [
-        ("", _("the values given below: one or several for each parameter")),
+        ("", _("the values below: one or several per parameter")),
         *((f"table:{name}", _("the published table “{name}”").format(name=name)) for name in tables),
         *(
-            (f"selection:{name}", _("the published selection “{name}” for people, with its quotas").format(name=name))
+            (
+                f"selection:{name}",
+                _("the published selection “{name}” for participants, with its quotas").format(name=name),
+            )
             for name in selections
         ),
-        ("configurations", _("written by hand")),
+        ("configurations", _("custom configurations (JSON)")),
     ]
 
 
 def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
-    """Which answers bring up which parameters, as the admin's conditions."""
+    """Return the condition under which the admin shows each parameter's field."""
     asked = "!way || way == 'configurations'"
     names = [name for row in _parameter_rows(game) for name in row]
     wanted = {PREFIX + key: entry.when for key, entry in entries.of(game.key).items() if entry.when}
@@ -313,7 +324,7 @@ def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
 
 
 def _parameter_rows(game: type[Game[Any, Any]]) -> list[tuple[str, ...]]:
-    """A line per parameter: its value, the box for none, its several values."""
+    """Return one row per parameter: its value, the "none" checkbox and the field for several values."""
     several = _several(game).blanks({})
     rows = []
     for row in _of_game(game).rows():
@@ -324,7 +335,7 @@ def _parameter_rows(game: type[Game[Any, Any]]) -> list[tuple[str, ...]]:
 
 
 def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
-    """The form's sections, in the order in which one thinks about a study."""
+    """Return the form's sections in the order in which researchers plan a study."""
     return [
         (None, {"classes": ["step-game"], "fields": ["title", "slug", "purpose"]}),
         (
@@ -341,8 +352,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-agents"],
                 "fields": ["agents", "tells_opponent"],
                 "description": _(
-                    "Who plays besides people. A scripted player follows a fixed rule, costs nothing and needs no key; "
-                    "a language model is asked at one of your endpoints, whose keys are set there."
+                    "The players that are not participants. Scripted players follow a fixed rule, are free and "
+                    "need no key. Language models are called at one of your endpoints, which stores the key."
                 ),
             },
         ),
@@ -352,8 +363,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-people"],
                 "fields": ["roles", "lineups", "quota"],
                 "description": _(
-                    "Without line-ups, one person plays against one agent in every match. Compose line-ups to let "
-                    "people play with each other, or with several agents at once."
+                    "Without line-ups, each match has one participant and one agent. Add line-ups to let "
+                    "participants play with each other or with several agents."
                 ),
             },
         ),
@@ -363,8 +374,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-people"],
                 "fields": [("lobby_seconds", "lobby_after"), "fills_in", "whole_groups"],
                 "description": _(
-                    "Where several people play in one match, they meet in a lobby. What happens when somebody falls "
-                    "silent or leaves is said under the timers. Each person's data and pay are their own."
+                    "Participants who play in the same match meet in a lobby. Use the timers below to choose what "
+                    "happens when someone stops answering. Each participant has their own data and pay."
                 ),
             },
         ),
@@ -378,10 +389,10 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                     ("session_partners", "session_pays"),
                 ],
                 "description": _(
-                    "How many games each person plays in a row. The instructions say which of them pays. Another game "
-                    "is set up as a study of its own, which may stay a draft: its parameters, agents, line-ups, "
-                    "instructions, clocks and lobby are taken over when this study is launched; consent, checks, "
-                    "surveys and pay are those of this study."
+                    "How many matches each participant plays in a row. The instructions say which of them is paid. "
+                    "To add another game, set it up as a separate study, which may stay a draft. Its parameters, "
+                    "agents, line-ups, instructions, timers and lobby are copied when you launch this study. "
+                    "Consent, checks, surveys and pay always come from this study."
                 ),
             },
         ),
@@ -391,8 +402,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-texts"],
                 "fields": ["amounts", "instructions"],
                 "description": _(
-                    "Markdown. The instructions are read by people and models alike; words in double braces are "
-                    "filled in for each role. Below you see what becomes of them."
+                    "Markdown. Participants and models read the same instructions. Words in double braces are "
+                    "filled in for each role. The result is shown below."
                 ),
             },
         ),
@@ -401,7 +412,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             {
                 "classes": ["step-around"],
                 "fields": ["consent"],
-                "description": _("What people agree to before anything else. Below you see how it reads."),
+                "description": _("What participants agree to before the study begins. The result is shown below."),
             },
         ),
         (
@@ -410,8 +421,8 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-around"],
                 "fields": ["survey_before", "survey_after"],
                 "description": _(
-                    "Questions of your own, each survey on a page of its own: before the rules are read, and after "
-                    "the game. The answers are columns of the dataset's participants table."
+                    "Your own questions, one page before the rules and one after the match. The answers are "
+                    "columns of the dataset's participants table."
                 ),
             },
         ),
@@ -421,7 +432,9 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             {
                 "classes": ["step-checks"],
                 "fields": ["asks_code_word", "code_word_again", "asks_quiz", "counts_behaviour"],
-                "description": _("Who fails a check ends there, and nothing of theirs enters the dataset."),
+                "description": _(
+                    "A participant who fails a check ends the study there, and their data stay out of the dataset."
+                ),
             },
         ),
         (
@@ -438,8 +451,9 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-pay"],
                 "fields": ["currency", "base", "pay_rule", "announced_average", "rate", "cap"],
                 "description": _(
-                    "Base and bonus are owed to whoever completes. Share: twice the average times how well they did, "
-                    "from 0 to 1. Linear: the rate times the payoff. The bonus is never below nothing or above the cap."
+                    "Participants who complete the study are paid the base and a bonus. Share: twice the announced "
+                    "average times their success, from 0 to 1. Linear: the rate times the payoff. The bonus is "
+                    "never negative and never above the cap."
                 ),
             },
         ),
@@ -449,8 +463,9 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-pay"],
                 "fields": [*blanks_of_endings({}), "waiting_rate"],
                 "description": _(
-                    "Not everybody completes. People read these amounts in the consent text, before the game and on "
-                    "their last page. Who gives the task back to the recruiter is paid nothing."
+                    "What participants are paid if they don't complete the study. They see these amounts in the "
+                    "consent text, before the match and on their last page. Participants who return the task to "
+                    "the recruiter are paid nothing."
                 ),
             },
         ),
@@ -460,10 +475,10 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
                 "classes": ["step-entry"],
                 "fields": ["entry", ("most_participations", "rest_hours")],
                 "description": _(
-                    "By which link people come, and how often. A link that is open to anybody knows nobody again; "
-                    "pilots and demonstrations count nobody. Save the study, then launch it from its page. Mechanical "
-                    "Turk: Amazon's documentation announces that it closes for good on 30 September 2026 (read on "
-                    "2026-11-22); people come from Prolific or a panel."
+                    "Which link participants come by, and how often they may take part. An open link cannot "
+                    "recognize returning participants; pilots and demonstrations don't count. Save the study, then "
+                    "launch it from its page. Mechanical Turk: according to Amazon's documentation (read on "
+                    "2026-11-22), it closes permanently on 30 September 2026. Use Prolific or a panel instead."
                 ),
             },
         ),
@@ -471,7 +486,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
 
 
 def _roles(game: type[Game[Any, Any]], config: dict[str, Any]) -> list[tuple[str, str]]:
-    """The roles that people may take, one of each kind, with how players know them."""
+    """Return the roles that participants may take, one of each kind, with their display names."""
     for values in (config, {}):
         try:
             configured = games.play.configure(registry.get(game.key), values)

@@ -1,4 +1,4 @@
-"""One step of a match: an event, what every role saw at that moment, and what a model was asked for it."""
+"""One step of a match: an event, what each role saw at that moment, and the model calls behind it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEFORE, AFTER = "before", "after"
 
 @dataclass(frozen=True)
 class Asked:
-    """A call of a model, with what it cost; `record` is all that was sent and received."""
+    """A model call and its cost; `record` is everything sent and received."""
 
     pk: int
     record: Mapping[str, Any]
@@ -36,9 +36,9 @@ class Step:
     """One event and the moment around it.
 
     Attributes:
-        side: whether the screens are those from before it or from after it.
-        calls: the models' calls that it is the answer to, in order.
-        unanswered: at the end of what there is: calls that have led to no move.
+        side: whether the screens are from before or after the event.
+        calls: the model calls that led to it, in order.
+        unanswered: for the last event: calls that have led to no move yet.
         previous, next: the neighbouring events' numbers; None at the ends.
     """
 
@@ -51,11 +51,11 @@ class Step:
 
 
 class NoScreen(Exception):
-    """Why it cannot be shown what a role saw."""
+    """A role's screen cannot be shown; the message says why."""
 
 
 def step_of(match: Match, transcript: Transcript, number: int, side: str | None) -> Step:
-    """The step of event `number`; a move is shown as it was asked for unless `side` says otherwise."""
+    """Return the step of event `number`, by default with a move's screens from just before it."""
     event = match.events.get(number=number)
     chosen = side if side in (BEFORE, AFTER) else BEFORE if event.kind == "move" else AFTER
     at_the_end = number == transcript.last and event.kind != "end"
@@ -70,36 +70,36 @@ def step_of(match: Match, transcript: Transcript, number: int, side: str | None)
 
 
 def answer_to(match: Match, answering: int) -> int | None:
-    """The number of the event that answered the question which event `answering` opened, or the newest."""
+    """Return the number of the event that answered the question opened by event `answering`, or the newest event."""
     later = match.events.filter(number__gt=answering, kind__in=["move", "abandoned"]).order_by("number")
     found = later.values_list("number", flat=True).first()
     return found or match.events.order_by("-number").values_list("number", flat=True).first()
 
 
 def screen_of(match: Match, role: Role, number: int, side: str) -> str:
-    """What `role` saw just before or after event `number`, as the players' own page shows it.
+    """Return what `role` saw just before or after event `number`, as on the players' own page.
 
-    Costs one replay up to there.
+    Costs one replay up to that event.
 
     Raises:
-        NoScreen: these rules cannot play the match again, or there is no such role.
+        NoScreen: these rules cannot replay the match, or the role does not exist.
     """
     try:
         play = play_until(match, number - 1 if side == BEFORE else number)
         if role not in play.game.roles():
-            raise NoScreen(_("There is no such role in this game."))
+            raise NoScreen(_("This game has no such role."))
         return render_screen(play, role, waits_for=() if play.forms(role) else awaited(match, play))
     except GameError as error:
         raise NoScreen(
-            _("The present rules cannot play this match again up to here: {reason}").format(reason=error)
+            _("The current rules cannot replay this match up to this event: {reason}").format(reason=error)
         ) from None
 
 
 def play_until(match: Match, number: int) -> Play:
-    """The play after all moves up to event `number`.
+    """Return the play after all moves up to event `number`.
 
     Raises:
-        GameError: the rules refuse a move that is in the log.
+        GameError: the rules refuse a move in the log.
     """
     game = match.configured()
     events = match.events.filter(number__lte=number, kind__in=["move", "abandoned"]).order_by("number")
@@ -116,13 +116,13 @@ def play_until(match: Match, number: int) -> Play:
 
 
 def _last_move(match: Match, role: str, before: int) -> int:
-    """The number of the role's last move before event `before`; 0 where there is none."""
+    """Return the number of the role's last move before event `before`, or 0."""
     moves: Any = Event.objects.filter(match=match, kind="move", role=role, number__lt=before)
     return moves.order_by("-number").values_list("number", flat=True).first() or 0
 
 
 def _calls(match: Match, role: str, since: int, until: int) -> list[Asked]:
-    """The calls for the questions that were opened to `role` from event `since` to before event `until`."""
+    """Return the calls for questions opened to `role` from event `since` until just before event `until`."""
     calls = Call.objects.filter(match_uid=match.uid, role=role, answering__gte=since, answering__lt=until)
     return [Asked(call.pk, call.record, call.cost, call.outcome) for call in calls.order_by("pk")]
 

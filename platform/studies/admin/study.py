@@ -1,4 +1,4 @@
-"""Studies: set up, launched, watched and exported."""
+"""The admin pages for studies: set up, launch, monitor and export."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
     # ---- the list ------------------------------------------------------------------------------------
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
-        """The studies; with their counts for the list alone, as counting costs the more the more have played."""
+        """Return the studies, with counts only for the list: counting gets slower the more people have played."""
         studies = super().get_queryset(request)
         if request.resolver_match is None or request.resolver_match.url_name != "studies_study_changelist":
             return studies
@@ -103,7 +103,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
         return {} if obj else self.prepopulated_fields
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """The game first, since everything else depends on it; then the form."""
+        """Ask for the game first, since everything else depends on it; then show the form."""
         if _chosen(request) is None and self.has_add_permission(request):
             games = [registry.get(key) for key in registry.keys()]
             context = {
@@ -134,7 +134,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """One way to save; afterwards one is on the study's page."""
+        """Offer a single save button, which leads to the study's page."""
         only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
         outlook = (
             reverse("admin:studies_study_outlook", args=[object_id])
@@ -151,7 +151,9 @@ class StudyAdmin(Making, LabCodes, Outlook):
 
     def response_add(self, request: HttpRequest, obj: Study, post_url_continue: str | None = None) -> HttpResponse:
         self.message_user(
-            request, _("Saved as a draft. Pilot it, and launch it when it is as you want it."), messages.SUCCESS
+            request,
+            _("Saved as a draft. Run a pilot, then launch the study when you are happy with it."),
+            messages.SUCCESS,
         )
         return _page_of(obj)
 
@@ -163,18 +165,18 @@ class StudyAdmin(Making, LabCodes, Outlook):
         return _page_of(obj)
 
     def _say_that_it_is_a_draft(self, request: HttpRequest, study: Study) -> None:
-        """An edit of a launched study is kept beside the launched version, and says so."""
+        """Tell the user that an edit of a launched study is a draft until it is launched."""
         status = status_of(study, request)
         if not status.unlaunched:
-            says = _("Saved. It is still what version {number} says.").format(number=status.versions[0].number)
+            says = _("Saved. Nothing differs from version {number}.").format(number=status.versions[0].number)
         else:
             says = _(
-                "Saved as the draft of version {next}. People go on with version {number} until you launch the draft."
+                "Saved as a draft of version {next}. Participants stay on version {number} until you launch the draft."
             ).format(next=status.versions[0].number + 1, number=status.versions[0].number)
         self.message_user(request, says, messages.SUCCESS)
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        """Only drafts that nobody has met can go; everything else is evidence."""
+        """Allow deletion only of drafts that have no records."""
         if obj is not None and (obj.status != Study.Status.DRAFT or obj.versions.exists()):
             return False
         return super().has_delete_permission(request, obj)
@@ -207,7 +209,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
         ]
 
     def listed_models(self, request: HttpRequest) -> HttpResponse:
-        """{models}: what the endpoint called `endpoint` lists, for whoever may set up a study."""
+        """Return {models}: the models that `endpoint` lists, for users who may set up a study."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         name = request.GET.get("endpoint", "")
@@ -215,7 +217,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
         return JsonResponse({"models": sorted({*priced(name), *models_at(name)}) if known else []})
 
     def prompts(self, request: HttpRequest, object_id: str = "") -> HttpResponse:
-        """What models are sent: in the study as it is saved, or (POST) in one as it is typed; nothing is saved."""
+        """Show the model prompts of the saved study or, for POST, of the form as filled in; nothing is saved."""
         study = self.seen(request, object_id) if object_id else None
         typed = request.method == "POST"
         if study is None and not (typed and self.has_add_permission(request)):
@@ -230,10 +232,10 @@ class StudyAdmin(Making, LabCodes, Outlook):
         )
 
     def _typed(self, request: HttpRequest, study: Study | None) -> Study:
-        """The study that the form would save.
+        """Return the study that the form would save.
 
         Raises:
-            ValueError: it could not be saved; says what is wrong at which field.
+            ValueError: it could not be saved; the message lists the errors by field.
         """
         form = self.get_form(request, study, change=study is not None)(preview.named(request.POST), instance=study)
         preview.refuse_invalid(form)
@@ -241,7 +243,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
         return found
 
     def launch(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Freeze the study as it stands and let people in; one that was closed only by an owner."""
+        """Freeze the current settings as a version and open the study; only an owner may reopen a closed one."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         if study.status == Study.Status.CLOSED and not self._allowed(request, study, Role.OWNER):
             raise PermissionDenied
@@ -259,18 +261,18 @@ class StudyAdmin(Making, LabCodes, Outlook):
             return _page_of(study)
         self.message_user(
             request,
-            _("Version {number} is launched: people can come in.").format(number=version.number),
+            _("Version {number} is launched and open to participants.").format(number=version.number),
             messages.SUCCESS,
         )
         return _page_of(study)
 
     def pause(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Let nobody new in for now; whoever is in goes on."""
+        """Close the study to new participants for now; current participants continue."""
         study = self.seen(request, object_id, role=Role.EDITOR)
         return self._turn(request, study, pausing.pause, Action.PAUSED, _("Paused: closed to new participants."))
 
     def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Let nobody new in any more; whoever is in goes on."""
+        """Close the study to new participants for good; current participants continue."""
         study = self.seen(request, object_id, role=Role.OWNER)
         return self._turn(request, study, pausing.close, Action.CLOSED, _("Closed to new participants."))
 
@@ -288,7 +290,7 @@ class StudyAdmin(Making, LabCodes, Outlook):
 
 
 def _chosen(request: HttpRequest) -> type[Game[Any, Any]] | None:
-    """The game that a new study is for: the one asked for, or the only one there is."""
+    """Return the game for a new study: the requested one, or the only one installed."""
     keys = registry.keys()
     asked = request.GET.get("game") or request.POST.get("game") or (keys[0] if len(keys) == 1 else "")
     return registry.get(asked) if asked in keys else None

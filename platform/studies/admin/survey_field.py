@@ -1,4 +1,4 @@
-"""A survey's questions as one field of a form: plain data, which the page's script shows as a list to fill in."""
+"""A survey's questions as one form field: JSON that the page's script shows as a list to edit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from surveys.questions import MOST_QUESTIONS, BadQuestions, questions_of
 
 
 class SurveyWidget(UnfoldAdminTextareaWidget):
-    """A text field with the words that the script needs; without the script it holds the questions as JSON."""
+    """A text field with the script's labels; without the script it shows the questions as JSON."""
 
     def __init__(self, attrs: dict[str, Any] | None = None, *, may_end: bool = False):
         super().__init__({"rows": 3, "spellcheck": "false", **(attrs or {})})
@@ -22,33 +22,36 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         words = {
             "add": _("Add a question"),
-            "none": _("No questions: this page is left out."),
+            "none": _("No questions: participants skip this page."),
             "question": _("Question {number}"),
-            "prompt": _("What is asked"),
-            "kind": _("Kind of answer"),
-            "text": _("words"),
-            "number": _("a number"),
-            "choice": _("one of several options"),
-            "scale": _("a point on a scale"),
+            "prompt": _("Question text"),
+            "kind": _("Answer type"),
+            "text": _("text"),
+            "number": _("number"),
+            "choice": _("multiple choice"),
+            "scale": _("rating scale"),
             "options": _("Options, one per line"),
-            "ends": _("Who chooses one of these does not take part: the study ends there for them"),
-            "least": _("Least"),
-            "most": _("Largest"),
+            "ends": _("Participants who choose this are screened out"),
+            "least": _("Minimum"),
+            "most": _("Maximum"),
             "points": _("Points"),
-            "low": _("What 1 means"),
-            "high": _("What the last point means"),
-            "key": _("Column's name"),
-            "required": _("has to be answered"),
+            "low": _("Label of point 1"),
+            "high": _("Label of the last point"),
+            "key": _("Column name"),
+            "required": _("required"),
             "up": _("Move up"),
             "down": _("Move down"),
             "remove": _("Remove"),
-            "missing": _("“{label}” is missing."),
-            "two_options": _("A choice needs at least two options."),
-            "twice": _("An option is there twice."),
-            "limits": _("The least number is larger than the largest."),
-            "scale_points": _("A scale has 2 to 11 points."),
-            "column": _("A column's name begins with a small letter: small letters, digits, underscores."),
-            "column_twice": _("Two questions have this column's name."),
+            "missing": _("Fill in “{label}”."),
+            "two_options": _("Enter at least two options, one per line."),
+            "twice": _("Remove the duplicate option."),
+            "limits": _("The minimum is larger than the maximum. Swap them."),
+            "scale_points": _("Enter 2 to 11 points."),
+            "column": _(
+                "Use lowercase letters, digits and underscores for the column name, starting with a letter, "
+                "such as trust_in_others."
+            ),
+            "column_twice": _("Two questions have this column name. Rename one."),
         }
         attrs = {**(attrs or {}), "data-survey": json.dumps(words), "data-most": MOST_QUESTIONS}
         if self.may_end:
@@ -58,13 +61,13 @@ class SurveyWidget(UnfoldAdminTextareaWidget):
 
 
 def read_survey(written: Any, *, may_end: bool = False) -> list[dict[str, Any]]:
-    """The questions in the field.
+    """Return the questions in the field.
 
     Args:
-        may_end: whether answers may end the way.
+        may_end: whether answers may screen participants out.
 
     Raises:
-        ValidationError: naming each question that cannot be asked.
+        ValidationError: naming each invalid question.
     """
     try:
         return [question.kept() for question in questions_of(written or [], may_end=may_end)]

@@ -1,7 +1,7 @@
-"""The fields in which agents and line-ups are put together.
+"""The form fields for agents and line-ups.
 
-They are plain data in a text field, which the page's scripts (`agents.js`, `lineups.js`) show as forms: nobody
-reads or writes JSON. What the scripts do not know they keep.
+They hold JSON in a text field, which the page's scripts (`agents.js`, `lineups.js`) show as forms, so that
+nobody reads or writes JSON. The scripts keep keys they don't know.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OF_AGENT = Parameters(AgentSettings, prefix="")
 
 
 class TableWidget(UnfoldAdminTextareaWidget):
-    """A text field with what the script needs to show it; `of` names its data, such as "agents" or "lineups"."""
+    """A text field with the data its script needs; `of` names that data, such as "agents" or "lineups"."""
 
     def __init__(self, of: str, told: Mapping[str, Any] | None = None):
         super().__init__({"rows": 3, "spellcheck": "false"})
@@ -55,12 +55,12 @@ def about_agents(
     settings: Parameters = OF_AGENT,
     usual: AgentSettings = DEFAULT,
 ) -> dict[str, Any]:
-    """What the script offers for agents: scripts, endpoints with the models that are known, and the settings.
+    """Return what the script offers for agents: scripts, endpoints with their known models, and the settings.
 
     Args:
-        scripts: the scripted players; those that may sit opposite people if not given.
-        settings: what can be set.
-        usual: the settings of an agent that says nothing else.
+        scripts: the scripted players; by default those that may play against participants.
+        settings: the settings that can be changed.
+        usual: the default settings of an agent.
     """
     offers = offered_to_people(game) if scripts is None else scripts
     return {
@@ -77,19 +77,20 @@ def about_agents(
 
 
 def offered_to_people(game: type[Game[Any, Any]]) -> list[str]:
-    """The scripted players that may sit opposite people: those that know no more than their role."""
+    """Return the scripted players that may play against participants: those that know no more than their role."""
     return [name for name in sorted(game.scripts) if name not in game.oracles]
 
 
 def about_seats(study: Study) -> dict[str, Any]:
-    """The seats that line-ups fill: those of the study's first configuration."""
+    """Return the seats that line-ups fill: those of the study's first configuration."""
     return {"person": PERSON, "others": OTHERS, "seats": seats_of(study)}
 
 
 def seats_of(study: Study) -> list[dict[str, Any]]:
-    """Role, title and kind of each seat, and whether people may take it; the game's usual ones if it cannot be played.
+    """Return each seat's role, title and kind, and whether participants may take it.
 
-    Where configurations have different numbers of seats, those of the largest.
+    If configurations have different numbers of seats, the largest counts. A study that cannot be played gets the
+    game's default seats.
     """
     try:
         configs = {json.dumps(cell.config, sort_keys=True): cell.config for cell in cells_wanted(_bare(study))}
@@ -99,7 +100,7 @@ def seats_of(study: Study) -> list[dict[str, Any]]:
 
 
 def seats_among(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The seats of the largest of these configurations, as `seats_of` says them."""
+    """Return the seats of the largest of these configurations, as `seats_of` does."""
     playable = [games.play.configure(game_class, config) for config in configs[:200]]
     game = max(playable, key=lambda one: len(one.roles()), default=None) or game_class(game_class.Config())
     return [
@@ -114,7 +115,7 @@ def seats_among(game_class: type[Game[Any, Any]], configs: Sequence[Mapping[str,
 
 
 def _bare(study: Study) -> Study:
-    """The study's configurations, whoever plays them."""
+    """Return the study's configurations, regardless of who plays them."""
     return Study(game=study.game, config=study.config, design=study.design)
 
 
@@ -136,12 +137,12 @@ def controls_of(
     usual: Mapping[str, Any],
     choices: Mapping[str, Sequence[tuple[str, str]]],
 ) -> list[dict[str, Any]]:
-    """What the script needs to draw a control for each parameter.
+    """Return what the script needs to draw a control for each parameter.
 
     Args:
-        blanks: the form fields, which say labels and help.
-        usual: the value of each parameter that nobody changes.
-        choices: (value, title) for parameters that are chosen from a list which their model does not know.
+        blanks: the form fields, which provide labels and help texts.
+        usual: each parameter's default value.
+        choices: (value, title) for parameters chosen from a list that their model does not know.
     """
     return [
         {
@@ -160,14 +161,14 @@ def controls_of(
 
 
 def _kind(blank: Field) -> str:
-    """Which control asks for a parameter: "lines" and "data" for what is no single value."""
+    """Return the type of control for a parameter: "lines" or "data" if it is not a single value."""
     if blank.kind != "data":
         return blank.kind
     return "lines" if in_lines(blank) else "data"
 
 
 def read_data(value: Any, kind: type, says: str) -> Any:
-    """Plain data of this kind.
+    """Return the parsed JSON if it is of type `kind`.
 
     Raises:
         ValidationError
@@ -182,24 +183,24 @@ def read_data(value: Any, kind: type, says: str) -> Any:
 def _words() -> dict[str, str]:
     return {
         "add_agent": _("Add an agent"),
-        "no_agents": _("No agents: people play among themselves, or alone."),
+        "no_agents": _("No agents: participants play with each other or alone."),
         "name": _("Name"),
-        "name_help": _("Line-ups and datasets call it so."),
-        "who": _("Who it is"),
-        "scripts": _("Scripted players: free, no key"),
+        "name_help": _("Shown in line-ups and datasets. Choose any name."),
+        "who": _("Played by"),
+        "scripts": _("Scripted players: free, no key needed"),
         "endpoints": _("Language models at"),
         "script": _("script: {name}"),
-        "unknown": _("{name} (not among those that are known here)"),
+        "unknown": _("{name} (not in the list)"),
         "model": _("Model"),
-        "model_help": _("Choose from the list or type its name as the endpoint writes it."),
-        "all_so": _("Ask all other models in this way"),
-        "no_data": _("This cannot be read as data."),
-        "no_tools": _("“{name}” takes no tools, so this model cannot be asked in this way as it is."),
+        "model_help": _("Choose from the list, or enter the name exactly as the endpoint uses it."),
+        "all_so": _("Use these settings for all other models"),
+        "no_data": _("This is not valid JSON."),
+        "no_tools": _("“{name}” doesn't support tools, so this model cannot use these settings."),
         "plain_tools": _("Write the calls as plain JSON"),
-        "delay": _("Seconds it waits before it answers"),
-        "asked": _("How it is asked, and what if it fails"),
+        "delay": _("Delay before answering, in seconds"),
+        "asked": _("Model settings and fallbacks"),
         "changed": _("{number} changed"),
-        "usual": _("as usual"),
+        "usual": _("default"),
         "yes": _("yes"),
         "no": _("no"),
         "none": _("none"),
@@ -207,22 +208,24 @@ def _words() -> dict[str, str]:
         "copy": _("Copy"),
         "remove": _("Remove"),
         "add_lineup": _("Add a line-up"),
-        "no_lineups": _("A person plays each role ticked above, against each agent. That is all most studies need."),
+        "no_lineups": _(
+            "A participant plays each role ticked above against each agent. Most studies need nothing more."
+        ),
         "lineup": _("Line-up {number}"),
         "lineup_name": _("Name"),
         "weight": _("Weight"),
-        "weight_help": _("2: twice as many matches."),
-        "person": _("a person"),
-        "people": _("people"),
-        "one_of": _("one of several agents, by lot"),
-        "others": _("Every other seat"),
-        "as_others": _("as every other seat"),
+        "weight_help": _("A line-up with weight 2 gets twice as many matches as one with weight 1."),
+        "person": _("a participant"),
+        "people": _("participants"),
+        "one_of": _("one of several agents, drawn at random"),
+        "others": _("All other seats"),
+        "as_others": _("same as all other seats"),
         "nobody": _("nobody: all seats are filled above"),
         "add_row": _("Add players"),
         "seats_of": _("{title} ({number} seats)"),
-        "filled": _("{filled} of {all} seats filled here; the rest as “every other seat” says."),
+        "filled": _("{filled} of {all} seats filled; “all other seats” applies to the rest."),
         "full": _("All {all} seats are filled."),
         "too_many": _("{filled} players for {all} seats."),
         "count": _("How many"),
-        "alone": _("This game has one seat: one person plays it alone."),
+        "alone": _("This game has one seat: each participant plays alone."),
     }

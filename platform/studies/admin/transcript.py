@@ -1,4 +1,4 @@
-"""A match as a researcher reads it: who played what, and every event in order, a page at a time."""
+"""A match's transcript: who played, and every event in order, a page at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from opponents.agent_settings import settings_of
 from opponents.spending import cap_of_match
 
 AT_ONCE = 40
-"""Events that are listed at once."""
+"""Number of events per page."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Line:
 
     Attributes:
         kind: start, draw, move, end, abandoned.
-        values: what it says, as (label, value).
-        message: words of a player, never markup.
-        by: who moved instead of the seat's own player; empty: nobody did.
-        asked_at, shown_at: of moves: when the turn opened, and when the question was on the person's screen.
-        seconds: what the mover took to answer.
+        values: what it contains, as (label, value).
+        message: a player's message, as plain text.
+        by: who moved in place of the seat's own player; usually empty.
+        asked_at, shown_at: for moves: when the turn opened, and when the participant's screen showed it.
+        seconds: how long the mover took to answer.
     """
 
     number: int
@@ -50,10 +50,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a match consists of, without what happened at its steps.
+    """A match's seats, parameters and results, without its events.
 
     Attributes:
-        capped: which caps of its own are reached.
+        capped: the match's own caps that have been reached.
         last: the newest event's number.
     """
 
@@ -65,7 +65,7 @@ class Transcript:
 
 
 def transcript_of(match: Match) -> Transcript:
-    """The match's seats, parameters and results; it costs the same however long the match is."""
+    """Return the match's seats, parameters and results, at the same cost however long the match is."""
     titles, parameters = _words(match)
     payoffs = match.payoffs or {}
     seats = [
@@ -90,14 +90,14 @@ def transcript_of(match: Match) -> Transcript:
 
 
 def page_of(match: Match, transcript: Transcript, number: int) -> list[Line]:
-    """The stretch of events that event `number` lies in."""
+    """Return the page of events that contains event `number`."""
     first = (number - 1) // AT_ONCE * AT_ONCE + 1
     events = match.events.filter(number__range=(first, first + AT_ONCE - 1)).order_by("number")
     return [line_of(event, transcript) for event in events]
 
 
 def line_of(event: Event, transcript: Transcript) -> Line:
-    """An event in words."""
+    """Return an event in readable form."""
     roles = [seat["role"] for seat in transcript.seats]
     seat = transcript.seats[roles.index(event.role)] if event.role in roles else None
     return Line(
@@ -118,7 +118,7 @@ def line_of(event: Event, transcript: Transcript) -> Line:
 
 
 def shown(value: Any) -> str:
-    """A value as people read it: 10000.0 → "10,000", None → "–", lists and objects as JSON."""
+    """Return a value in readable form: 10000.0 → "10,000", None → "–", lists and objects as JSON."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -134,7 +134,7 @@ def _capped(match: Match) -> list[str]:
 
 
 def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
-    """Titles of roles and labels of parameters; nothing under rules that are gone."""
+    """Return the roles' titles and the parameters' labels; nothing if the rules no longer exist."""
     try:
         game = match.configured()
     except GameError:
@@ -144,11 +144,11 @@ def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _treatment(seat: Any) -> str:
-    """How an agent's answers appear to people, which is a treatment of the study."""
+    """Return how an agent's answers appear to participants, which is a treatment of the study."""
     ways = {
         "at_once": _("answers appear at once"),
         "typed": _("answers appear as they are typed"),
-        "delayed": _("answers appear at a person's pace"),
+        "delayed": _("answers appear at human typing speed"),
     }
     says = ways[settings_of(seat.settings).appears]
     return _("{says}, after {seconds} s or more").format(says=says, seconds=f"{seat.delay:g}") if seat.delay else says

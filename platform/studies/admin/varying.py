@@ -1,4 +1,4 @@
-"""Several values of a game's parameters as blanks of a form: what makes a study's grid."""
+"""Form fields for several values of a game's parameters, which form a study's grid."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _GROUPED = re.compile(r"\d{1,3}(,\d{3})+\b")
 
 
 class NoValue(ValueError):
-    """A value that cannot be read as one of its parameter; says why."""
+    """A value is not valid for its parameter; the message says why."""
 
 
 @dataclass(frozen=True)
 class Varied:
-    """The blanks for several values, one for each parameter of `model` that has single values."""
+    """The fields for several values, one for each single-valued parameter of `model`."""
 
     model: type[Config]
 
     def blanks(self, grid: Mapping[str, Any]) -> dict[str, forms.Field]:
-        """A form field per parameter, showing the values that `grid` gives it."""
+        """Return a form field per parameter, showing its values in `grid`."""
         return {
             SEVERAL + blank.name: forms.CharField(
                 label=_("{parameter}: several values").format(parameter=_title(blank)),
@@ -48,7 +48,7 @@ class Varied:
         }
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, list[Json]], dict[str, str]]:
-        """The grid that somebody typed in, and what is wrong with it by form field."""
+        """Return the entered grid and the errors by form field."""
         grid: dict[str, list[Json]] = {}
         errors: dict[str, str] = {}
         for blank in self._single():
@@ -65,10 +65,10 @@ class Varied:
         return [blank for blank in fields_of(self.model) if blank.kind != "data"]
 
     def _read(self, blank: Field, text: str) -> list[Json]:
-        """The values in `text`, each one that the parameter can have.
+        """Return the values in `text`, each checked against the parameter.
 
         Raises:
-            NoValue: naming the first that is not.
+            NoValue: naming the first invalid one.
         """
         if blank.kind in ("number", "integer") and (grouped := _GROUPED.search(text)):
             plain = grouped[0].replace(",", "")
@@ -83,16 +83,16 @@ class Varied:
                 continue
             value = _value(blank, piece)
             if any(value == other and type(value) is type(other) for other in values):
-                raise NoValue(_("“{value}” is there twice.").format(value=piece))
+                raise NoValue(_("“{value}” appears twice. Remove one.").format(value=piece))
             problem = Parameters(self.model).problems({blank.name: value}).get(PREFIX + blank.name)
             if problem:
-                raise NoValue(_("“{value}” is refused: {reason}").format(value=piece, reason=problem))
+                raise NoValue(_("“{value}” is not valid: {reason}").format(value=piece, reason=problem))
             values.append(value)
         return values
 
 
 def written(blank: Field, values: Any) -> str:
-    """Values as one types them."""
+    """Return values as one would type them."""
     return ", ".join(_written(blank, value) for value in values)
 
 
@@ -105,7 +105,7 @@ def _written(blank: Field, value: Json) -> str:
 
 
 def _value(blank: Field, piece: str) -> Json:
-    """One value as it was typed.
+    """Return one value as typed.
 
     Raises:
         NoValue
@@ -117,19 +117,19 @@ def _value(blank: Field, piece: str) -> Json:
         for value, words in ((True, {"yes", "true", _("yes")}), (False, {"no", "false", _("no")})):
             if word in words:
                 return value
-        raise NoValue(_("“{value}” is neither “yes” nor “no”.").format(value=piece))
+        raise NoValue(_("“{value}” is not valid. Enter yes or no.").format(value=piece))
     if blank.kind == "choice":
         for choice in blank.choices:
             if word in (str(choice).casefold(), str(choice).replace("_", " ").casefold()):
                 return choice
         listed = ", ".join(map(str, blank.choices))
-        raise NoValue(_("“{value}” is none of {choices}.").format(value=piece, choices=listed))
+        raise NoValue(_("“{value}” is not valid. Choose from {choices}.").format(value=piece, choices=listed))
     if blank.kind == "text":
         return piece
     try:
         return int(piece) if re.fullmatch(r"[+-]?\d+", piece, re.ASCII) else float(piece)
     except ValueError:
-        raise NoValue(_("“{value}” is not a number.").format(value=piece)) from None
+        raise NoValue(_("“{value}” is not a number. Enter a number such as 12 or 0.5.").format(value=piece)) from None
 
 
 def _example(blank: Field) -> str:
@@ -142,7 +142,7 @@ def _example(blank: Field) -> str:
 
 
 def _all(blank: Field) -> dict[str, str]:
-    """All the values that there are, where they are few: what the field is filled with when it is opened."""
+    """Return all possible values if there are few, to prefill the field when it is opened."""
     values = [True, False] if blank.kind == "boolean" else list(blank.choices) if blank.kind == "choice" else []
     return {"data-all": written(blank, values)} if values else {}
 

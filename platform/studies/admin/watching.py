@@ -1,4 +1,4 @@
-"""A match as somebody watches it who plays no seat: what is public of it now, and what each seat sees."""
+"""A match as a spectator sees it: what is public now, and what each seat sees."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Watched:
     """A match at one moment.
 
     Attributes:
-        public: what anybody may know of it, as HTML; empty where its game has no such view.
-        seats: role, title, who plays it, whether that is a person.
-        last: the newest event's number; 0 where it cannot be shown.
-        problem: why it cannot be shown; else empty.
+        public: what spectators may see, as HTML; empty if the game has no such view.
+        seats: role, title, player, and whether that is a participant.
+        last: the newest event's number; 0 if it cannot be shown.
+        problem: why it cannot be shown; usually empty.
     """
 
     match: Match
@@ -36,13 +36,13 @@ class Watched:
 
     @property
     def version(self) -> str:
-        """The same for as long as nothing that is shown changes."""
+        """Return a value that changes only when something shown changes."""
         said = (self.match.status, self.last, self.public, self.problem, self.seats)
         return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
 def watched(match: Match) -> Watched:
-    """The match as it is now; it costs the same however long the match is."""
+    """Return the match as it is now, at the same cost however long the match is."""
     try:
         play = match.play()
         game = play.game
@@ -59,4 +59,4 @@ def watched(match: Match) -> Watched:
         ]
         return Watched(match, render_watched(play, fates=match.fates), seats, play.last)
     except GameError as error:
-        return Watched(match, problem=_("The present rules cannot show this match: {reason}").format(reason=error))
+        return Watched(match, problem=_("The current rules cannot show this match: {reason}").format(reason=error))

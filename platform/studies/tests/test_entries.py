@@ -81,7 +81,7 @@ def test_three_players_have_a_table_for_each_action_of_the_third(client):
         (GRID, {"other1": "1", "other2": "1"}, "needs a cooperative one"),
         (GRID, {"nash": "1"}, "both points for comparison"),
         (GRID, {"nash": "1", "cooperative": "1"}, "must differ"),
-        ({}, {}, "fill this in"),
+        ({}, {}, "Enter a value"),
     ],
 )
 def test_a_fault_in_the_grid_is_refused_where_it_stands(client, points, controls, says):

@@ -84,15 +84,15 @@ def test_the_form_shows_again_what_was_saved(client, boss):
 @pytest.mark.parametrize(
     ("changes", "field", "says"),
     [
-        ({"several_rounds": "1, 0"}, "several_rounds", "“0” is refused"),
+        ({"several_rounds": "1, 0"}, "several_rounds", "“0” is not valid"),
         ({"several_rounds": "1, soon"}, "several_rounds", "“soon” is not a number"),
-        ({"several_rounds": "1, 2.5"}, "several_rounds", "“2.5” is refused"),
-        ({"several_rounds": "5, 5"}, "several_rounds", "“5” is there twice"),
+        ({"several_rounds": "1, 2.5"}, "several_rounds", "“2.5” is not valid"),
+        ({"several_rounds": "5, 5"}, "several_rounds", "“5” appears twice"),
         ({"several_scale": "10,000, 20"}, "several_scale", "write 10000"),
         ({"several_scale": "none"}, "several_scale", "“none” is not a number"),
-        ({"several_messages_allowed": "perhaps"}, "several_messages_allowed", "neither “yes” nor “no”"),
-        ({"several_scale": "nan"}, "several_scale", "refused"),
-        ({"way": "configurations", "several_rounds": "1, 2"}, "several_rounds", "say their own values"),
+        ({"several_messages_allowed": "perhaps"}, "several_messages_allowed", "Enter yes or no"),
+        ({"several_scale": "nan"}, "several_scale", "not valid"),
+        ({"way": "configurations", "several_rounds": "1, 2"}, "several_rounds", "contain their own values"),
         ({"way": "configurations", "design": '{"configurations": []}'}, "design", "configurations"),
         ({"design": '{"moon": 1}'}, "design", "moon"),
         ({"way": "table:moon"}, "way", "moon"),
@@ -164,7 +164,7 @@ def test_the_outlook_counts_cells_and_matches_and_saves_nothing(client, boss):
 
 def test_the_outlook_names_what_is_refused_and_promises_no_size(client, boss):
     told = outlook(client, several_rounds="1, 0")
-    assert "refused" in told["errors"]["several_rounds"][0]
+    assert "not valid" in told["errors"]["several_rounds"][0]
     assert "data-cells" not in told["forecast"] and told["preview"] == ""
 
 
@@ -273,4 +273,4 @@ def test_an_edit_of_a_launched_study_says_that_it_is_a_draft(client, boss):
     study = launched()
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
     saved = client.post(page.request["PATH_INFO"], filled_in(page, quota="44"), follow=True)
-    assert "draft of version 2. People go on with version 1" in text_of(saved)
+    assert "draft of version 2. Participants stay on version 1" in text_of(saved)

@@ -154,7 +154,7 @@ def test_a_match_that_was_ended_without_a_result_is_shown_to_its_end(client, bos
 
 def test_a_match_that_these_rules_cannot_play_says_so_and_its_events_stay_readable(client, match):
     Event.objects.filter(match=match, number=2).update(data={"role": "alice", "move": {"alice_gain": -5}})
-    assert "cannot play this match again" in screen(client, match, 3, "after", "bob").content.decode()
+    assert "cannot replay this match" in screen(client, match, 3, "after", "bob").content.decode()
     assert "Step 3 of" in page_of(client, match, step=3)
 
 
@@ -174,7 +174,7 @@ def test_a_moment_that_never_was_is_not_found(client, match, address):
 
 
 def test_a_role_that_is_not_there_has_no_screen(client, match):
-    assert "There is no such role" in screen(client, match, 2, "after", "nobody").content.decode()
+    assert "This game has no such role" in screen(client, match, 2, "after", "nobody").content.decode()
 
 
 # ---- what the models were asked --------------------------------------------------------------------------
