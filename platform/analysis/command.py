@@ -11,6 +11,8 @@ from analysis.results import Options, Outcome
 
 DONE, FAILED, REFUSED = 0, 1, 2
 """Exit codes: done (skipped analyses too), an analysis failed, nothing was written."""
+WORTHWHILE = 200
+"""Fewer matches are analysed sooner by one process."""
 Told = Callable[[int, int, str], None]
 """Told before each analysis: how many are done, how many there are, and which comes now."""
 
@@ -103,24 +105,41 @@ def analyse(
     replace: bool = False,
     allow_modified: bool = False,
     tell: Told = lambda done, of, name: None,
+    processes: int = 2,
 ) -> list[Outcome]:
-    """Run analyses and write what they find; whatever `tell` raises ends it with nothing written.
+    """Run analyses and write what they find.
+
+    Args:
+        tell: called before each analysis; an exception that it raises ends everything with nothing written.
+        processes: 2 are used where the dataset is large enough and the machine allows it; the files are the same.
 
     Raises:
         DataError: one sentence for the person who asked; nothing was written.
     """
     from analysis import output
     from analysis.data import load
+    from analysis.processes import from_both_ends, in_order, possible
     from analysis.registry import chosen
+    from analysis.report import stamp
     from analysis.running import outcome
 
     options = options or Options()
     wanted = chosen(only, system)
     output.check(to, replace=replace)
     data = load(*datasets, allow_modified=allow_modified)
-    outcomes = []
-    for at, analysis in enumerate(wanted):
-        tell(at, len(wanted), analysis.id)
-        outcomes.append(outcome(analysis, data, options))
-    output.write(data, outcomes, options, to, replace=replace)
-    return outcomes
+    data.settle()
+    said = stamp(data)
+    in_two = processes > 1 and data.size >= WORTHWHILE and possible()
+
+    with output.folder(to, replace=replace) as made:
+
+        def found(at: int) -> tuple[Outcome, dict[str, str]]:
+            one = outcome(wanted[at], data, options)
+            return one, output.write_files(one, said, made)
+
+        def begin(done: int, at: int) -> None:
+            tell(done, len(wanted), wanted[at].id)
+
+        pairs = from_both_ends(found, len(wanted), begin) if in_two else in_order(found, len(wanted), begin)
+        output.write_report(data, pairs, options, made)
+    return [one for one, _drawings in pairs]

@@ -339,6 +339,17 @@ class Data:
 
     # ---- running an analysis
 
+    @property
+    def size(self) -> int:
+        """Number of matches."""
+        return len(self.column("matches", "match")) if self.has("matches", "match") else 0
+
+    def settle(self) -> None:
+        """Compute what analyses share, so that what each of them reads does not depend on which ran before."""
+        if self.size:
+            for name in ("games", "roles", "outcomes", "varying", "constant", "who", "players", "clusters"):
+                getattr(self, name)
+
     def run(self, name: str, **options: Any) -> Outcome:
         """What one analysis finds, for notebooks: `.tables`, `.figures`, `.numbers`, `.status`, `.reason`.
 

@@ -202,44 +202,83 @@ def level_key(value: str) -> tuple[int, float, str]:
         return (1, 0.0, value)
 
 
-def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bool, level: float) -> pd.DataFrame:
-    """Mean (t interval over clusters, CR1) or share (Wilson) of an outcome in each group; a row per group.
+class Groups:
+    """Rows by the levels of some columns, for estimates of several outcomes.
 
-    Args:
-        frame: with `cluster`; rows whose outcome is missing do not count.
-
-    Returns:
-        the groups' levels with n, clusters, missing, estimate, se, low, high, sd, median, smallest, largest.
+    Attributes:
+        levels: a row per group, in order of first appearance.
+        code: each row's group, by its place in `levels`.
+        cluster: each row's cluster, as a number in the order of the clusters' labels.
     """
-    import numpy as np
-    from scipy.stats import norm, t
 
-    keys = list(by)
-    whole = frame.groupby(keys, sort=False, dropna=False).size()
-    known = frame[frame[outcome].notna()]
-    grouped = known.groupby(keys, sort=False, dropna=False)[outcome]
-    found = grouped.agg(n="size", estimate="mean", sd="std", median="median", smallest="min", largest="max")
-    found = found.reindex(whole.index)
-    n = found["n"].fillna(0).astype(int)
-    rest = known[outcome] - grouped.transform("mean")
-    sums = rest.groupby([*(known[key] for key in keys), known["cluster"]], sort=False, dropna=False).sum()
-    names = list(range(len(keys)))
-    squares = (sums**2).groupby(level=names, sort=False, dropna=False).agg(["sum", "size"]).reindex(whole.index)
-    clusters = squares["size"].fillna(0).astype(int)
-    found["clusters"], found["missing"] = clusters, whole - n
-    several = clusters >= 2
-    safe = clusters.where(several)
-    found["se"] = np.sqrt(safe / (safe - 1) * squares["sum"]) / n.where(n > 0)
-    half = t.ppf((1 + level) / 2, (safe - 1).to_numpy(dtype=float)) * found["se"]
-    found["low"], found["high"] = found["estimate"] - half, found["estimate"] + half
-    if share:
-        z, p, size = norm.ppf((1 + level) / 2), found["estimate"], n.where(n > 0)
-        centre = (p + z * z / (2 * size)) / (1 + z * z / size)
-        reach = z * np.sqrt(p * (1 - p) / size + z * z / (4 * size**2)) / (1 + z * z / size)
-        found["low"], found["high"] = (centre - reach).clip(0, 1), (centre + reach).clip(0, 1)
-        found["median"] = np.nan
-    found["n"] = n
-    return found.reset_index()
+    def __init__(self, frame: pd.DataFrame, by: Sequence[str]) -> None:
+        import numpy as np
+
+        self.frame = frame
+        self.code = frame.groupby([*by], sort=False, dropna=False).ngroup().to_numpy()
+        first = np.unique(self.code, return_index=True)[1]
+        self.levels = frame[[*by]].iloc[first].reset_index(drop=True)
+        labels = frame["cluster"].to_numpy(dtype=object).astype(str)
+        self.cluster = np.unique(labels, return_inverse=True)[1]
+
+    def values(self, outcome: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return an outcome's known values with their groups and clusters, sorted by group and value."""
+        import numpy as np
+
+        values = self.frame[outcome].to_numpy(dtype=float)
+        order = np.lexsort((values, self.code))
+        order = order[~np.isnan(values[order])]
+        return values[order], self.code[order], self.cluster[order]
+
+    def estimates(self, outcome: str, *, share: bool, level: float) -> pd.DataFrame:
+        """Return mean (t interval over clusters, CR1) or share (Wilson) of an outcome in each group.
+
+        Rows whose outcome is missing do not count.
+
+        Returns:
+            `levels` with n, estimate, sd, median, smallest, largest, clusters, missing, se, low, high.
+        """
+        import numpy as np
+        from scipy.special import ndtri, stdtrit
+
+        values, code, cluster = self.values(outcome)
+        groups = len(self.levels)
+        n = np.bincount(code, minlength=groups)
+        first = np.cumsum(n) - n
+        known = n > 0
+        middle = [np.where(known, first + (n - 1) // 2, 0), np.where(known, first + n // 2, 0)]
+        ends = [np.where(known, first, 0), np.where(known, first + n - 1, 0)]
+        ordered = np.append(values, np.nan)  # so that a place exists even if no value is known
+        smallest, largest, lower, upper = (np.where(known, ordered[at], np.nan) for at in (*ends, *middle))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # Sums of distances from the smallest value: equal values have exactly their own mean, and no spread.
+            mean = smallest + np.bincount(code, values - smallest[code], groups) / n
+            rest = values - mean[code]
+            sd = np.sqrt(np.bincount(code, rest**2, groups) / np.where(n > 1, n - 1, np.nan))
+            pairs, place = np.unique(code * (len(self.frame) + 1) + cluster, return_inverse=True)
+            of_pair = pairs // (len(self.frame) + 1)
+            clusters = np.bincount(of_pair, minlength=groups)
+            squares = np.bincount(of_pair, np.bincount(place, rest, len(pairs)) ** 2, groups)
+            freedom = np.where(clusters > 1, clusters - 1.0, np.nan)
+            se = np.sqrt(clusters / freedom * squares) / n
+            if share:
+                z = ndtri((1 + level) / 2)
+                centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
+                reach = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n**2)) / (1 + z * z / n)
+                low, high = np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
+            else:
+                half = stdtrit(freedom, (1 + level) / 2) * se
+                low, high = mean - half, mean + half
+        return self.levels.assign(
+            n=n, estimate=mean, sd=sd, median=np.nan if share else (lower + upper) / 2, smallest=smallest,
+            largest=largest, clusters=clusters, missing=np.bincount(self.code, minlength=groups) - n, se=se, low=low,
+            high=high,
+        )  # fmt: skip
+
+
+def estimates(frame: pd.DataFrame, by: Sequence[str], outcome: str, *, share: bool, level: float) -> pd.DataFrame:
+    """Return `Groups(frame, by).estimates(outcome)`: a row per group."""
+    return Groups(frame, by).estimates(outcome, share=share, level=level)
 
 
 def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *, level: float) -> dict[str, Any]:
@@ -270,14 +309,21 @@ def within(x: pd.Series, y: pd.Series, groups: pd.Series, clusters: pd.Series, *
 
 
 def median_interval(values: np.ndarray, clusters: Sequence[Any], *, draws: int, seed: int, level: float) -> Any:
-    """(low, high) of a median: bootstrap of clusters, order statistics of many values; (None, None) of one cluster."""
-    import numpy as np
-    from scipy.stats import binom
+    """(low, high) of a median: bootstrap of clusters, order statistics of many values; (None, None) of one cluster.
 
-    labels, place = np.unique(np.asarray(clusters).astype(str), return_inverse=True)
+    Args:
+        clusters: labels, or numbers in the order of the labels.
+    """
+    import numpy as np
+
+    clusters = np.asarray(clusters)
+    clusters = clusters if clusters.dtype.kind == "i" else clusters.astype(str)
+    labels, place = np.unique(clusters, return_inverse=True)
     if len(labels) < 2:
         return None, None
     if len(values) > LARGE:
+        from scipy.stats import binom
+
         ordered = np.sort(values)
         below = int(binom.ppf((1 - level) / 2, len(values), 0.5))
         return float(ordered[max(below - 1, 0)]), float(ordered[min(len(values) - below, len(values) - 1)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from analysis import charts
 from analysis.data import Data, plain
 from analysis.errors import DataError
-from analysis.report import rendered, stamp
+from analysis.report import rendered
 from analysis.results import Options, Outcome
 from analysis.toolbox.numbers import finite
 from analysis.writing import csv_bytes, html_page, latex_table
@@ -59,8 +60,9 @@ def _is_analysis(file: Path) -> bool:
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 
-def write(data: Data, outcomes: Sequence[Outcome], options: Options, to: Path, *, replace: bool = False) -> None:
-    """Write everything, or nothing.
+@contextmanager
+def folder(to: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Give an empty folder beside `to` that takes its place at the end, unless an exception is raised.
 
     Raises:
         DataError: the folder may not be written to.
@@ -72,13 +74,9 @@ def write(data: Data, outcomes: Sequence[Outcome], options: Options, to: Path, *
     except OSError as problem:
         raise DataError(f"{to} cannot be written: {problem.strerror}.") from None
     try:
-        drawings = _write_files(data, outcomes, made)
-        software = ", ".join(f"{name} {number}" for name, number in versions().items())
-        (made / REPORT).write_text(
-            rendered(data, outcomes, options, drawings, software), encoding="utf-8", newline="\n"
-        )
-        results = json.dumps(_results(data, outcomes, options), ensure_ascii=False, indent=1, allow_nan=False)
-        (made / RESULTS).write_text(results + "\n", encoding="utf-8", newline="\n")
+        for part in ENDINGS:
+            (made / part).mkdir()
+        yield made
         made.chmod(0o755)
         _put(made, to)
     finally:
@@ -96,26 +94,37 @@ def _put(made: Path, to: Path) -> None:
     shutil.rmtree(old)
 
 
-def _write_files(data: Data, outcomes: Sequence[Outcome], made: Path) -> dict[tuple[str, str], str]:
-    """Write tables and figures; the drawings by analysis and name, for the report."""
+def write_files(outcome: Outcome, said: str, made: Path) -> dict[str, str]:
+    """Write an analysis' tables and figures; return the figures as SVG by name, for the report.
+
+    Args:
+        said: the sentence that stands on every page, if any (see `report.stamp`).
+    """
     drawings = {}
-    for part in ENDINGS:
-        (made / part).mkdir()
-    said = stamp(data)
-    for outcome in outcomes:
-        for name, table in outcome.tables.items():
-            file = made / "tables" / f"{outcome.analysis.id}.{name}"
-            _file(file, ".csv").write_bytes(csv_bytes(table))
-            _file(file, ".html").write_text(html_page(table, said), encoding="utf-8", newline="\n")
-            _file(file, ".tex").write_text(latex_table(table), encoding="utf-8", newline="\n")
-        for name, figure in outcome.figures.items():
-            file = made / "figures" / f"{outcome.analysis.id}.{name}"
-            svg = drawings[outcome.analysis.id, name] = figure.svg()
-            _file(file, ".svg").write_text(svg, encoding="utf-8", newline="\n")
-            _file(file, ".png").write_bytes(charts.png(svg))
-            spec = json.dumps(figure.spec, ensure_ascii=False, indent=1)
-            _file(file, ".json").write_text(spec + "\n", encoding="utf-8", newline="\n")
+    for name, table in outcome.tables.items():
+        file = made / "tables" / f"{outcome.analysis.id}.{name}"
+        _file(file, ".csv").write_bytes(csv_bytes(table))
+        _file(file, ".html").write_text(html_page(table, said), encoding="utf-8", newline="\n")
+        _file(file, ".tex").write_text(latex_table(table), encoding="utf-8", newline="\n")
+    for name, figure in outcome.figures.items():
+        file = made / "figures" / f"{outcome.analysis.id}.{name}"
+        svg = drawings[name] = figure.svg()
+        _file(file, ".svg").write_text(svg, encoding="utf-8", newline="\n")
+        _file(file, ".png").write_bytes(charts.png(svg))
+        spec = json.dumps(figure.spec, ensure_ascii=False, indent=1)
+        _file(file, ".json").write_text(spec + "\n", encoding="utf-8", newline="\n")
     return drawings
+
+
+def write_report(data: Data, found: Sequence[tuple[Outcome, dict[str, str]]], options: Options, made: Path) -> None:
+    """Write the report and the numbers of all analyses; each comes with its figures as SVG by name."""
+    outcomes = [outcome for outcome, _drawings in found]
+    drawings = {(one.analysis.id, name): svg for one, drawn in found for name, svg in drawn.items()}
+    software = ", ".join(f"{name} {number}" for name, number in versions().items())
+    page = rendered(data, outcomes, options, drawings, software)
+    (made / REPORT).write_text(page, encoding="utf-8", newline="\n")
+    results = json.dumps(_results(data, outcomes, options), ensure_ascii=False, indent=1, allow_nan=False)
+    (made / RESULTS).write_text(results + "\n", encoding="utf-8", newline="\n")
 
 
 def _file(path: Path, ending: str) -> Path:

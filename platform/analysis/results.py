@@ -183,6 +183,12 @@ class Analysis:
         """The first part of the id: "general", "glee", …"""
         return self.id.split(".")[0]
 
+    def __reduce__(self) -> Any:
+        """Pickle the id alone: `run` may be a function that cannot be pickled."""
+        from analysis.registry import named
+
+        return named, (self.id,)
+
 
 @dataclass(frozen=True)
 class Outcome:

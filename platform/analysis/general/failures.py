@@ -87,7 +87,9 @@ def _measures(own: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
         if "fault" in own:
             found.append((title, OF_ANSWERS, answered.assign(flag=answered["fault"] == fault)))
     if "refused" in own:
-        found.append(("Refused", OF_ANSWERS, answered.assign(flag=answered["refused"].fillna(False).astype(bool))))
+        found.append(
+            ("Refused", OF_ANSWERS, answered.assign(flag=answered["refused"].eq(True).fillna(False).astype(bool)))
+        )
     if {"role", "answering"} <= set(own):
         turns = own.groupby(["match", "role", "answering"], dropna=False)
         for name, first, title in (("try_number", 1, "Asked again"), ("rung", 0, "Another model took over")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import pandas as pd
 from analysis import charts
 from analysis.data import Data
 from analysis.errors import SkippedError
-from analysis.frames import LARGE, Unit, estimates, level_key, median_interval, units
+from analysis.frames import LARGE, Groups, Unit, level_key, median_interval, units
 from analysis.results import Analysis, Column, Figure, Options, Result, Table, count, estimated, number, text
 
 PANELS = 8
@@ -72,31 +72,41 @@ def _rows(unit: Unit, by: Sequence[str], options: Options) -> pd.DataFrame:
     """A row per group and outcome."""
     frame = unit.frame if by else unit.frame.assign(**{ALL: ""})
     keys = list(by) or [ALL]
+    groups = Groups(frame, keys)
     parts = []
     for name, heading in unit.outcomes.items():
         share = name in unit.shares
-        found = estimates(frame, keys, name, share=share, level=options.level)
-        parts.append(found.assign(outcome=heading, key=name, measure="share" if share else "mean"))
+        found = groups.estimates(name, share=share, level=options.level)
+        parts.append(found.assign(
+            outcome=heading, key=name, measure="share" if share else "mean", median_low=np.nan, median_high=np.nan
+        ))  # fmt: skip
+    if len(parts) * len(groups.levels) <= MOST_MEDIANS:
+        means = {name: part for name, part in zip(unit.outcomes, parts, strict=True) if name not in unit.shares}
+        _add_medians(means, groups, options)
     rows = pd.concat(parts, ignore_index=True)
-    rows = rows.sort_values(keys, key=lambda column: column.map(level_key), kind="stable") if by else rows
-    rows["median_low"], rows["median_high"] = np.nan, np.nan
-    if len(rows) <= MOST_MEDIANS:
-        _add_medians(rows, frame, keys, options)
+    if by:
+        rows = rows.sort_values(keys, key=_ranks, kind="stable")
     return rows.drop(columns=[ALL, "smallest", "largest"], errors="ignore").reset_index(drop=True)
 
 
-def _add_medians(rows: pd.DataFrame, frame: pd.DataFrame, keys: list[str], options: Options) -> None:
-    places = frame.groupby(keys, sort=False, dropna=False).indices
-    clusters = frame["cluster"].to_numpy(dtype=object).astype(str)
-    columns = {name: frame[name].to_numpy() for name in rows["key"].unique()}
-    intervals = []
-    for *group, key, measure in rows[[*keys, "key", "measure"]].itertuples(index=False):
-        own = places[tuple(group) if len(keys) > 1 else group[0]]
-        own = own[~np.isnan(columns[key][own])]
-        intervals.append((None, None) if measure != "mean" else median_interval(
-            columns[key][own], clusters[own], draws=options.draws, seed=options.seed, level=options.level
-        ))  # fmt: skip
-    rows[["median_low", "median_high"]] = np.array(intervals, dtype=float).reshape(-1, 2)
+def _ranks(column: pd.Series) -> pd.Series:
+    """Return each value's place in the order of levels."""
+    levels = column.unique()
+    return column.map({level: at for at, level in enumerate(sorted(levels, key=level_key))})
+
+
+def _add_medians(parts: Mapping[str, pd.DataFrame], groups: Groups, options: Options) -> None:
+    """Add intervals of medians to each outcome's rows."""
+    values = {name: groups.values(name) for name in parts}
+    found = {name: np.full((len(groups.levels), 2), np.nan) for name in parts}
+    for at in range(len(groups.levels)):  # a group's outcomes one after the other: they share their draws
+        for name, (known, code, cluster) in values.items():
+            own = slice(*np.searchsorted(code, [at, at + 1]))
+            found[name][at] = median_interval(
+                known[own], cluster[own], draws=options.draws, seed=options.seed, level=options.level
+            )
+    for name, part in parts.items():
+        part[["median_low", "median_high"]] = found[name]
 
 
 def _factor(unit: Unit, name: str, options: Options) -> pd.DataFrame:

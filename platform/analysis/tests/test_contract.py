@@ -16,7 +16,11 @@ from analysis.tests.building import sealed
 from analysis.tests.conftest import GAMES
 from analysis.writing import csv_bytes, html_table, latex_table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.filterwarnings("error::DeprecationWarning"),
+    pytest.mark.filterwarnings("error::FutureWarning"),
+]
 QUICK = Options(draws=20)
 EVERY_DAY = ("social_dilemma",)
 OF_MATCHES = ("seats", "rounds", "decisions", "messages", "llm_calls", "tool_calls")

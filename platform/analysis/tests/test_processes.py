@@ -1,0 +1,106 @@
+"""Two processes find and write what one does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from analysis.command import analyse
+from analysis.processes import from_both_ends, possible
+from analysis.tests.building import dataset, match
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+ROOT = Path(__file__).resolve().parents[3]
+NAMES = ["general.flow", "general.outcomes", "general.agreement", "general.power"]
+IN_TWO = f"""
+import sys
+from pathlib import Path
+from analysis.command import analyse
+from analysis.processes import possible
+
+assert possible()
+found = analyse([sys.argv[1]], Path(sys.argv[2]), only={NAMES})
+assert [one.analysis.id for one in found] == {NAMES}
+"""
+
+
+def ignored(done: int, at: int) -> None:
+    """Nobody follows the progress."""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_one_process_and_two_write_the_same_bytes(tmp_path):
+    rows = [match(i, payoffs_alice=i % 5, config_money=100 * (i % 2), agreement=i % 3 > 0) for i in range(200)]
+    folder = dataset(tmp_path / "data", {"matches": rows})
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}"}
+    subprocess.run([sys.executable, "-c", IN_TWO, str(folder), str(tmp_path / "two")], env=environment, check=True)
+    analyse([folder], tmp_path / "one", only=NAMES, processes=1)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert any(name.endswith(".png") for name in contents(tmp_path / "one"))
+
+
+def test_both_processes_work_and_results_are_in_order():
+    def work(at: int) -> tuple[int, int]:
+        time.sleep(0.02)
+        return at, os.getpid()
+
+    found = from_both_ends(work, 8, ignored)
+    assert [at for at, _process in found] == list(range(8))
+    assert found[0][1] == os.getpid() != found[7][1]
+
+
+def test_progress_counts_the_work_of_both():
+    told = []
+    from_both_ends(lambda at: time.sleep(0.02), 6, lambda done, at: told.append((done, at)))
+    assert told[0][1] == 0 and [done for done, _at in told] == sorted(done for done, _at in told)
+
+
+def test_work_of_a_process_that_died_is_repeated():
+    def work(at: int) -> int:
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return at * at
+
+    parent = os.getpid()
+    assert from_both_ends(work, 5, ignored) == [0, 1, 4, 9, 16]
+
+
+def test_an_error_is_raised_whichever_process_meets_it():
+    def work(at: int) -> int:
+        return 1 // (3 - at)
+
+    with pytest.raises(ZeroDivisionError):
+        from_both_ends(work, 4, ignored)
+
+
+def test_stopping_in_the_middle_ends_the_other_process(tmp_path):
+    begun = tmp_path / "begun"
+
+    def work(at: int) -> None:
+        begun.write_text(str(os.getpid()))
+        time.sleep(60)
+
+    def stop(done: int, at: int) -> None:
+        while not begun.exists() or not begun.read_text():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        from_both_ends(work, 4, stop)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)
+
+
+@pytest.mark.parametrize("library", ["sklearn", "vl_convert"])
+def test_a_process_with_threads_of_a_library_is_not_forked(monkeypatch, library):
+    monkeypatch.setitem(sys.modules, library, sys)
+    assert not possible()
