@@ -25,7 +25,7 @@ def pages() -> dict[str, str]:
     names = "\n".join(games)
     index = (
         "# Games\n\nThe rules, parameters and formulas of each game. "
-        "[Architecture](../../architecture.md#a-new-game) shows how to add one."
+        "[Your first game](../../tutorials/first-game.md) adds one."
         f"\n\n{table(('game', 'key', 'what it is'), rows)}"
         f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
     )

@@ -1,0 +1,207 @@
+"""The pictures of the documentation: `python -m deploy.screenshots` makes docs/images again, against a live stack.
+
+Participants' pages as a phone shows them (360 px), researchers' as a desktop does (1280 px), in the light theme.
+Charts in docs/images (analysis-*.png) are not screenshots; `manage.py analyse` draws them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests import researching, walking
+from tests.conftest import CHROMIUM, LiveStack
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+PHONE = {"width": 360, "height": 740}
+DESKTOP = {"width": 1280, "height": 800}
+LARGEST = 150_000
+"""Bytes of an image."""
+TUTORIAL = ROOT / "docs" / "tutorials" / "first-game.md"
+SLOW = 60_000
+"""Milliseconds that a pilot or the first page of a new process may take."""
+MESSAGE = (
+    "I would really like to find an agreement with you soon, since all of it loses value with every round that passes, "
+    "and neither of us gains from that at all. So let me suggest the following, which I think is fair to both of us: "
+    "you take a little less now, and I promise to remember it."
+)
+
+
+class Camera:
+    """Photographs pages into a folder."""
+
+    def __init__(self, browser: Browser, folder: Path):
+        self.browser = browser
+        self.folder = folder
+
+    def page(self, size: dict[str, int]) -> Page:
+        """A new page of this size, signed in nowhere."""
+        context = self.browser.new_context(viewport=size, reduced_motion="reduce", color_scheme="light")  # type: ignore[arg-type]
+        return context.new_page()
+
+    def keep(self, page: Page, name: str, *, whole: bool = False) -> None:
+        """Photograph the first screen, or the whole page with what sticks to its edges at its edges.
+
+        Raises:
+            ValueError: the picture is too large for the repository.
+        """
+        size = page.viewport_size
+        page.evaluate("scrollTo(0, 0)")
+        if whole and size:
+            page.set_viewport_size({**size, "height": page.evaluate("document.scrollingElement.scrollHeight")})
+        file = self.folder / f"{name}.png"
+        page.screenshot(path=file)
+        if size:
+            page.set_viewport_size(size)
+        if file.stat().st_size > LARGEST:
+            raise ValueError(f"{file}: {file.stat().st_size} bytes")
+
+
+def take(folder: Path) -> None:
+    """Take every picture into `folder`."""
+    with (
+        tempfile.TemporaryDirectory(prefix="parley-pictures-") as data,
+        first_game(),
+        LiveStack(Path(data), environment={"SECRET_KEY": "pictures"}) as stack,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CHROMIUM)
+        camera = Camera(browser, folder)
+        _participant(camera, stack)
+        _new_game(camera, stack)
+        desk = camera.page(DESKTOP)
+        researching.sign_in(stack, desk)
+        _study(camera, desk, stack)
+        _endpoint(camera, desk, stack)
+        desk.goto(f"{stack.url}{stack.call('tests.actions.pay_page_of', 'pictures')}")
+        camera.keep(desk, "pay")
+        browser.close()
+
+
+@contextmanager
+def first_game() -> Iterator[None]:
+    """The game of the tutorial "Your first game", in the folder games/ for as long as this lasts.
+
+    Raises:
+        FileExistsError: somebody follows the tutorial here.
+    """
+    folder = ROOT / "games" / "public_goods"
+    page = TUTORIAL.read_text(encoding="utf-8")
+    folder.mkdir()
+    try:
+        (folder / "texts").mkdir()
+        (folder / "__init__.py").touch()
+        for language, name in (("python", "rules.py"), ("markdown", "texts/instructions.md")):
+            found = re.search(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+            assert found
+            (folder / name).write_text(found[1], encoding="utf-8")
+        yield
+    finally:
+        shutil.rmtree(folder)
+
+
+def _participant(camera: Camera, stack: LiveStack) -> None:
+    """A game of bargaining on a phone, to the last page."""
+    slug = stack.launch_study(
+        {
+            "slug": "pictures",
+            "title": "Splitting money",
+            "game": "bargaining",
+            "roles": ["alice"],
+            "entry": "codes",
+            "config": {"rounds": 4},
+            "agents": {"script:haggler": {"spec": "script:haggler"}},
+        }
+    )
+    page = camera.page(PHONE)
+    page.goto(stack.url + stack.sit_down(slug))
+    _refused_offer(page, "8000", "2000", MESSAGE)
+    camera.keep(page, "play-offer")
+    walking.answer(page, "reject")
+    walking.expect_turn(page, "offer")
+    camera.keep(page, "play-history", whole=True)
+    _refused_offer(page, "7000", "3000", "Meet me here?")
+    camera.keep(page, "play-last-round")
+    walking.answer(page, "accept")
+    walking.expect_over(page)
+    camera.keep(page, "play-result", whole=True)
+    walking.go_on(page)
+    walking.answer_quiz(page, option="10%")
+    page.locator(".earnings").wait_for()
+    camera.keep(page, "play-last-page", whole=True)
+
+
+def _refused_offer(page: Page, own: str, other: str, message: str) -> None:
+    """Offer so much that the opponent rejects it and answers with an offer of its own."""
+    walking.offer(page, own, other, role="alice", message=message)
+    walking.expect_turn(page, "answer")
+
+
+def _new_game(camera: Camera, stack: LiveStack) -> None:
+    """The tutorial's game in its second round."""
+    about: dict[str, Any] = {"slug": "pictures-goods", "title": "Public goods", "game": "public_goods", "roles": ["p1"]}
+    agents = {"script:full": {"spec": "script:full"}}
+    page = camera.page(PHONE)
+    page.goto(stack.url + stack.sit_down(stack.launch_study({**about, "entry": "codes", "agents": agents})))
+    page.locator('input[name="amount"]').fill("12")
+    page.locator("form.move button[type=submit]:visible").click()
+    expect(page.get_by_role("heading", name="Paid into the pot")).to_be_visible(timeout=SLOW)
+    camera.keep(page, "first-game", whole=True)
+
+
+def _study(camera: Camera, desk: Page, stack: LiveStack) -> None:
+    """The tutorial's first study: the form, the pilot's report, the monitor."""
+    desk.goto(f"{stack.url}/admin/studies/study/add/")
+    desk.get_by_role("heading", name="Bargaining").click()
+    desk.get_by_label("Title").fill("My first study")
+    researching.several(desk, "Rounds", "1, 12")
+    researching.expect_size(desk, cells=2, matches=40)
+    camera.keep(desk, "study-form")
+    researching.step(desk, "Entry")
+    desk.locator("select[name=entry]").select_option("open", force=True)
+    desk.get_by_role("button", name="Save").first.click()
+    desk.get_by_role("button", name="pilot").wait_for()
+    study = desk.url
+    desk.get_by_role("button", name="pilot").click()
+    expect(desk.get_by_text("12 people went through").or_(desk.get_by_text("12 of 12"))).to_be_visible(timeout=SLOW)
+    expect(desk.get_by_role("heading", name="Bonuses")).to_be_visible(timeout=SLOW)
+    camera.keep(desk, "pilot-report")
+    desk.goto(study)
+    desk.on("dialog", lambda dialog: dialog.accept())
+    desk.get_by_role("button", name="Launch").click()
+    expect(desk.get_by_text("Version 1 is launched")).to_be_visible(timeout=SLOW)
+    camera.keep(desk, "study-launched")
+    desk.goto(f"{stack.url}{stack.call('tests.actions.monitor_of', 'pictures')}")
+    desk.locator("#m-counts").wait_for()
+    camera.keep(desk, "monitor")
+
+
+def _endpoint(camera: Camera, desk: Page, stack: LiveStack) -> None:
+    """A new endpoint from the preset for Ollama."""
+    desk.goto(f"{stack.url}/admin/opponents/endpoint/add/")
+    desk.get_by_role("link", name="Ollama").click()
+    expect(desk.locator("input[name=name]")).to_have_value("ollama")
+    camera.keep(desk, "endpoint")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Take the pictures of the documentation again.")
+    parser.add_argument("--to", type=Path, default=IMAGES, help="folder for the pictures (docs/images)")
+    folder = parser.parse_args().to
+    folder.mkdir(parents=True, exist_ok=True)
+    take(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
