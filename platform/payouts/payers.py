@@ -7,7 +7,7 @@ it, whenever an answer was lost).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -47,6 +47,8 @@ class Outcome(StrEnum):
     """The recruiter says that it is paid."""
     SENT = "sent"
     """The recruiter has taken it and will say later."""
+    QUEUED = "queued"
+    """`pay_all` only: the recruiter will get to it. `look_up` tells what became of it; asking again pays once."""
     REFUSED = "refused"
     """Certainly not paid; `reason` says why."""
     NOT_FOUND = "not_found"
@@ -111,6 +113,25 @@ class Payer(Protocol):
         """What became of an order that was sent."""
 
 
+class BulkPayer(Payer, Protocol):
+    """A payer that takes many orders for the same reason in one request.
+
+    An order that one of these methods leaves out of its answer is paid alone, by the methods of `Payer`.
+    """
+
+    def read(self, orders: Sequence[Order]) -> None:
+        """Fetch what the recruiter says about all these orders; `assignment_status` uses it until something is paid."""
+
+    def prepare_all(self, orders: Sequence[Order]) -> Mapping[UUID, str]:
+        """Set these payments up together without moving money; returns the reference of each, by `uid`."""
+
+    def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
+        """Pay what was prepared together; returns an answer for each, by `uid`.
+
+        Unreachable means the same as for `pay`, for all of them.
+        """
+
+
 @dataclass(frozen=True)
 class Way:
     """How the people of one kind of recruiter are paid.
@@ -124,6 +145,7 @@ class Way:
             the study's key; "": there is none.
         account: whose money pays the people of the study with this short name, where that has members of its own:
             only its editors may have it spent.
+        bulk_size: how many orders its payer takes in one request; above 1 the payer is a `BulkPayer`.
     """
 
     title: str | Promise
@@ -131,6 +153,7 @@ class Way:
     elsewhere: Callable[[str, str], bool] | None = None
     account: Callable[[str], Model | None] | None = None
     lists: str = ""
+    bulk_size: int = 1
 
     def pays_elsewhere(self, study: str, reason: str) -> bool:
         """Whether the recruiter's own system pays for this reason."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 import leasing
 from payouts import payers
 from payouts.models import LedgerRow, Transfer
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Payer, Unreachable
+from payouts.payers import Answer, AssignmentStatus, BulkPayer, Order, Outcome, Payer, Unreachable
 from payouts.posting import locked, post
 from recruiters.models import Identity
 
@@ -46,6 +46,10 @@ NO_ANSWER_FOR = timedelta(days=1)
 NOT_CONFIRMED_FOR = timedelta(days=7)
 """The same for an order that was taken and never confirmed."""
 AT_ONCE = 25
+LARGEST_SWEEP = 500
+"""Rows that one sweep looks at."""
+BULK_FROM = 5
+"""Fewer rows are paid one by one: their recruiter answers at once, and a group is only looked up later."""
 BUDGET = timedelta(seconds=60)
 """What one sweep does at most, before the next goes on."""
 
@@ -74,13 +78,17 @@ class _Work:
 
 
 def pay_due(*, most: int = AT_ONCE) -> int:
-    """Work on the rows whose time has come, oldest first; returns how many. Any number may run at once."""
+    """Work on the rows whose time has come, oldest first; returns how many. Any number may run at once.
+
+    Args:
+        most: rows that are worked on alone, and groups of rows.
+    """
     until = time.monotonic() + BUDGET.total_seconds()
     worked = 0
-    for pk in _waiting(most):
+    for group in _groups(_waiting(LARGEST_SWEEP))[:most]:
         if time.monotonic() > until:
             break
-        worked += pay_row(pk)
+        worked += _pay_group(group) if len(group) > 1 else pay_row(group[0])
     return worked
 
 
@@ -93,8 +101,16 @@ def pay_row(pk: int) -> bool:
     if work is None:
         return False
     identity = Identity.objects.filter(enrolment=work.row.enrolment_id).first()
-    try:
+    with _kept_at(work, identity):
         _advance(work, identity)
+    return True
+
+
+@contextmanager
+def _kept_at(work: _Work, identity: Identity | None) -> Iterator[None]:
+    """Keep whatever goes wrong with a row at the row."""
+    try:
+        yield
     except _Lost:
         log.info("ledger row %s: somebody else goes on with it", work.row.uid)
     except Unreachable as error:
@@ -102,10 +118,9 @@ def pay_row(pk: int) -> bool:
     except Exception as error:  # noqa: BLE001  (a payer's fault must not stop the others' pay)
         log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
         _later(work, _("It failed with {error}; the server's log says when.").format(error=type(error).__name__))
-    return True
 
 
-def _waiting(most: int) -> list[int]:
+def _waiting(most: int) -> list[LedgerRow]:
     now = timezone.now()
     rows = LedgerRow.objects.filter(
         state__in=(State.APPROVED, State.SENT),
@@ -114,7 +129,21 @@ def _waiting(most: int) -> list[int]:
         transfer__until__lte=now,
     )
     rows = rows.exclude(state=State.APPROVED, reason="bonus", enrolment__in=_with_base_under_way())
-    return list(rows.order_by("transfer__next_at", "enrolment_id", "reason").values_list("pk", flat=True)[:most])
+    return list(rows.order_by("transfer__next_at", "enrolment_id", "reason")[:most])
+
+
+def _groups(rows: Sequence[LedgerRow]) -> list[list[int]]:
+    """Return the keys of rows that are paid together, in the order of the first of each group."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for row in rows:
+        found.setdefault((row.study, row.recruiter, row.reason, row.state), []).append(row.pk)
+    groups: list[list[int]] = []
+    for (_study, recruiter, _reason, _state), keys in found.items():
+        method = payers.way_of(recruiter)
+        size = method.bulk_size if method is not None and len(keys) >= BULK_FROM else 1
+        groups += [keys[at : at + size] for at in range(0, len(keys), size)]
+    first = {row.pk: place for place, row in enumerate(rows)}
+    return sorted(groups, key=lambda group: first[group[0]])
 
 
 def _take(pk: int) -> _Work | None:
@@ -138,6 +167,78 @@ def _with_base_under_way() -> QuerySet[Any]:
     return under_way.order_by().values("enrolment")
 
 
+# ---- many rows at once -----------------------------------------------------------------------------
+
+
+@dataclass
+class _Member:
+    """One row of a group, with its order."""
+
+    work: _Work
+    identity: Identity
+    order: Order
+
+
+def _pay_group(keys: Sequence[int]) -> int:
+    """Bring rows of one study, recruiter, reason and state as far as they go now; returns how many.
+
+    The steps and their order are those of one row, so that after a crash each row goes on alone.
+    """
+    works = [work for key in keys if (work := _take(key)) is not None]
+    identities = Identity.objects.filter(enrolment__in=[work.row.enrolment_id for work in works])
+    people = {identity.enrolment_id: identity for identity in identities}
+    members = []
+    for work in works:
+        identity = people.get(work.row.enrolment_id)
+        if identity is None:
+            with _kept_at(work, None):
+                _settle_without_identity(work)
+        else:
+            members.append(_Member(work, identity, order_of(work.row, identity, reference=work.transfer.reference)))
+    if not members:
+        return len(works)
+    try:
+        payer = cast("BulkPayer", payer_of(members[0].work.row))
+        payer.read([one.order for one in members])
+        begun = _pay_together(payer, members) if members[0].work.row.state == State.APPROVED else set()
+    except Exception as error:  # nothing was sent; it is kept at each row
+        for one in members:
+            with _kept_at(one.work, one.identity):
+                raise error
+        return len(works)
+    for one in members:
+        if one.order.uid not in begun:
+            with _kept_at(one.work, one.identity):
+                _go_on(one.work, payer, one.order, one.identity)
+    return len(works)
+
+
+def _pay_together(payer: BulkPayer, members: Sequence[_Member]) -> set[uuid.UUID]:
+    """Prepare and pay what the payer takes together; returns the orders that were begun. Raises before any is sent."""
+    ready = [one for one in members if payer.assignment_status(one.order) in IN_ORDER]
+    references = payer.prepare_all([one.order for one in ready])
+    ready = [one for one in ready if one.order.uid in references and not one.work.late]
+    for one in ready:
+        with _kept_at(one.work, one.identity):
+            reference = references[one.order.uid]
+            _mark_sent(one.work, reference=reference)
+            one.order = order_of(one.work.row, one.identity, reference=reference)
+    sent = [one for one in ready if one.work.row.state == State.SENT]
+    try:
+        answers = payer.pay_all([one.order for one in sent]) if sent and not sent[0].work.late else {}
+    except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether they are paid)
+        for one in sent:
+            _unanswered(one.work, one.identity, error)
+        return {one.order.uid for one in ready}
+    for one in sent:
+        with _kept_at(one.work, one.identity):
+            if (answer := answers.get(one.order.uid)) is not None:
+                _keep(one.work, answer, one.identity)
+            else:  # certainly not paid with the others
+                _ask(one.work, payer, one.order, one.identity)
+    return {one.order.uid for one in ready}
+
+
 # ---- the steps -------------------------------------------------------------------------------------
 
 
@@ -151,11 +252,14 @@ def _advance(work: _Work, identity: Identity | None) -> None:
             work, _("Nobody pays for this kind of recruiter here any more. Mark it as paid by hand, or withdraw it.")
         )
         return
-    order = order_of(work.row, identity, reference=work.transfer.reference)
+    _go_on(work, payer, order_of(work.row, identity, reference=work.transfer.reference), identity)
+
+
+def _go_on(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
     if work.row.state == State.APPROVED:
-        order = _begin(work, payer, order, identity)
-        if order is not None:
-            _ask(work, payer, order, identity)
+        begun = _begin(work, payer, order, identity)
+        if begun is not None:
+            _ask(work, payer, begun, identity)
     else:
         _find_out(work, payer, order, identity)
 
@@ -177,11 +281,17 @@ def _begin(work: _Work, payer: Payer, order: Order, identity: Identity) -> Order
     if work.late:
         _later(work, _("The recruiter answers slowly; it is tried again."))
         return None
+    _mark_sent(work)
+    return order
+
+
+def _mark_sent(work: _Work, **kept: Any) -> None:
+    """Write down that the recruiter is about to be asked, before it is; `kept` goes to the transfer."""
     with _still_mine(work) as row:
         post(row, to=State.SENT, why=_("asked the recruiter to pay"))
-        Transfer.objects.filter(pk=work.transfer.pk).update(asked_at=timezone.now(), accepted=False, failures=0)
+        told = {"asked_at": timezone.now(), "accepted": False, "failures": 0}
+        Transfer.objects.filter(pk=work.transfer.pk).update(**told, **kept)
     work.row.state = State.SENT
-    return order
 
 
 def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
@@ -191,15 +301,21 @@ def _ask(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
         return
     try:
         answer = payer.pay(order)
-    except Unreachable as error:
-        says = _("No answer: {why} It is looked up before anything else happens.")
-        _later(work, says.format(why=scrubbed(str(error), identity)), at_least=SETTLING)
-        return
     except Exception as error:  # noqa: BLE001  (whatever it was, nobody knows whether it is paid)
-        log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
-        _later(work, _("No answer that makes sense. It is looked up before anything else happens."), at_least=SETTLING)
+        _unanswered(work, identity, error)
         return
     _keep(work, answer, identity)
+
+
+def _unanswered(work: _Work, identity: Identity, error: Exception) -> None:
+    """Let an order that was sent rest, and be looked up before anything else happens."""
+    if isinstance(error, Unreachable):
+        says = _("No answer: {why} It is looked up before anything else happens.")
+        says = says.format(why=scrubbed(str(error), identity))
+    else:
+        log.error("paying ledger row %s failed: %s", work.row.uid, type(error).__name__)
+        says = _("No answer that makes sense. It is looked up before anything else happens.")
+    _later(work, says, at_least=SETTLING)
 
 
 def _find_out(work: _Work, payer: Payer, order: Order, identity: Identity) -> None:
@@ -233,6 +349,8 @@ def _keep(work: _Work, answer: Answer, identity: Identity) -> None:
             Transfer.objects.filter(pk=work.transfer.pk, holder=work.holder).update(accepted=True)
             work.transfer.accepted = True
             _later(work, reason or _("The recruiter has taken it; it is asked until it confirms."))
+    elif answer.outcome == Outcome.QUEUED:
+        _later(work, reason, at_least=SETTLING)
     else:
         unclear = _("It cannot be told whether it was paid.")
         _end(work, State.UNCLEAR, f"{unclear} {reason}".strip())

@@ -30,6 +30,12 @@ LARGEST = 10 * 2**20
 PAGE = 100
 """Rows that are asked for at a time."""
 MOST_PAGES = 500
+BULK = 100
+"""Submissions in one request that approves or pays many.
+
+Prolific's own pages state no size (read on 2026-11-22). A published description of its API says "up to 200
+participants per request" for bonuses and nothing for approvals, so this stays well below.
+"""
 _LONGEST_WORDS = 200
 _IDS = re.compile(r"\b[0-9a-fA-F]{24}\b")
 
@@ -126,6 +132,11 @@ class Client:
     def approve(self, submission: str) -> dict[str, Any]:
         return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
 
+    def approve_all(self, submissions: Sequence[str]) -> None:
+        """Approve many submissions, at most `BULK`; Prolific does it some time after its answer."""
+        assert len(submissions) <= BULK
+        self._send("POST", "/submissions/bulk-approve/", {"submission_ids": list(submissions)})
+
     def reject(self, submission: str, *, message: str, category: str) -> dict[str, Any]:
         order = {"action": "REJECT", "message": message, "rejection_category": category}
         return self._object("POST", f"/submissions/{submission}/transition/", order)
@@ -158,13 +169,15 @@ class Client:
 
     # ---- bonuses -------------------------------------------------------------------------------------
 
-    def set_up_bonus(self, *, study: str, submission: str, amount: Decimal) -> str:
-        """Prepare one bonus; no money moves. The name to pay it by."""
-        order = {"study_id": study, "csv_bonuses": f"{submission},{amount:.2f}"}
+    def set_up_bonuses(self, *, study: str, bonuses: Mapping[str, Decimal]) -> str:
+        """Prepare bonuses by submission, at most `BULK`; no money moves. Returns the name to pay them by."""
+        assert len(bonuses) <= BULK
+        lines = "\n".join(f"{submission},{amount:.2f}" for submission, amount in bonuses.items())
+        order = {"study_id": study, "csv_bonuses": lines}
         return text_of(self._object("POST", "/submissions/bonus-payments/", order), "id")
 
     def pay_bonus(self, reference: str) -> None:
-        """Pay a prepared bonus. Prolific pays as often as it is told to: never call it twice."""
+        """Pay what was prepared under this name. Prolific pays as often as it is told to: never call it twice."""
         answer = self._send("POST", f"/bulk-bonus-payments/{reference}/pay/")
         if answer.content.strip() and "json" not in answer.headers.get("content-type", ""):
             nonsense()

@@ -142,6 +142,7 @@ class BonusOrder(models.Model):
 
     uid = models.UUIDField(unique=True)
     reference = models.CharField(max_length=60)
+    shared_by = models.PositiveSmallIntegerField(default=1, help_text=_("how many bonuses its reference pays at once"))
     had_before = models.PositiveSmallIntegerField(help_text=_("bonuses of the same amount that there were already"))
     told_at = models.DateTimeField(null=True, blank=True)
     taken_at = models.DateTimeField(null=True, blank=True)

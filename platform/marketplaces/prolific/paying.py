@@ -1,4 +1,4 @@
-"""Paying the people of one study through Prolific: the base by approving the submission, bonuses one by one.
+"""Paying the people of one study through Prolific: the base by approving the submission, and bonuses.
 
 Prolific pays a bonus as often as it is told to. So that it is told is written down before, and an order
 that was told once is never told again by this code, whoever asks.
@@ -6,16 +6,19 @@ that was told once is never told again by this code, whoever asks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_UP, Decimal
 from typing import Any
+from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.kinds import MarketplaceError
 from marketplaces.models import Account
-from marketplaces.prolific.client import Client, NotSent, NotThere, Refused, client_of, hundredths
+from marketplaces.prolific.client import BULK, PAGE, Client, NotSent, NotThere, Refused, client_of, hundredths
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import BonusOrder, Publication
 from payouts import payers
@@ -41,6 +44,11 @@ def spelled(status: Any) -> str:
     return str(status).upper().replace("_", " ").replace("-", " ")
 
 
+def participant_of(told: Mapping[str, Any]) -> Any:
+    """Return the worker of a submission, whose name differs between a list and a single submission."""
+    return told.get("participant_id") or told.get("participant")
+
+
 class ProlificPayer:
     """Pays through the account with which the study was published."""
 
@@ -48,6 +56,7 @@ class ProlificPayer:
 
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
+        self._read: dict[str, dict[str, Any]] = {}
 
     def balance(self) -> tuple[Decimal, str] | None:
         with _reaching():
@@ -59,7 +68,7 @@ class ProlificPayer:
     def assignment_status(self, order: Order) -> AssignmentStatus:
         with _reaching():
             try:
-                found = self._client().submission(_session(order))
+                found = self._submission(order)
             except NotThere:
                 return AssignmentStatus.UNKNOWN
         if found.get("participant") != order.worker or found.get("study_id") != self._publication.prolific_id:
@@ -78,7 +87,7 @@ class ProlificPayer:
         if order.reason == "base" or self._wrong(order):
             return ""
         kept = BonusOrder.objects.filter(uid=order.uid).first()
-        if kept is not None and kept.told_at is None:
+        if kept is not None and kept.told_at is None and kept.shared_by == 1:
             return kept.reference
         session = _session(order)
         with _reaching():
@@ -87,16 +96,17 @@ class ProlificPayer:
             if kept is not None and had > kept.had_before:
                 return kept.reference
             study = self._publication.prolific_id
-            reference = client.set_up_bonus(study=study, submission=session, amount=order.amount)
-        anew = {"reference": reference, "had_before": had, "told_at": None, "taken_at": None}
+            reference = client.set_up_bonuses(study=study, bonuses={session: order.amount})
+        anew = {"reference": reference, "shared_by": 1, "had_before": had, "told_at": None, "taken_at": None}
         if kept is None:
             made, _new = BonusOrder.objects.get_or_create(uid=order.uid, defaults=anew)
             return made.reference
         # Only the order that was looked at: one that somebody else has set up and told since stays told.
-        BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at).update(**anew)
+        BonusOrder.objects.filter(pk=kept.pk, told_at=kept.told_at, reference=kept.reference).update(**anew)
         return BonusOrder.objects.get(pk=kept.pk).reference
 
     def pay(self, order: Order) -> Answer:
+        self._read = {}
         if wrong := self._wrong(order):
             return Answer(Outcome.REFUSED, wrong)
         return self._approve(order) if order.reason == "base" else self._pay_bonus(order)
@@ -104,7 +114,7 @@ class ProlificPayer:
     def look_up(self, order: Order) -> Answer:
         with _reaching():
             try:
-                found = self._client().submission(_session(order))
+                found = self._submission(order)
             except NotThere:
                 return Answer(Outcome.NOT_FOUND, _("Prolific has no such submission."))
         if order.reason == "base":
@@ -117,6 +127,82 @@ class ProlificPayer:
                 return Answer(Outcome.CONFIRMED)
             return Answer(Outcome.NOT_FOUND, _("Prolific has not approved the submission."))
         return self._look_up_bonus(order, found)
+
+    # ---- many at once --------------------------------------------------------------------------------
+
+    def read(self, orders: Sequence[Order]) -> None:
+        """Read the study's list of submissions, unless asking for each order takes fewer requests."""
+        if self._publication.submissions.count() > PAGE * len(orders):
+            return
+        study = self._publication.prolific_id
+        with _reaching():
+            rows = list(self._client().submissions(study))
+        self._read = {
+            str(row.get("id")): {**row, "participant": participant_of(row), "study_id": study}
+            for row in rows
+            if isinstance(row.get("status"), str) and isinstance(row.get("bonus_payments"), list)
+        }
+
+    def prepare_all(self, orders: Sequence[Order]) -> Mapping[UUID, str]:
+        """Base pay needs no preparation. Bonuses get one reference together, which only all of them can be paid by.
+
+        Left out are orders that Prolific was told before (`prepare` looks at each of them), a second one for the same
+        submission, and all of them if Prolific refuses one.
+        """
+        fit = [order for order in orders if not self._wrong(order)]
+        if not fit or fit[0].reason == "base":
+            return {order.uid: "" for order in fit}
+        told = BonusOrder.objects.filter(uid__in=[order.uid for order in fit]).exclude(told_at=None)
+        before = set(told.values_list("uid", flat=True))
+        group = {_session(order): order for order in fit if order.uid not in before}
+        if len(group) < 2:
+            return {}
+        try:
+            with _reaching(refused=False):
+                had = {s: _bonuses(self._submission(one)).count(hundredths(one.amount)) for s, one in group.items()}
+                amounts = {session: one.amount for session, one in group.items()}
+                reference = self._client().set_up_bonuses(study=self._publication.prolific_id, bonuses=amounts)
+        except NotSent as error:
+            raise Unreachable(str(error)) from None
+        except Refused:
+            return {}
+        with transaction.atomic():
+            for session, one in sorted(group.items(), key=lambda item: item[1].uid):
+                anew = {"reference": reference, "shared_by": len(group), "had_before": had[session]}
+                BonusOrder.objects.get_or_create(uid=one.uid, defaults=anew)
+                BonusOrder.objects.filter(uid=one.uid, told_at=None).update(**anew)
+        return {one.uid: reference for one in group.values()}
+
+    def pay_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
+        self._read = {}
+        return self._approve_all(orders) if orders[0].reason == "base" else self._pay_bonuses(orders)
+
+    def _approve_all(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
+        """Approving twice pays once, so whatever becomes of it can be looked up and asked for again."""
+        try:
+            with _reaching(refused=False):
+                self._client().approve_all([_session(order) for order in orders])
+        except NotSent as error:
+            raise Unreachable(str(error)) from None
+        except Refused:
+            return {}
+        return {order.uid: Answer(Outcome.QUEUED, _("Prolific approves it within minutes.")) for order in orders}
+
+    def _pay_bonuses(self, orders: Sequence[Order]) -> Mapping[UUID, Answer]:
+        uids = [order.uid for order in orders]
+        reference = BonusOrder.objects.filter(uid=uids[0]).values_list("reference", flat=True).first()
+        if not reference or not _told_together(reference, uids):
+            return {}
+        try:
+            with _reaching(refused=False):
+                self._client().pay_bonus(reference)
+        except (NotSent, Refused) as error:
+            BonusOrder.objects.filter(reference=reference).update(told_at=None)
+            if isinstance(error, NotSent):
+                raise Unreachable(str(error)) from None
+            return {}
+        BonusOrder.objects.filter(reference=reference).update(taken_at=timezone.now())
+        return {uid: Answer(Outcome.SENT, _("Prolific pays it within minutes.")) for uid in uids}
 
     # ---- the base ------------------------------------------------------------------------------------
 
@@ -139,7 +225,11 @@ class ProlificPayer:
         kept = BonusOrder.objects.filter(uid=order.uid).first()
         if kept is None:
             return Answer(Outcome.REFUSED, _("The bonus was not set up at Prolific."))
-        mine = BonusOrder.objects.filter(pk=kept.pk, told_at=None).update(told_at=timezone.now())
+        if kept.shared_by > 1 and kept.told_at is None:  # its reference would pay the others too
+            self.prepare(order)
+            kept.refresh_from_db()
+        alone = BonusOrder.objects.filter(pk=kept.pk, reference=kept.reference, shared_by=1, told_at=None)
+        mine = alone.update(told_at=timezone.now())
         if not mine:
             return self.look_up(order)
         try:
@@ -178,8 +268,25 @@ class ProlificPayer:
             )
         return ""
 
+    def _submission(self, order: Order) -> dict[str, Any]:
+        """What Prolific says about an order's submission: as `read` found it, else now."""
+        return self._read.get(_session(order)) or self._client().submission(_session(order))
+
     def _client(self) -> Client:
         return client_of(self._publication.account)
+
+
+def _told_together(reference: str, uids: Sequence[UUID]) -> bool:
+    """Write down that Prolific is told to pay this reference; False, and nothing is written, unless it pays just these.
+
+    An order that was set up alone in the meantime has another reference, so that the count is short.
+    """
+    with transaction.atomic():
+        told = BonusOrder.objects.filter(reference=reference, shared_by=len(uids), uid__in=uids, told_at=None)
+        if told.update(told_at=timezone.now()) == len(uids):
+            return True
+        transaction.set_rollback(True)
+    return False
 
 
 class _reaching:
@@ -230,4 +337,4 @@ def _publication_of(study: str) -> Publication | None:
     return published.filter(study__slug=study).first()
 
 
-payers.register(KIND, Way(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of))
+payers.register(KIND, Way(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=BULK))

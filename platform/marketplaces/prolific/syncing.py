@@ -20,7 +20,7 @@ from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
-from marketplaces.prolific.paying import spelled
+from marketplaces.prolific.paying import participant_of, spelled
 from marketplaces.prolific.publishing import note
 from participants import services as people
 from participants.models import Enrolment
@@ -78,13 +78,9 @@ class _Noted:
         row = self._rows.get(fingerprint(session))
         if row is None:
             return False
-        enrolment, ended = self._came.get(f"{session}/{_participant(told)}", (None, True))
+        enrolment, ended = self._came.get(f"{session}/{participant_of(told)}", (None, True))
         same = all(getattr(row, name) == value for name, value in _said(self._publication, told).items())
         return same and row.enrolment_id == enrolment and (ended or status not in (RETURNED, TIMED_OUT))
-
-
-def _participant(told: Mapping[str, Any]) -> Any:
-    return told.get("participant_id") or told.get("participant")
 
 
 def _said(publication: Publication, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +101,7 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
     What is owed follows a rejection.
     """
     session, status = text_of(told, "id"), spelled(text_of(told, "status"))
-    participant = _participant(told)
+    participant = participant_of(told)
     came = list(
         Identity.objects.select_related("enrolment").filter(
             study=publication.study.slug, recruiter=KIND, proof__startswith=f"{session}/"

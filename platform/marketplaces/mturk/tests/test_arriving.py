@@ -75,7 +75,7 @@ class TestTheDoor:
         answer = house.follow(house.link(assignment, workerId="AFORGER"))
         assert answer.status_code == 403
         assert "at work" in heading_of(answer)
-        assert "wait two minutes" in text_of(answer) and "please return it" not in text_of(answer)
+        assert "wait two minutes" in text_of(answer) and "If you accepted a task" not in text_of(answer)
         assert mine.token not in answer.content.decode()
         Enrolment.objects.update(last_seen_at=timezone.now() - timedelta(minutes=2))
         assert house.follow(house.link(assignment, workerId="ASECOND")).status_code == 302

@@ -11,6 +11,9 @@ says two things, this is what the stand-in does:
 - Only submissions that await review are approved or rejected; a repeated approval is an error.
 - A bonus can be paid on a submission that awaits review or was approved. It is paid when the order is
   taken, or, with `pays_late`, when `pay_what_is_owed` is called; each call of pay pays again.
+- A request that approves many is taken at once; with `pays_late` they are approved when `pay_what_is_owed` is
+  called. Of submissions that no longer await review nothing is said. At most 200 are taken in one request, and as
+  many bonuses; the rows of lists have `bonus_payments`.
 - A code with the action REQUEST_RETURN leaves the submission awaiting review, with `return_requested` set.
 - A return is asked for of submissions that await review; the worker may give the place back then, or not.
 - Events of webhooks are sent once, after a worker's page, and may get lost; their names are `X-Event-ID`.

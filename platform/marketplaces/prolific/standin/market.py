@@ -40,6 +40,8 @@ REJECTIONS = {
     "MALINGERING", "NO_CODE", "BAD_CODE", "NO_DATA", "UNSUPP_DEVICE", "OTHER",
 }  # fmt: skip
 SHORTEST_REJECTION = 100
+MOST_AT_ONCE = 200
+"""Submissions in one request that pays or approves many."""
 GONE = {"RETURNED", "TIMED-OUT", "REJECTED", "SCREENED OUT"}
 EVENT_TYPES = ("submission.status.change", "study.status.change", "study.progress.change")
 _REQUIRED = ("name", "description", "external_study_url", "prolific_id_option", "completion_codes",
@@ -159,6 +161,7 @@ class Market:
         self.hooks: dict[str, dict[str, Any]] = {}
         self.events: list[Event] = []
         self._owed: list[tuple[str, int]] = []
+        self._to_approve: list[Submission] = []
 
     # ---- studies -------------------------------------------------------------------------------------
 
@@ -446,6 +449,15 @@ class Market:
         found.return_reasons += reasons
         return found
 
+    def approve_all(self, order: Mapping[str, Any]) -> None:
+        """Approve many submissions, at once or, with `pays_late`, when `pay_what_is_owed` is called."""
+        asked = order.get("submission_ids")
+        if not isinstance(asked, list) or not 0 < len(asked) <= MOST_AT_ONCE:
+            raise Refusal(400, "Validation error", {"submission_ids": [f"A list of 1 to {MOST_AT_ONCE} is required."]})
+        self._to_approve += [self.submission(one) for one in asked]
+        if not self.pays_late:
+            self.pay_what_is_owed()
+
     def _approve(self, found: Submission) -> None:
         found.status = "APPROVED"
         self.paid.append((found.id, "reward", self.studies[found.study]["reward"]))
@@ -465,6 +477,8 @@ class Market:
             if found.study != study["id"] or found.status not in ("AWAITING REVIEW", "APPROVED"):
                 raise Refusal(400, "Not allowed", f"No bonus can be paid on a submission that is {found.status}.")
             payments.append((found.id, cents))
+        if len(payments) > MOST_AT_ONCE:
+            raise Refusal(400, "Validation error", {"csv_bonuses": [f"At most {MOST_AT_ONCE} lines."]})
         bulk = BulkBonus(new_id(), study["id"], payments)
         self.bulks[bulk.id] = bulk
         amount = sum(cents for _who, cents in payments)
@@ -487,6 +501,10 @@ class Market:
     def pay_what_is_owed(self) -> None:
         """What was ordered reaches the workers."""
         with self.lock:
+            for found in self._to_approve:
+                if found.status == "AWAITING REVIEW":
+                    self._approve(found)
+            self._to_approve = []
             for submission, cents in self._owed:
                 self.submissions[submission].bonuses.append(cents)
                 self.paid.append((submission, "bonus", cents))

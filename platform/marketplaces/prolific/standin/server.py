@@ -338,6 +338,11 @@ def _pay(_handler: _Handler, market: Market, _body: Any, bulk: str) -> tuple[int
     return 202, None
 
 
+def _approve_all(_handler: _Handler, market: Market, body: Any) -> tuple[int, Any]:
+    market.approve_all(body)
+    return 200, {"message": "The request to bulk approve has been made successfully."}
+
+
 _ID = r"/(\w+)/"
 _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("GET", "/users/me/", lambda h, m, b: (200, {"id": m.researcher, "currency_code": m.currency})),
@@ -352,6 +357,7 @@ _ROUTES: list[tuple[str, str, Callable[..., tuple[int, Any]]]] = [
     ("PATCH", f"/studies{_ID}", lambda h, m, b, study: (200, m.change(study, b))),
     ("POST", f"/studies{_ID}transition/", lambda h, m, b, study: (200, m.transition(study, b.get("action")))),
     ("GET", "/submissions/", _submissions),
+    ("POST", "/submissions/bulk-approve/", _approve_all),
     ("GET", f"/submissions{_ID}", lambda h, m, b, one: (200, _single(m.submission(one)))),
     ("POST", f"/submissions{_ID}transition/", lambda h, m, b, one: (200, _single(m.judge(one, b)))),
     ("POST", f"/submissions{_ID}request-return/", lambda h, m, b, one: (200, _single(m.ask_return(one, b)))),

@@ -142,7 +142,7 @@ def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, mo
     desk.standin.misbehave("drop", PAYING)
     with pytest.raises(Unreachable):
         payer.pay(bonus)
-    set_up = Client.set_up_bonus
+    set_up = Client.set_up_bonuses
 
     def overtaken(self, **named):
         monkeypatch.undo()
@@ -150,7 +150,7 @@ def test_whoever_prepares_slowly_lets_nobody_tell_it_again(desk, payer, done, mo
         assert payer.pay(bonus).outcome == Outcome.SENT
         return set_up(self, **named)
 
-    monkeypatch.setattr(Client, "set_up_bonus", overtaken)
+    monkeypatch.setattr(Client, "set_up_bonuses", overtaken)
     payer.prepare(bonus)
     assert payer.pay(bonus).outcome == Outcome.CONFIRMED
     assert len(paid(desk, done, "bonus")) == 1

@@ -1,0 +1,194 @@
+"""Many approvals and bonuses in one request: few calls, and whatever fails, nobody is paid twice or forgotten."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from marketplaces.prolific.client import BULK, Client
+from marketplaces.prolific.models import BonusOrder
+from marketplaces.prolific.paying import ProlificPayer, payer_of
+from marketplaces.prolific.tests.test_ledger import KINDS, NOBODY_KNOWS, pay_all
+from payouts import books, deciding, paying
+from payouts.models import LedgerRow, Transfer
+
+pytestmark = pytest.mark.django_db
+
+STEPS = {
+    "reading": r"GET /api/v1/submissions/$",
+    "approving": "POST /api/v1/submissions/bulk-approve/",
+    "preparing": "POST /api/v1/submissions/bonus-payments/",
+    "paying": "POST /api/v1/bulk-bonus-payments/",
+}
+
+
+@pytest.fixture
+def workers(desk, monkeypatch):
+    """Three people who finished and submitted; three are enough to be paid together here."""
+    monkeypatch.setattr(paying, "BULK_FROM", 3)
+    desk.publish()
+    found = [desk.worker() for _each in range(3)]
+    for worker in found:
+        worker.finish()
+        worker.submit()
+    return found
+
+
+def payments(desk) -> Counter[tuple[str, str]]:
+    """How often each submission was paid for what."""
+    return Counter((who, what) for who, what, _cents in desk.standin.market.paid)
+
+
+def once_each(workers) -> Counter[tuple[str, str]]:
+    return Counter((worker.submission.id, what) for worker in workers for what in ("reward", "bonus"))
+
+
+def states(desk) -> Counter[str]:
+    return Counter(LedgerRow.objects.filter(study=desk.study.slug).values_list("state", flat=True))
+
+
+def approve_due(desk) -> None:
+    due = LedgerRow.objects.filter(study=desk.study.slug, state__in=("due", "failed"))
+    deciding.approve(study=desk.study.slug, rows=list(due.values_list("pk", flat=True)), who=None)
+
+
+def sweep(*, hours: float = 1) -> None:
+    long_ago = timezone.now() - timedelta(hours=hours)
+    Transfer.objects.update(next_at=long_ago, until=long_ago, asked_at=long_ago)
+    paying.pay_due()
+
+
+def test_group_is_paid_in_one_request_of_each_kind(desk, workers):
+    desk.standin.calls.clear()
+    pay_all(desk)
+    assert payments(desk) == once_each(workers) and set(states(desk)) == {"confirmed"}
+    orders = Counter(call.path.rstrip("/").rpartition("/")[2] for call in desk.standin.calls if call.method == "POST")
+    assert orders == {"bulk-approve": 1, "bonus-payments": 1, "pay": 1}
+    (bonuses,) = [call.body["csv_bonuses"] for call in desk.standin.calls if call.path.endswith("bonus-payments/")]
+    assert sorted(line.partition(",")[0] for line in bonuses.split("\n")) == sorted(w.submission.id for w in workers)
+    assert not [call for call in desk.standin.calls if call.method == "GET" and len(call.path.split("/")) > 5]
+    assert books.check() == []
+
+
+def test_groups_are_at_most_as_large_as_one_request_may_be():
+    rows = [
+        LedgerRow(pk=n, study="s", recruiter="prolific", reason="base" if n % 2 else "bonus", state="approved")
+        for n in range(2 * BULK + 20)
+    ]
+    others = [LedgerRow(pk=1000 + n, study="s", recruiter="mturk", reason="base", state="approved") for n in range(9)]
+    few = [LedgerRow(pk=2000 + n, study="t", recruiter="prolific", reason="base", state="sent") for n in range(4)]
+    sizes = [len(group) for group in paying._groups([*rows, *others, *few])]
+    assert BULK <= 200 and sizes == [BULK, BULK, 10, 10] + [1] * 13
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_lost_answer_pays_nobody_twice(desk, workers, step, kind):
+    desk.standin.misbehave(kind, STEPS[step])
+    pay_all(desk)
+    market = desk.standin.market
+    assert max(payments(desk).values()) == 1 and books.check() == []
+    if (step, kind) in NOBODY_KNOWS:
+        assert states(desk) == {"confirmed": 3, "unclear": 3} and {what for _w, what, _c in market.paid} == {"reward"}
+    else:
+        assert payments(desk) == once_each(workers) and set(states(desk)) == {"confirmed"}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("method", ["approve_all", "set_up_bonuses", "pay_bonus"])
+def test_killed_process_pays_nobody_twice(desk, workers, monkeypatch, method, when):
+    real = getattr(Client, method)
+
+    def dying(self, *args, **named):
+        monkeypatch.setattr(Client, method, real)
+        if when == "after":
+            real(self, *args, **named)
+        raise Killed
+
+    monkeypatch.setattr(Client, method, dying)
+    approve_due(desk)
+    for _round in range(14):
+        try:
+            sweep()
+        except Killed:
+            assert books.check() == []
+    unknown = (method, when) == ("pay_bonus", "before")
+    assert max(payments(desk).values()) == 1
+    assert states(desk) == ({"confirmed": 3, "unclear": 3} if unknown else {"confirmed": 6})
+    assert unknown or payments(desk) == once_each(workers)
+
+
+def test_approvals_that_take_their_time_are_looked_up(desk, workers):
+    desk.standin.market.pays_late = True
+    approve_due(desk)
+    sweep()
+    assert states(desk)["sent"] == 3 and not desk.standin.market.paid
+    desk.standin.market.pay_what_is_owed()
+    desk.standin.market.pays_late = False
+    for _round in range(6):
+        sweep()
+    assert payments(desk) == once_each(workers) and set(states(desk)) == {"confirmed"}
+
+
+def test_one_bonus_that_prolific_refuses_does_not_stop_the_others(desk, workers):
+    approve_due(desk)
+    LedgerRow.objects.filter(reason="bonus").update(state="due")  # approved below, after the base
+    for _round in range(3):
+        sweep()
+    workers[0].submission.status = "RETURNED"
+    LedgerRow.objects.filter(reason="bonus").update(state="approved")
+    for _round in range(6):
+        sweep()
+    bonuses = LedgerRow.objects.filter(reason="bonus")
+    assert Counter(bonuses.values_list("state", flat=True)) == {"confirmed": 2, "failed": 1}
+    assert max(payments(desk).values()) == 1
+
+
+def test_money_for_one_bonus_pays_one_and_says_why_the_others_failed(desk, workers):
+    approve_due(desk)
+    LedgerRow.objects.filter(reason="bonus").update(state="due")
+    for _round in range(3):
+        sweep()
+    from marketplaces.prolific.standin.market import with_fees
+
+    LedgerRow.objects.filter(reason="bonus").update(state="approved")
+    bonus = LedgerRow.objects.filter(reason="bonus").first()
+    desk.standin.market.balance = with_fees(int(bonus.amount * 100))
+    for _round in range(6):
+        sweep()
+    bonuses = LedgerRow.objects.filter(reason="bonus")
+    assert Counter(bonuses.values_list("state", flat=True)) == {"confirmed": 1, "failed": 2}
+    assert all("balance" in row.problem for row in bonuses.filter(state="failed"))
+    assert [what for _who, what, _cents in desk.standin.market.paid].count("bonus") == 1
+
+
+def test_bonus_that_another_process_took_over_is_not_paid_with_the_group(desk, workers):
+    payer = payer_of(desk.study.slug)
+    orders = [worker.order("bonus") for worker in workers]
+    payer.read(orders)
+    references = payer.prepare_all(orders)
+    assert len(set(references.values())) == 1
+    other = ProlificPayer(desk.publication)
+    assert other.pay(orders[0]).outcome == "sent"  # alone, by a reference of its own
+    assert payer.pay_all(orders) == {}
+    assert [payer.pay(order).outcome for order in orders] == ["confirmed", "sent", "sent"]
+    assert [what for _who, what, _cents in desk.standin.market.paid] == ["bonus"] * 3
+    assert max(payments(desk).values()) == 1
+
+
+def test_group_that_was_told_is_never_told_again(desk, workers):
+    payer = payer_of(desk.study.slug)
+    orders = [worker.order("bonus") for worker in workers]
+    payer.prepare_all(orders)
+    assert set(payer.pay_all(orders)) == {order.uid for order in orders}
+    assert payer.pay_all(orders) == {} and payer.prepare_all(orders) == {}
+    assert [payer.pay(order).outcome for order in orders] == ["confirmed"] * 3
+    assert max(payments(desk).values()) == 1
+    assert set(BonusOrder.objects.values_list("shared_by", flat=True)) == {3}
