@@ -684,7 +684,7 @@ def script_move(play: Play, role: Role, name: str) -> MoveData:
     scripts = play.game.scripts
     if name not in scripts:
         raise UnknownGame(
-            _("{game} has no scripted player “{name}”; there are {names}.").format(
+            _("{game} has no scripted player “{name}”; use one of {names}.").format(
                 game=play.game.key, name=name, names=", ".join(sorted(scripts))
             )
         )

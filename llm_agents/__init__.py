@@ -1,1 +1,1 @@
-"""Players of the games' seats that are not people: scripts and language models. Knows `games`, never Django."""
+"""Agents that play the games' seats: scripts and language models. Imports `games`, never Django."""

@@ -1,4 +1,4 @@
-"""One decision of an agent: ask, read, check against the rules; say what was wrong and ask again; then ask another."""
+"""One decision of an agent: ask, read the answer, check it against the rules, correct and retry, then fall back."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ from llm_agents.strategies.asking import Asking
 
 SCRIPT = "script"
 BY_RULES = "rules"
-"""Who makes the moves that the rules make of unusable answers, in logs and datasets."""
+"""The author of moves that the rules derive from unusable answers, in logs and datasets."""
 FIRST_ROUND_WAIT, LONGEST_ROUND_WAIT = 1.0, 5.0
-"""Seconds before agents whose endpoints are away are all asked once more; open circuits may take longer."""
+"""Seconds before agents whose endpoints are unavailable are all retried; open circuits may take longer."""
 
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """Who plays a seat.
+    """The agent that plays a seat.
 
     Attributes:
         kind: "script", or an endpoint's name.
-        name: the scripted player or the model.
-        strategy: how a model is asked; None leaves it to the game.
+        name: of the scripted player or the model.
+        strategy: how a model is asked; None uses the game's default.
         parameters: sampling parameters of a model's calls (temperature, max_tokens, seed…).
-        persona: whom a model is told to be.
-        structured: hold a model's answers to the schema of its move, where the endpoint can.
+        persona: who a model is told to be.
+        structured: enforce the JSON schema of the move, where the endpoint supports it.
         short: ask a model only for the fewest values that determine its move, where the game has such a form.
-        plain_tools: a model calls tools in plain JSON, whatever its endpoint can.
+        plain_tools: a model calls tools in plain JSON, whatever its endpoint supports.
         calls: of a model in one conversation of a turn with tools.
-        restarts: conversations after the first, where one ended without a submission.
-        left_out: purposes of its strategy's calls before the move that are not made.
+        restarts: conversations after the first, if one ends without a submission.
+        left_out: purposes of the strategy's calls before the move that are skipped.
     """
 
     kind: str
@@ -79,13 +79,13 @@ class AgentSpec:
 
 
 def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = None) -> AgentSpec:
-    """The agent called `words`, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
+    """Return the agent that `words` names, such as "script:fair", "openai:MODEL" or "ENDPOINT:MODEL".
 
     Args:
-        game: where it is to play; a scripted player must be one of this game's.
+        game: the game to be played; a scripted player must be one of its own.
 
     Raises:
-        BadAgent: no such endpoint, no name, or no such scripted player; says which there are.
+        BadAgent: no such endpoint, no name, or no such scripted player; lists the known ones.
     """
     kind, colon, name = words.partition(":")
     if not colon or not name.strip() or (kind != SCRIPT and not known(kind)):
@@ -93,7 +93,7 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
         raise BadAgent(_("“{words}” is not a valid agent; use {known}.").format(words=words, known=forms))
     if game is not None and kind == SCRIPT and name not in game.scripts:
         raise BadAgent(
-            _("{game} has no scripted player “{name}”; there are {names}.").format(
+            _("{game} has no scripted player “{name}”; use one of {names}.").format(
                 game=game.key, name=name, names=", ".join(sorted(game.scripts))
             )
         )
@@ -102,17 +102,17 @@ def parse_spec(words: str, game: type[Game[Any, Any]] | Game[Any, Any] | None = 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Who is asked when an agent fails, and for how long.
+    """An agent's fallbacks, and how long each agent is tried.
 
     Attributes:
         rungs: the agents in order; the seat's own comes first, listed or not.
-        tries_after_first: how often each is asked again after an answer that is no legal move.
+        tries_after_first: how often each agent is asked again after an answer that is not a legal move.
         call_seconds: for one call.
-        retries: calls after the first that failed, for each try.
-        total_seconds: for the whole decision; None: as long as it takes.
-        script: the scripted player that moves when all have failed; None: nobody does.
-        script_counts: its moves are data: what an unusable answer counts as. It does not move for agents that gave
-            no answer at all.
+        retries: of each try, after calls that failed.
+        total_seconds: for the whole decision; None: no limit.
+        script: the fallback script, which moves when all agents have failed; None: there is none.
+        script_counts: the script's moves are data, the value of an unusable answer. It does not move for agents
+            that gave no answer at all.
     """
 
     rungs: tuple[AgentSpec, ...] = ()
@@ -126,16 +126,16 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Decision:
-    """A legal move, and what it took.
+    """A legal move, and what it took to get it.
 
     Attributes:
-        calls: every call that was made for it, those of agents that failed included.
-        tries: answers that the agent who made the move was asked for.
+        calls: every call made for it, including those of agents that failed.
+        tries: answers requested from the agent that made the move.
         raw: a model's accepted answer.
-        by: who made the move, if not the seat's own agent ("anthropic:MODEL", "script:fair", "rules").
-        rung: that agent's place in the ladder, from 0; the scripted player's comes after all agents.
-        rule_breaks: answers that were no legal move, of all agents.
-        notes: moves before it that leave the turn open and are still to be made: where no hooks made them.
+        by: the author of the move, if not the seat's own agent ("anthropic:MODEL", "script:fair", "rules").
+        rung: the author's place in the ladder, from 0; the fallback script comes after all agents.
+        rule_breaks: answers that were not legal moves, of all agents.
+        notes: moves before it that leave the turn open and are still to be made; empty where hooks made them.
     """
 
     move: MoveData
@@ -167,12 +167,12 @@ async def decide(
     hooks: Hooks | None = None,
     wanted: Callable[[], bool] | None = None,
 ) -> Decision:
-    """What the agent does now, by the rules of the game, or another in its place.
+    """Return the agent's move under the rules of the game, or its fallback's.
 
-    An agent fails when its endpoint gives no answer in spite of retries, when the endpoint's circuit
-    is open, or when none of its answers is a legal move; then the next on the ladder is asked. When
-    all have failed, those whose endpoint is away are asked again as long as the ladder's time lasts.
-    Where the rules make a move of an unusable answer (`Game.forfeit`), that is the move.
+    An agent fails when its endpoint gives no answer despite retries, when the endpoint's circuit
+    is open, or when none of its answers is a legal move; then the next agent of the ladder is asked.
+    When all have failed, those whose endpoint is unavailable are asked again while the ladder's time lasts.
+    Where the rules turn an unusable answer into a move (`Game.forfeit`), that is the move.
 
     Args:
         events: the match's log so far.
@@ -180,15 +180,15 @@ async def decide(
         template: the study's own instruction text.
         prompts: the study's own prompt texts.
         answers: the agent's earlier raw answers, by number of the move event they led to.
-        provider: who makes all calls; None: each agent's endpoint.
-        tries_after_first, timeout: those of a ladder without further rungs, where no `ladder` is given.
-        on_text: given: answers are streamed, and this is called with each new piece of one.
-        on_retract: called when the pieces since the last call of it belong to an answer that does not count.
-        hooks: of whoever runs the match; None: nothing is asked or kept before the end, and notes are returned.
-        wanted: False: nobody waits any longer for an endpoint that is away.
+        provider: makes all calls; None: each agent's endpoint.
+        tries_after_first, timeout: of a ladder without fallbacks, if no `ladder` is given.
+        on_text: if given, answers are streamed, and this is called with each new piece of text.
+        on_retract: called when the pieces since its last call belong to an answer that does not count.
+        hooks: of the code that runs the match; None: nothing is asked or stored before the end, and notes are returned.
+        wanted: False once nobody waits any longer for an unavailable endpoint.
 
     Raises:
-        NoLegalMove: the last agent's last try was no legal move either, and there is no script.
+        NoLegalMove: the last agent's last try was not a legal move either, and there is no script.
         ProviderError: the last agent's endpoint gave no answer, and no script moves for that.
     """
     ladder = ladder or Ladder(tries_after_first=tries_after_first, call_seconds=timeout)
@@ -227,7 +227,7 @@ async def decide(
 async def _waited(
     away: Sequence[tuple[int, AgentSpec]], rounds: int, policy: Policy, wanted: Callable[[], bool] | None
 ) -> bool:
-    """Wait until one of the agents whose endpoint is away may be asked again; False when nobody waits that long."""
+    """Wait until an agent whose endpoint is unavailable may be asked again; False if nobody waits that long."""
     if not away or policy.deadline is None:
         return False
     left_alone = min(BREAKERS.seconds_left(agent.kind) for _rung, agent in away)
@@ -245,7 +245,7 @@ async def _waited(
 def wording(
     agent: AgentSpec, *, template: str | None = None, prompts: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """In which words the agent is asked, as the arguments of `strategies.messages` and its neighbours."""
+    """Return the agent's wording, as the arguments of `strategies.messages` and its neighbours."""
     return {
         "strategy": agent.strategy,
         "template": template,
@@ -266,7 +266,7 @@ def first_request(
     answers: Mapping[int, str] | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> Request:
-    """What the agent, a model, is asked at its first try; arguments as for `decide`.
+    """Return the request of a model agent's first try; arguments as for `decide`.
 
     Raises:
         BadText: a text cannot be filled in.
@@ -279,12 +279,12 @@ def first_request(
 
 
 def due(play: Play, role: Role, agent: AgentSpec) -> tuple[Question, ...]:
-    """The calls before the move that the agent's strategy has for this point of the match, in order."""
+    """Return the calls before the move that the agent's strategy makes at this point of the match, in order."""
     return tuple(module for module in modules_of(agent, play.game) if _is_due(module, play, role))
 
 
 def modules_of(agent: AgentSpec, game: Game[Any, Any]) -> tuple[Question, ...]:
-    """The calls before the move that the agent makes at some time."""
+    """Return the calls before the move that the agent makes at some point of a match."""
     modules = strategies.called(agent.strategy, game).modules
     return tuple(module for module in modules if module.purpose not in agent.left_out)
 
@@ -305,10 +305,10 @@ def request_for(
     recalled: CallRecord | None = None,
     **worded: Any,
 ) -> Request:
-    """What the agent, a model, is asked at the first try of one question.
+    """Return the request of a model agent's first try at one question.
 
     Args:
-        recalled: the earlier call that stands before it.
+        recalled: the earlier call that precedes it.
     """
     sent = strategies.messages(play, role, events, answers=answers, asked=asked, recalled=_said(recalled), **worded)
     schema = None
@@ -319,7 +319,7 @@ def request_for(
 
 
 def _said(recalled: CallRecord | None) -> tuple[str, str] | None:
-    """The question of an earlier call, without the corrections after it, and its answer."""
+    """Return the question of an earlier call, without later corrections, and its answer."""
     if recalled is None:
         return None
     question = recalled.messages[-1 - 2 * (recalled.try_number - 1)]["content"]
@@ -333,7 +333,7 @@ def _no_legal_move(tries: int) -> str:
 
 
 class Deciding:
-    """One decision, put to one agent after the other: what they are asked, and what is kept of it."""
+    """One decision, put to one agent after another: what they are asked, and the calls kept."""
 
     def __init__(
         self,
@@ -359,7 +359,7 @@ class Deciding:
         self._notes: list[MoveData] = []
 
     async def ask(self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy) -> Decision:
-        """The agent's move.
+        """Return the agent's move.
 
         Raises:
             NoLegalMove, ProviderError, BadAgent: it has none.
@@ -385,7 +385,7 @@ class Deciding:
     async def _answered(
         self, agent: AgentSpec, rung: int, tries_after_first: int, policy: Policy, asked: Question | None
     ) -> tuple[MoveData, int, str]:
-        """(move, tries, raw answer) of one question; arguments as for `ask`.
+        """Return (move, tries, raw answer) for one question; arguments as for `ask`.
 
         Raises:
             NoLegalMove, ProviderError, BadAgent
@@ -428,7 +428,7 @@ class Deciding:
         raise NoLegalMove(f"{_no_legal_move(number)} {problem}", self._kept)
 
     async def call(self, agent: AgentSpec, request: Request, policy: Policy, keep: Keep) -> Completion:
-        """One call, where another may be paid for, after writing down those before it.
+        """Make one call, if another may be paid for, after storing the earlier ones.
 
         Raises:
             AgentError
@@ -460,7 +460,7 @@ class Deciding:
         return None if self._hooks is None else await self._hooks.latest(purposes)
 
     def forfeited(self, move: MoveData) -> Decision:
-        """The move that the rules make of the answers."""
+        """Return the move that the rules derive from the answers."""
         return self._decision(move, 1, None, BY_RULES, 0)
 
     def keep(self, record: CallRecord) -> None:
@@ -469,13 +469,13 @@ class Deciding:
             self._calls.append(record)
 
     async def keep_all(self) -> None:
-        """Write down the calls made so far, where there is somebody to do so."""
+        """Store the calls made so far, if there are hooks for it."""
         fresh, self._written = self._kept[self._written :], len(self._kept)
         if fresh and self._hooks is not None:
             await self._hooks.keep(fresh)
 
     def wording(self, agent: AgentSpec) -> dict[str, Any]:
-        """In which words the agent is asked."""
+        """Return the agent's wording."""
         return wording(agent, template=self._template, prompts=self._prompts)
 
     @property
@@ -484,7 +484,7 @@ class Deciding:
         return tuple(self._kept)
 
     def prompt_sha256(self, agent: AgentSpec) -> str:
-        """The version of all texts that the agent is sent."""
+        """Return the hash of all texts that the agent is sent."""
         return strategies.prompts_sha256(self.play.game, **self.wording(agent))
 
     def _decision(self, move: MoveData, tries: int, raw: str | None, by: str | None, rung: int) -> Decision:
@@ -493,7 +493,7 @@ class Deciding:
 
 
 class _Draft:
-    """What has been shown of an answer that is still being written."""
+    """The part of an unfinished answer that has been shown."""
 
     def __init__(self, on_text: Callable[[str], None] | None, on_retract: Callable[[], None] | None):
         self._on_text, self._on_retract = on_text, on_retract
@@ -505,7 +505,7 @@ class _Draft:
 
     @property
     def discards(self) -> Callable[[str], None] | None:
-        """Where answers are streamed and yet not to be shown: those of a conversation with tools."""
+        """The sink for streamed text that is not shown: that of a conversation with tools."""
         return (lambda _piece: None) if self.wanted else None
 
     def add(self, piece: str) -> None:
@@ -520,7 +520,7 @@ class _Draft:
 
 
 class Keep:
-    """Makes records of the attempts of one try: of failed ones at once, of the answer when it has been read."""
+    """Records the attempts of one try: failed ones at once, the answer once it has been read."""
 
     def __init__(
         self,
@@ -565,7 +565,7 @@ class Keep:
         self._deciding.draft.retract()
 
     def answer(self, problem: str | None = None, fault: str | None = None, **more: Any) -> None:
-        """Keep the answer, with what was wrong with it and the kind of that; `more` stands beside it."""
+        """Record the answer, with its problem and the kind of fault; `more` holds further fields."""
         attempt = self._answered
         assert attempt is not None and attempt.completion is not None
         completion = attempt.completion
@@ -600,7 +600,7 @@ def _scripted(spec: AgentSpec, play: Play, role: Role) -> MoveData:
 
 
 def legal_move(text: str, asking: Asking) -> tuple[MoveData, dict[str, Any]]:
-    """The legal move in an answer to a question, and what was remarked beside it.
+    """Return the legal move in an answer to a question, and its remarks.
 
     Raises:
         BadAnswer, Refused

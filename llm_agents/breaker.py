@@ -1,7 +1,7 @@
-"""Circuit breakers: an endpoint that is down is not asked for a while, so that nobody waits for it.
+"""Circuit breakers: calls to an endpoint that keeps failing are paused, so that nobody waits for it.
 
 closed: calls go through. open: after `failures` failures in a row within `window` seconds, calls are
-refused for `pause` seconds. half-open: then one call goes through to see; it closes or reopens the
+refused for `pause` seconds. half-open: then one trial call goes through and closes or reopens the
 circuit (M. Nygard, Release It!, 2007). Calls may come from any thread.
 """
 
@@ -24,7 +24,7 @@ Hook = Callable[[str, State], None]
 
 @dataclass
 class _Circuit:
-    """`failed_at`: times of the failures since the last success. `trial`: the one call of a half-open circuit."""
+    """`failed_at`: times of the failures since the last success. `trial`: the trial call of a half-open circuit."""
 
     failed_at: list[float] = field(default_factory=list)
     open_until: float | None = None
@@ -32,11 +32,11 @@ class _Circuit:
 
 
 class Breakers:
-    """One circuit for each name.
+    """One circuit per endpoint name.
 
     Args:
-        failures: in a row, to open.
-        window: seconds within which they fall.
+        failures: consecutive failures that open a circuit.
+        window: seconds within which they must fall.
         pause: seconds from opening to the trial call.
         clock: seconds, monotonic.
     """
@@ -56,7 +56,7 @@ class Breakers:
         self._lock = threading.Lock()
 
     def on_change(self, hook: Hook) -> None:
-        """Call `hook(name, state)` whenever a circuit opens or closes by what happened to its calls."""
+        """Call `hook(name, state)` whenever calls open or close a circuit."""
         self._hooks.append(hook)
 
     def state(self, name: str) -> State:
@@ -65,7 +65,7 @@ class Breakers:
             return "closed" if circuit is None else self._state(circuit)
 
     def seconds_left(self, name: str) -> float:
-        """Until an open circuit lets a trial call through; 0 where it is not open."""
+        """Return the seconds until an open circuit lets a trial call through; 0 if it is not open."""
         with self._lock:
             circuit = self._circuits.get(name)
             if circuit is None or circuit.open_until is None:
@@ -73,10 +73,10 @@ class Breakers:
             return max(0.0, circuit.open_until - self._clock())
 
     def check(self, name: str, address: str = "") -> None:
-        """Before waiting for a place. An endpoint that has moved to another `address` begins anew.
+        """Check a circuit before waiting for a slot. An endpoint with a new `address` starts with a closed circuit.
 
         Raises:
-            CircuitOpen: the circuit is open, or half-open and its trial call under way.
+            CircuitOpen: the circuit is open, or half-open with its trial call in progress.
         """
         with self._lock:
             moved = self._addresses.get(name, address) != address
@@ -87,10 +87,10 @@ class Breakers:
             self.succeeded(name)
 
     def enter(self, name: str) -> bool:
-        """Before a call; `succeeded`, `failed` or `left` must follow. True if it is a trial call.
+        """Enter a call; `succeeded`, `failed` or `left` must follow. Return True for a trial call.
 
         Raises:
-            CircuitOpen: the circuit is open, or half-open and its trial call under way.
+            CircuitOpen: the circuit is open, or half-open with its trial call in progress.
         """
         with self._lock:
             circuit = self._refuse(name)
@@ -100,14 +100,14 @@ class Breakers:
             return True
 
     def succeeded(self, name: str) -> None:
-        """The endpoint answered, be it with a refusal: its circuit closes."""
+        """Record that the endpoint answered, even with a refusal: its circuit closes."""
         with self._lock:
             was = self._circuits.pop(name, None)
         if was is not None and was.open_until is not None:
             self._tell(name, "closed")
 
     def failed(self, name: str) -> None:
-        """The endpoint could not answer."""
+        """Record that the endpoint could not answer."""
         with self._lock:
             circuit = self._circuits.setdefault(name, _Circuit())
             now = self._clock()
@@ -119,21 +119,21 @@ class Breakers:
             self._tell(name, "open")
 
     def left(self, name: str, *, trial: bool) -> None:
-        """The call ended without telling anything about the endpoint: another one may be the trial."""
+        """Record that a call ended without saying anything about the endpoint: another may be the trial."""
         with self._lock:
             circuit = self._circuits.get(name)
             if circuit is not None and trial:
                 circuit.trial = False
 
     def trip(self, name: str, seconds: float | None = None) -> None:
-        """Open a circuit because another process found the endpoint down; tells no hook."""
+        """Open a circuit because another process found the endpoint down; calls no hook."""
         with self._lock:
             circuit = self._circuits.setdefault(name, _Circuit())
             circuit.open_until = self._clock() + (self._pause if seconds is None else seconds)
             circuit.trial = False
 
     def reset(self, name: str | None = None) -> None:
-        """Close one circuit, or all; tells no hook."""
+        """Close one circuit, or all; calls no hook."""
         with self._lock:
             if name is None:
                 self._circuits.clear()
@@ -145,7 +145,7 @@ class Breakers:
     def _refuse(self, name: str) -> _Circuit | None:
         circuit = self._circuits.get(name)
         if circuit is not None and (circuit.trial or self._state(circuit) == "open"):
-            raise CircuitOpen("The endpoint has been failing and is left alone for a while.")
+            raise CircuitOpen("The endpoint has been failing; calls to it are paused.")
         return circuit
 
     def _state(self, circuit: _Circuit) -> State:
@@ -160,7 +160,7 @@ class Breakers:
 
 
 BREAKERS = Breakers()
-"""The circuits of this process's calls, by name of endpoint."""
+"""The circuits of this process's calls, by endpoint name."""
 
 state = BREAKERS.state
 on_change = BREAKERS.on_change

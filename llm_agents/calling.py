@@ -1,8 +1,8 @@
-"""One question to one endpoint: within its limits, and with patience for failures that pass.
+"""One call to one endpoint: within its limits, retrying transient failures.
 
-A call that fails with 429, 5xx, 408, 409 or a lost connection is made again after a wait that doubles
-from try to try, between half and all of it by lot ("equal jitter", M. Brooker, Exponential Backoff
-And Jitter, AWS 2015), or as long as Retry-After says.
+A call that fails with 429, 5xx, 408, 409 or a lost connection is retried after a wait that doubles
+each time, randomized between half and all of it ("equal jitter", M. Brooker, Exponential Backoff
+And Jitter, AWS 2015), or lasts as long as Retry-After says.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from llm_agents.providers.base import Completion, Provider, Request
 
 @dataclass(frozen=True)
 class Policy:
-    """How patient a call is.
+    """Timeouts and retries of a call.
 
     Attributes:
         call_seconds: for one attempt.
         retries: attempts after the first.
-        first_wait: seconds before the first retry, by order of magnitude.
-        longest_wait: seconds before any retry at most, whatever the provider wants.
-        retry_timeouts: whether an attempt that ran out of time is made again.
-        deadline: by `time.monotonic`, when all must be over, waiting included; None: never.
+        first_wait: seconds before the first retry, approximately.
+        longest_wait: maximum seconds before any retry, whatever the provider asks for.
+        retry_timeouts: whether an attempt that timed out is retried.
+        deadline: by `time.monotonic`, for everything including waits; None: no deadline.
     """
 
     call_seconds: float = 60.0
@@ -42,13 +42,13 @@ class Policy:
     deadline: float | None = None
 
     def remaining(self) -> float:
-        """Seconds until the deadline; never less than 0."""
+        """Return the seconds until the deadline, at least 0."""
         return float("inf") if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt that was made: `completion` or `error` came of it after `seconds`; `number` counts from 1."""
+    """One attempt: it led to `completion` or `error` after `seconds`; `number` counts from 1."""
 
     number: int
     seconds: float
@@ -67,15 +67,15 @@ async def call(
     keep: Keep,
     provider: Provider | None = None,
 ) -> Completion:
-    """The endpoint's answer.
+    """Return the endpoint's answer.
 
     Args:
-        request: its `timeout` gives way to the policy.
+        request: its `timeout` yields to the policy.
         keep: called after each attempt.
-        provider: who makes the call; None: the endpoint's own.
+        provider: makes the call; None: the endpoint's own.
 
     Raises:
-        ProviderError: that of the last attempt; CircuitOpen at once while the endpoint's circuit is.
+        ProviderError: that of the last attempt; CircuitOpen at once if the endpoint's circuit is open.
     """
     place = endpoint(endpoint_name)
     asked = provider or provider_of(place)
@@ -98,7 +98,7 @@ async def _attempt(
     async with limit_of(place).place(policy.deadline):
         seconds = min(policy.call_seconds, policy.remaining())
         if seconds <= 0:
-            raise TimedOut("The time for the decision is over.")
+            raise TimedOut("The time for the decision is up.")
         trial = BREAKERS.enter(place.name)
         began = time.monotonic()
         known = False
@@ -119,7 +119,7 @@ async def _attempt(
 
 
 def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
-    """Count what a failure says about whether the endpoint is up; False where it says nothing."""
+    """Report a failure to the breaker; return False if it says nothing about whether the endpoint is up."""
     if isinstance(error, Unavailable) or (isinstance(error, TimedOut) and not cut_short):
         BREAKERS.failed(name)
         return True
@@ -130,7 +130,7 @@ def _tell_breaker(name: str, error: ProviderError, *, cut_short: bool) -> bool:
 
 
 def _wait(error: ProviderError, number: int, policy: Policy) -> float | None:
-    """Seconds until the next attempt; None where there is none."""
+    """Return the seconds until the next attempt; None if there is none."""
     passing = isinstance(error, RateLimited | Unavailable) or (isinstance(error, TimedOut) and policy.retry_timeouts)
     if not passing or isinstance(error, CircuitOpen) or number > policy.retries:
         return None

@@ -1,4 +1,4 @@
-"""Where models are asked: named endpoints with their address, key, limits and prices.
+"""Endpoints that serve models: their names, addresses, keys, limits and prices.
 
 An agent is called "ENDPOINT:MODEL". The presets below need nothing but a key in the environment;
 an application adds its own endpoints, or replaces presets, with `use_endpoints`.
@@ -19,17 +19,17 @@ from llm_agents.errors import NotConfigured
 
 Protocol = Literal["openai", "anthropic"]
 Structured = Literal["json_schema", "json_object", "tool", "none"]
-"""How an answer is held to a schema: by it, to be any JSON object, as the arguments of a forced tool, not at all."""
+"""How a schema is enforced: natively, as any JSON object, as the arguments of a forced tool, or not at all."""
 
 OFFICIAL: Mapping[Protocol, tuple[str, str]] = {
     "openai": ("OPENAI_BASE_URL", "https://api.openai.com/v1"),
     "anthropic": ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
 }
-"""By protocol: the variable in which the official SDK looks for an address, and the one it has without."""
+"""By protocol: the variable in which the official SDK looks for an address, and its default."""
 
 
 class Price(BaseModel):
-    """US dollars per million tokens; `cached`: of input read from the provider's cache, None: as other input."""
+    """US dollars per million tokens; `cached`: of input read from the provider's cache, None: like other input."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -40,20 +40,20 @@ class Price(BaseModel):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One place that answers calls.
+    """An address that serves models.
 
     Attributes:
-        name: what agents call it by.
-        protocol: the API that it speaks.
-        base_url: its address; None: the protocol's own maker, or where the SDK's variable points.
-        key: its key, where that is not kept in the environment.
+        name: the ENDPOINT part of an agent's name.
+        protocol: the API it speaks.
+        base_url: its address; None: the protocol's default, or the SDK's environment variable.
+        key: its key, unless kept in the environment.
         key_variable: the environment variable that holds the key otherwise; None: it needs no key.
-        structured: how its answers can be held to a schema.
-        concurrency: calls that may be under way at once, per event loop.
-        per_minute: calls that may begin within a minute, per event loop; None: any number.
+        structured: how it can enforce a JSON schema.
+        concurrency: maximum calls in flight, per event loop.
+        per_minute: maximum calls started within a minute, per event loop; None: no limit.
         prices: by model.
-        title: how researchers read it.
-        tools: whether it takes tools; where not, models call them in plain JSON.
+        title: its name for researchers.
+        tools: whether it supports tools; if not, models call them in plain JSON.
     """
 
     name: str
@@ -70,35 +70,35 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """The base URL that calls go to now."""
+        """The base URL of its calls."""
         variable, public = OFFICIAL[self.protocol]
         return self.base_url or os.environ.get(variable) or public
 
     def secret(self) -> str | None:
-        """The key that calls are made with; None where none is needed.
+        """The key of its calls; None if none is needed.
 
         Raises:
-            NotConfigured: one is needed and there is none, or it cannot be a key.
+            NotConfigured: a key is needed and missing, or malformed.
         """
         found = (self.key or os.environ.get(self.key_variable or "") or "").strip()
         if not found and self.key_variable is not None:
             raise NotConfigured(_("{variable} is not set.").format(variable=self.key_variable))
         if not (found.isascii() and found.isprintable()):
             raise NotConfigured(
-                _("The key of endpoint “{name}” holds characters that no key has.").format(name=self.name)
+                _("The key of endpoint “{name}” contains characters that no key has.").format(name=self.name)
             )
         return found or None
 
 
 def _compatible(name: str, title: str, base_url: str, structured: Structured, *, concurrency: int = 64) -> Endpoint:
-    """A public OpenAI-compatible endpoint whose key is in the variable named after it."""
+    """Return a public OpenAI-compatible endpoint whose key is in the variable named after it."""
     return Endpoint(
         name, "openai", base_url, None, f"{name.upper()}_API_KEY", structured, concurrency=concurrency, title=title
     )
 
 
 def _local(name: str, title: str, port: int, *, concurrency: int) -> Endpoint:
-    """An OpenAI-compatible server on this machine, at its usual port and without a key."""
+    """Return an OpenAI-compatible server on this machine, at its usual port and without a key."""
     base_url = f"http://127.0.0.1:{port}/v1"
     return Endpoint(name, "openai", base_url, None, None, "json_schema", concurrency=concurrency, title=title)
 
@@ -115,7 +115,7 @@ _ALL = (
     _local("llamacpp", "llama.cpp", 8080, concurrency=4),
 )
 PRESETS: Mapping[str, Endpoint] = {preset.name: preset for preset in _ALL}
-"""Endpoints that are known everywhere."""
+"""Endpoints available without configuration."""
 
 Source = Callable[[str], Endpoint | None]
 
@@ -138,7 +138,7 @@ def use_endpoints(source: Source) -> None:
 
 
 def endpoint(name: str) -> Endpoint:
-    """The endpoint of that name.
+    """Return the endpoint of that name.
 
     Raises:
         NotConfigured: there is none.
@@ -150,5 +150,5 @@ def endpoint(name: str) -> Endpoint:
 
 
 def known(name: str) -> bool:
-    """Whether there is an endpoint of that name."""
+    """Return whether there is an endpoint of that name."""
     return bool(_source(name) or name in PRESETS)

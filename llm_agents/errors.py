@@ -1,4 +1,4 @@
-"""Everything that can go wrong inside `llm_agents`, as one tree. No message ever holds a key."""
+"""All errors of `llm_agents`, as one tree. No message ever contains a key."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from llm_agents.record import CallRecord
 
 
 class AgentError(Exception):
-    """Base of every error raised by this package; `str(error)` is fit to show to a researcher."""
+    """Base of every error raised by this package; `str(error)` may be shown to a researcher."""
 
 
 class BadAgent(AgentError):
-    """The words that name an agent name none."""
+    """The text does not name an agent."""
 
 
 class BadAnswer(AgentError):
-    """A model's text holds no move; says why in words for the model."""
+    """A model's text contains no move; the message says why, for the model."""
 
 
 class NoLegalMove(AgentError):
-    """The agent was asked as often as it may be and never gave a legal move.
+    """The agent used up its tries without a legal move.
 
     Args:
         reason: what was wrong with its last answer.
-        calls: every call that was made for the decision.
+        calls: every call made for the decision.
     """
 
     def __init__(self, reason: str, calls: Sequence[CallRecord] = ()):
@@ -40,8 +40,8 @@ class ProviderError(AgentError):
     """The provider gave no answer at all.
 
     Args:
-        reason: what happened, in words for a researcher.
-        retry_after: seconds after which the provider wants to be asked again, where it says so.
+        reason: what happened, for a researcher.
+        retry_after: seconds after which the provider wants to be asked again, if it says so.
     """
 
     def __init__(self, reason: str, *, retry_after: float | None = None):
@@ -54,7 +54,7 @@ class NotConfigured(ProviderError):
 
 
 class TimedOut(ProviderError):
-    """No answer within the time given."""
+    """No answer within the time limit."""
 
 
 class RateLimited(ProviderError):
@@ -66,16 +66,16 @@ class Unavailable(ProviderError):
 
 
 class CircuitOpen(Unavailable):
-    """The endpoint has been failing and is not even asked for a while; nothing was sent."""
+    """The endpoint has been failing and calls to it are paused; nothing was sent."""
 
 
 class Rejected(ProviderError):
-    """The provider will not take this request (HTTP 4xx): a wrong key, model or parameter."""
+    """The provider rejects this request (HTTP 4xx): a wrong key, model or parameter."""
 
 
 class NoTools(Rejected):
-    """The endpoint takes no tools for this model; the same can be asked in plain JSON."""
+    """The endpoint does not support tools for this model; plain JSON still works."""
 
 
 class Unreadable(ProviderError):
-    """What came back is not in the provider's own format."""
+    """The response is not in the provider's own format."""

@@ -1,4 +1,4 @@
-"""What a decision that takes many calls needs of whoever runs the match."""
+"""What a decision of many calls needs from the code that runs the match."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from llm_agents.record import CallRecord
 
 
 class Hooks(Protocol):
-    """All in the event loop of the decision, one after the other."""
+    """All called in the decision's event loop, one after the other."""
 
     async def allow(self) -> None:
-        """Before each call of a model.
+        """Called before each call of a model.
 
         Raises:
             AgentError: no more may be spent.
@@ -23,17 +23,17 @@ class Hooks(Protocol):
         ...
 
     async def keep(self, calls: Sequence[CallRecord]) -> None:
-        """Write down calls as soon as they are made: also those of a decision that comes to nothing."""
+        """Store calls as soon as they are made, also those of a decision that fails."""
         ...
 
     async def note(self, move: MoveData) -> Play:
-        """Make a move that leaves the role's turn open; the play after it.
+        """Make a move that leaves the role's turn open; return the play after it.
 
         Raises:
-            GameError: it was not taken; Stale ones too.
+            GameError: it was refused, stale moves included.
         """
         ...
 
     async def latest(self, purposes: Sequence[Purpose]) -> CallRecord | None:
-        """The role's latest answered call of any of these purposes that is kept already."""
+        """Return the role's latest stored and answered call of any of these purposes."""
         ...

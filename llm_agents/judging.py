@@ -1,7 +1,7 @@
-"""One question to a model outside a match, answered by filling in a form: a text is judged.
+"""Judging a text: one question to a model outside a match, answered by filling in a form.
 
-The form's schema holds the answer where the endpoint can (choices of labels are its `Literal`s), and the
-answer is checked against the form whether it was held to it or not.
+The form's schema is enforced where the endpoint supports it (label choices are its `Literal`s), and the
+answer is always checked against the form.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from llm_agents.replaying import JUDGE
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What is asked.
+    """What a judge is asked.
 
     Attributes:
-        rules: what the judge is told beforehand.
-        words: the question; words that others wrote stand in it by `prompting.fenced`.
+        rules: the judge's instructions.
+        words: the question; other people's text in it is fenced by `prompting.fenced`.
         form: what the answer fills in.
     """
 
@@ -47,7 +47,7 @@ class Inquiry:
 
     @property
     def sha256(self) -> str:
-        """The same for the same words and form: a text that was judged is known by it."""
+        """Return the hash of the text and form, which identifies a judged text."""
         return hashlib.sha256(json.dumps(self.messages).encode()).hexdigest()
 
 
@@ -61,12 +61,12 @@ async def inquire(
     policy: Policy | None = None,
     provider: Provider | None = None,
 ) -> Move:
-    """The form as the model filled it in; told what was wrong, it is asked again.
+    """Return the form as the model filled it in; after a correction, it is asked again.
 
     Args:
-        keep: told of every call as soon as it is made, failed ones too.
-        allow: before each call; raises an AgentError where no more may be spent.
-        provider: who makes the calls; None: the agent's endpoint.
+        keep: called with every call as soon as it is made, failed ones included.
+        allow: called before each call; raises an AgentError if no more may be spent.
+        provider: makes the calls; None: the agent's endpoint.
 
     Raises:
         NoLegalMove: none of its answers fills in the form.

@@ -1,4 +1,4 @@
-"""How many calls of an endpoint run at once and begin within a minute, in each event loop."""
+"""Limits on an endpoint's calls in each event loop: how many are in flight and how many start per minute."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from llm_agents.endpoints import Endpoint
 from llm_agents.errors import TimedOut
 
 MINUTE = 60.0
-NO_PLACE = "The endpoint had no place for another call in time."
+NO_PLACE = "The endpoint had no free slot for another call in time."
 
 
 class Limit:
-    """Places for calls, given in the order in which they are asked for.
+    """Slots for calls, given in the order of requests.
 
     Args:
-        concurrency: calls at once.
-        per_minute: calls that begin within any `minute` seconds; None: any number.
+        concurrency: calls in flight.
+        per_minute: calls that start within any `minute` seconds; None: no limit.
     """
 
     def __init__(self, concurrency: int, per_minute: int | None, *, minute: float = MINUTE):
@@ -32,13 +32,13 @@ class Limit:
 
     @asynccontextmanager
     async def place(self, deadline: float | None = None) -> AsyncIterator[None]:
-        """Hold a place for one call.
+        """Hold a slot for one call.
 
         Args:
             deadline: when waiting for it is given up, by `time.monotonic`.
 
         Raises:
-            TimedOut: there was none until then.
+            TimedOut: there was no free slot before the deadline.
         """
         try:
             async with asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic())):
@@ -58,7 +58,7 @@ class Limit:
         start = max(now, self._starts[0] + self._minute) if len(self._starts) == self._per_minute else now
         if deadline is not None and start > deadline:
             raise TimedOut(NO_PLACE)
-        # Taken before the wait, so that who comes next waits for the start after this one.
+        # Taken before the wait, so that the next caller waits for the start after this one.
         self._starts.append(start)
         await asyncio.sleep(start - now)
 
@@ -68,7 +68,7 @@ _limits: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[int, int |
 
 
 def limit_of(endpoint: Endpoint) -> Limit:
-    """The running event loop's limit for an endpoint; a new one when the endpoint's numbers have changed."""
+    """Return the running event loop's limit for an endpoint; a new one if the endpoint's numbers have changed."""
     loop = asyncio.get_running_loop()
     with _lock:
         limits = _limits.setdefault(loop, {})

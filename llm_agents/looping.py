@@ -1,8 +1,8 @@
-"""A turn played by calling tools: one conversation in which a model looks, notes and submits.
+"""A turn played by calling tools: one conversation in which a model looks, takes notes and submits.
 
 The published form of EconEvals (appendices A to C): every call must use a tool; several in one answer
-are answered in order; on the last call only submitting is offered; a turn without a submission starts
-afresh, with its notes kept. The submission ends the conversation, and nothing of it is carried on.
+are answered in order; the last call offers only submitting; a turn without a submission starts
+again, with its notes kept. The submission ends the conversation, and nothing else of it is carried over.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Offer:
 
 @dataclass
 class Round:
-    """What the calls of one answer came to."""
+    """The results of the tool calls in one answer."""
 
     tools: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Round:
 
 
 def offers(asking: Asking) -> list[Offer]:
-    """The tools of this turn: looks, then notes, then what submits."""
+    """Return the tools of this turn: looks, then notes, then submissions."""
     play, role = asking.play, asking.role
     looks = [
         Offer(tool.name, tool.help, _parameters(tool.arguments, {}), tool) for tool in play.game.tools(play.state, role)
@@ -91,15 +91,15 @@ def offers(asking: Asking) -> list[Offer]:
 
 
 def first_request(agent: AgentSpec, asking: Asking, on_text: Callable[[str], None] | None = None) -> Request:
-    """What the agent is asked in the first call of the turn's conversation."""
+    """Return the first request of the turn's conversation."""
     return _Conversation(agent, asking, on_text, plain=agent.plain_tools).request()
 
 
 async def play_turn(deciding: Deciding, agent: AgentSpec, rung: int, policy: Policy) -> tuple[MoveData, int, str]:
-    """The agent's submission, how many calls it took, and its last text; looks are answered and notes made on the way.
+    """Return the agent's submission, the number of calls it took, and its last text; looks and notes happen on the way.
 
     Raises:
-        NoSubmission: none of its conversations led to one.
+        NoSubmission: no conversation ended with one.
         AgentError: a call failed, or may not be made.
     """
     calls, plain = 0, agent.plain_tools
@@ -140,7 +140,7 @@ class _Conversation:
         self.calls = 0
 
     async def go_on(self, deciding: Deciding, rung: int, policy: Policy) -> Round:
-        """One call of the model, and the answers to the tools that it calls.
+        """Call the model once and answer its tool calls.
 
         Raises:
             AgentError: the call failed.
@@ -161,7 +161,7 @@ class _Conversation:
         return done
 
     def request(self) -> Request:
-        """The next call."""
+        """Return the next request."""
         parameters = self._agent.parameters
         if not self._plain:
             told = [offer.told for offer in self._offered_next()]
@@ -183,7 +183,7 @@ class _Conversation:
         return "\n\n".join(part for part in (here, words, how) if part)
 
     async def _answer(self, deciding: Deciding, completion: Completion) -> Round:
-        """Answer the calls in order and add them to the conversation."""
+        """Answer the tool calls in order and add them to the conversation."""
         done, calls = Round(text=completion.text), completion.calls
         if self._plain:
             calls = self._calls_in_text(completion.text, done)
@@ -208,7 +208,7 @@ class _Conversation:
         return done
 
     def _tell(self, message: ChatMessage, *, kept: bool = False) -> None:
-        """Add to the conversation; what the record of this call holds anyway is not kept with the next one's."""
+        """Add to the conversation; what this call's record already contains is not stored with the next one's."""
         self._messages.append(message)
         if not kept:
             self._said.append(message)
@@ -227,7 +227,7 @@ class _Conversation:
         return (ToolCall(f"call_{self.calls}", name, json.dumps(arguments, ensure_ascii=False)),)
 
     async def _use(self, deciding: Deciding, call: ToolCall, done: Round) -> None:
-        """Answer one call."""
+        """Answer one tool call."""
         offer = next((offer for offer in self._offered if offer.name == call.name), None)
         kind, fault = ("move" if offer is None or offer.submits else "note"), None
         if offer is not None and isinstance(offer.source, Tool):
@@ -267,14 +267,14 @@ class _Conversation:
         return KEPT
 
 
-# ---- between tools and their words -------------------------------------------------------------
+# ---- between tools and text --------------------------------------------------------------------
 
 
 def arguments_of(call: ToolCall, offer: Offer) -> dict[str, Json]:
-    """The arguments of a call, fitted to what its tool takes, under the names that the game has for them.
+    """Return the arguments of a call, fitted to what its tool takes, under the game's own names.
 
     Raises:
-        BadAnswer: they are no JSON object, or not what the tool takes.
+        BadAnswer: they are not a JSON object, or not what the tool takes.
     """
     written = call.arguments.strip()
     try:
@@ -295,7 +295,7 @@ def arguments_of(call: ToolCall, offer: Offer) -> dict[str, Json]:
 
 
 def checked(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
-    """The legal move that a tool's arguments fill its form in with.
+    """Return the legal move of a form filled in with a tool's arguments.
 
     Raises:
         BadAnswer, Refused
@@ -307,14 +307,14 @@ def checked(play: Play, role: Role, form: Form, arguments: MoveData) -> Move:
 
 
 def in_words(answer: Json) -> str:
-    """What a look answers, as a model reads it: JSON, in which other players' words stand between their marks."""
+    """Return a look's result as a model reads it: JSON, with other players' words between their marks."""
     return json.dumps(answer, ensure_ascii=False, default=_fenced)
 
 
 def _fenced(value: object) -> str:
     if isinstance(value, Said):
         return fenced(value)
-    raise TypeError(f"a tool's answer is no plain data: {type(value).__name__}")
+    raise TypeError(f"a tool's answer is not plain data: {type(value).__name__}")
 
 
 def _help(form: Form) -> str:
@@ -335,13 +335,13 @@ def _parameters(model: type[Move], keys: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _in_json(offered: Sequence[Offer]) -> str:
-    """How tools are called by a model that is not offered any, and which there are."""
+    """Return the list of tools, and how to call them, for a model that is not offered any natively."""
     told = [f'Tool "{offer.name}": {offer.help} {worded_fields(offer.parameters)}' for offer in offered]
     return "\n\n".join([IN_JSON, *told])
 
 
 def _call_schema(offered: Sequence[Offer]) -> dict[str, Any]:
-    """The strict schema of one call in plain JSON."""
+    """Return the strict schema of one call in plain JSON."""
     return parsing.object_of(
         {
             "call": {

@@ -25,7 +25,7 @@ class MatchRecord:
     """A match played to its end, or until an agent failed.
 
     Attributes:
-        failed: who failed and why, or None.
+        failed: which agent failed and why, or None.
         calls: every call of a model, in the order in which they were answered.
     """
 
@@ -36,7 +36,7 @@ class MatchRecord:
     calls: tuple[CallRecord, ...]
 
     def as_dict(self) -> dict[str, Json]:
-        """The match as `simulate` prints it; payoffs are null for each role where there is no result."""
+        """Return the match as `simulate` prints it; payoffs are null for each role if there is no result."""
         line: dict[str, Json] = {
             "game": self.play.game.key,
             "config": self.play.game.config.model_dump(mode="json"),
@@ -58,13 +58,13 @@ def play_match(
     timeout: float = 60.0,
     ladders: Mapping[Role, Ladder] | None = None,
 ) -> MatchRecord:
-    """Play one match; models that are asked at the same time think at the same time.
+    """Play one match; models that are asked at the same time think concurrently.
 
     Args:
         agents: one for each role of the game.
-        tries_after_first: how often a model is asked again after an answer that is no legal move.
+        tries_after_first: how often a model is asked again after an answer that is not a legal move.
         timeout: seconds for one call of a model.
-        ladders: an agent's fallbacks, and how patiently it is asked; without, the match fails.
+        ladders: each agent's fallbacks, tries and time limits; without one, the match fails.
     """
     ladders = ladders or {}
     under_way = _UnderWay(*start(game, seed))
@@ -110,7 +110,7 @@ def play_match(
 
 
 class _UnderWay:
-    """A match as it is played."""
+    """A match in progress."""
 
     def __init__(self, play: Play, opening: tuple[Event, ...]):
         self.play, self.log = play, list(opening)
@@ -124,7 +124,7 @@ class _UnderWay:
 
 
 class _SeatHooks:
-    """See `hooks.Hooks`: of one seat of a match in this process."""
+    """`hooks.Hooks` of one seat of a match in this process."""
 
     def __init__(self, under_way: _UnderWay, role: Role):
         self._match, self._role = under_way, role
@@ -146,7 +146,7 @@ class _SeatHooks:
 
 
 def asked(play: Play) -> tuple[Role, ...]:
-    """Who is asked now: everybody awaited, or one by lot where the first move closes the turn."""
+    """Return the roles to ask now: everyone awaited, or one drawn at random if the first move closes the turn."""
     waiting = play.waiting_for()
     if play.turn is not None and play.turn.closes == "first":
         return (Random(f"{play.seed}/first/{play.last}").choice(waiting),)

@@ -12,7 +12,7 @@ from llm_agents.record import CallRecord
 __all__ = ["AS_OF", "LISTED", "PRICES", "Price", "PriceList"]
 
 AS_OF = "2025-11-01"
-"""The day of the list below. Prices change: a collection keeps the ones it was started with."""
+"""The date of the list below. Prices change: a collection keeps those it was started with."""
 MILLION = Decimal(1_000_000)
 
 
@@ -39,17 +39,17 @@ PRICES: Mapping[str, Price] = {
     "anthropic:claude-3-7-sonnet": _price("3", "15", "0.30"),
     "anthropic:claude-3-5-haiku": _price("0.80", "4", "0.08"),
 }
-"""List prices by agent; a model's dated names ("gpt-4o-2024-08-06") cost what the name without date does."""
+"""List prices by agent; a model's dated names ("gpt-4o-2024-08-06") cost the same as the undated one."""
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """Known prices: a researcher's own, then those of the agent's endpoint, then the list above."""
+    """Known prices: a researcher's own, then the endpoint's, then the list above."""
 
     own: Mapping[str, Price]
 
     def of(self, agent: str) -> Price | None:
-        """The price of an agent such as "openai:gpt-4o-mini"; None where it is not known."""
+        """Return the price of an agent such as "openai:gpt-4o-mini"; None if unknown."""
         place = agent.partition(":")[0]
         kept = endpoint(place).prices if known(place) else {}
         prices = {**PRICES, **{f"{place}:{model}": price for model, price in kept.items()}, **self.own}
@@ -59,7 +59,7 @@ class PriceList:
         return prices[max(dated, key=len)] if dated else None
 
     def cost(self, call: CallRecord) -> Decimal | None:
-        """US dollars for one call; None where the price or the tokens are not known."""
+        """Return the US dollars for one call; None if the price or the tokens are unknown."""
         price = self.of(f"{call.endpoint or call.provider}:{call.model}")
         if price is None or call.input_tokens is None or call.output_tokens is None:
             return None

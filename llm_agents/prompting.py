@@ -1,7 +1,7 @@
-"""What a model reads: a role's view, and the question it is asked, as plain text.
+"""What a model reads: a role's view and its question, as plain text.
 
-A player's words stand between marks of their own, as one line of JSON text in which `<` and `>` are
-escaped: nothing a player writes can close the marks or look like anything outside them.
+A player's words appear between marks of their own, as one line of JSON text in which `<` and `>` are
+escaped: nothing a player writes can close the marks or imitate anything outside them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ REASON_FIRST = (
     "last thing you write, answer with exactly one JSON object"
 )
 WORDING = 2
-"""Raised whenever the same thing is worded differently: by `render`, `task`, `format_help`, `situation` or a layout."""
+"""Raised whenever the wording changes: of `render`, `task`, `format_help`, `situation` or a layout."""
 
 _UNSAFE = re.compile("[<>\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def render(view: View) -> str:
-    """The blocks of a view one below the other, empty ones left out."""
+    """Return the blocks of a view one below the other, without empty ones."""
     return "\n\n".join(text for text in map(_block, view) if text)
 
 
 def fenced(said: Said) -> str:
-    """A player's words between marks that they cannot imitate."""
+    """Return a player's words between marks that they cannot imitate."""
     speaker = _UNSAFE.sub("", " ".join(said.speaker.split())).replace('"', "'")
     words = _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(said.words, ensure_ascii=False))
     return f'<message from="{speaker}">{words}</message>'
@@ -98,7 +98,7 @@ def _chart(chart: Chart) -> tuple[list[str], list[list[Cell]]]:
 
 
 def number(value: float) -> str:
-    """A number with the digits that matter and no exponent for everyday sizes."""
+    """Return a number with its significant digits, without an exponent for everyday sizes."""
     return str(value) if isinstance(value, int) else f"{value:.10g}"
 
 
@@ -106,7 +106,7 @@ def number(value: float) -> str:
 
 
 def task(forms: Sequence[Form]) -> str:
-    """What a role may do now, with the keys of each form."""
+    """Return what a role may do now, with the keys of each form."""
     asked = [_form(form) for form in forms]
     if len(asked) > 1:
         choices = "\n\n".join(f"{number}. {text}" for number, text in enumerate(asked, start=1))
@@ -115,25 +115,25 @@ def task(forms: Sequence[Form]) -> str:
 
 
 def format_help(forms: Sequence[Form], *, reasons: bool = False) -> str:
-    """How the one JSON object is to be given; `reasons`: after step-by-step reasoning."""
+    """Return how to give the one JSON object; `reasons`: after step-by-step reasoning."""
     how = REASON_FIRST if reasons else ANSWER
     return f"{how}, for one of them." if len(forms) > 1 else f"{how}."
 
 
 def situation(play: Play, role: Role) -> str:
-    """What a role that is not asked anything knows now."""
+    """Return what a role that is not asked anything knows now."""
     state = "The game is over." if play.over else "It is not your turn now."
     return f"{state} This is what you know:\n\n{render(play.view(role))}"
 
 
 def correction(reason: str) -> str:
-    """What a model is told about an answer that was no legal move."""
+    """Return the correction for an answer that was not a legal move."""
     return f"Your answer was not accepted. {reason}\n\nAnswer again, with exactly one JSON object."
 
 
 @lru_cache(maxsize=256)
 def json_schema(model: type[Move]) -> Mapping[str, Any]:
-    """The JSON schema of a form's model; shared, so not to be changed."""
+    """Return the JSON schema of a form's model; shared, so do not modify it."""
     return model.model_json_schema()
 
 
@@ -148,7 +148,7 @@ def _form(form: Form) -> str:
 
 
 def worded_fields(schema: Mapping[str, Any]) -> str:
-    """The keys of an object and what each takes, a line each."""
+    """Return the keys of an object and their types, one line each."""
     required, properties = schema.get("required", []), schema.get("properties", {})
     lines = ["JSON object with these keys and no others:" if properties else "JSON object without any key: {}"]
     for name, field in properties.items():
@@ -158,7 +158,7 @@ def worded_fields(schema: Mapping[str, Any]) -> str:
 
 
 def _about(name: str, field: Mapping[str, Any]) -> str:
-    """A field's title, unless it only repeats the name, and its description."""
+    """Return a field's title, unless it only repeats the name, and its description."""
     title = field.get("title", "")
     said = [title] if title.lower().replace(" ", "_") != name.lower() else []
     said += [field["description"]] if field.get("description") else []
@@ -181,7 +181,7 @@ _TYPES = {"number": "number", "integer": "whole number", "string": "text", "bool
 
 
 def wanted(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """A JSON schema in words: 'whole number, at least 1, or null'."""
+    """Return a JSON schema in words: 'whole number, at least 1, or null'."""
     if "$ref" in schema:
         return wanted(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
     if several := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
@@ -214,7 +214,7 @@ def _type(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _keys(schema: Mapping[str, Any]) -> str:
-    """Which keys a dictionary takes, where they are known: each of them, or any."""
+    """Return the keys a dictionary takes, if they are known: each of them, or any."""
     names = schema.get("propertyNames", {}).get("enum", ())
     if not names:
         return ""

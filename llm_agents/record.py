@@ -1,4 +1,4 @@
-"""What is kept of every call of a model."""
+"""The record of every call of a model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class CallRecord:
     Attributes:
         provider: the protocol spoken, "openai" or "anthropic".
         model: the model asked for.
-        messages: all that was sent, as [{role, content}]; in a `conversation`, what was said since its call before.
-        parameters: sampling parameters sent along.
+        messages: all that was sent, as [{role, content}]; in a `conversation`, only what is new since the last call.
+        parameters: sampling parameters sent with it.
         try_number: 1 for the first try of a decision.
         latency: seconds until the answer or the error.
         answer: the raw text, None when the provider gave none.
@@ -37,10 +37,10 @@ class CallRecord:
         first_text: seconds until its first words, where it was.
         refused: the provider says that the model would not answer.
         short: the model was asked only for the values that determine its move.
-        purpose: what it was for: "move", "plan", "belief", "replan", "look", "note" or "judge".
+        purpose: "move", "plan", "belief", "replan", "look", "note" or "judge".
         remarks: what the model wrote beside its move, under the keys it was asked for.
         cached_tokens: how many of the input tokens the provider read from its cache.
-        conversation: of which it is a part, with every answer and tool result kept once; None: it stands alone.
+        conversation: the conversation it belongs to, with every answer and tool result stored once; None: none.
         tools: the tools that were called, in order: {name, arguments (as written), result, size (characters of
             the result), fault (None, or "unknown", "unreadable", "illegal", "ignored")}.
         offered: names of the tools that were offered.

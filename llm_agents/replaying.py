@@ -1,4 +1,4 @@
-"""Recorded answers, read again: do they lead to the same moves, break the same rules, and see the same data?"""
+"""Read recorded answers again: do they lead to the same moves, break the same rules, and see the same data?"""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from llm_agents.strategies.asking import Asking
 UNPLAYED = "unplayed"
 """Outcome of a call whose legal answer was not the move: another call of the same turn came first."""
 JUDGE = "judge"
-"""Purpose of a call about a turn that was no part of it."""
+"""Purpose of a call about a turn that was not part of it."""
 Records = Mapping[tuple[Role, int], Sequence[Mapping[str, Any]]]
 """The records of the calls of each turn, by role and number of the event that opened it, in order."""
 
 
 def differences(game: Game[Any, Any], events: Iterable[Event], records: Records) -> list[str]:
-    """Play a log again and feed the stored answers back: whatever comes out otherwise, in words.
+    """Replay a log with the recorded answers and return every difference, as text.
 
     Answers that were refused must be refused again; the one that was accepted must be the move of the log;
-    tools must answer the same. Moves that somebody else made (a script, the clock) have no accepted answer.
+    tools must answer the same. Moves made otherwise (by a script, the clock) have no accepted answer.
 
     Args:
         events: the whole log.
-        records: `CallRecord`s as plain data, each with what came of it as `outcome`, where that is known.
+        records: `CallRecord`s as plain data, each with its `outcome`, if known.
     """
     log = list(events)
     play, _made = start(game, log[0].data["seed"])
@@ -47,7 +47,7 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
         turn = records.get((role, play.opened[role]), ())
         moves = [record for record in turn if _is_the_move(record)]
         if len(moves) > 1:
-            found.append(f"event {event.number}, {role}: {len(moves)} calls say that they are the move.")
+            found.append(f"event {event.number}, {role}: {len(moves)} calls claim to be the move.")
         for record in turn:
             if record.get("outcome") == UNPLAYED or record.get("purpose") == JUDGE:
                 continue
@@ -62,16 +62,16 @@ def differences(game: Game[Any, Any], events: Iterable[Event], records: Records)
 
 
 def _is_the_move(record: Mapping[str, Any]) -> bool:
-    """Whether the call says that its answer is the move of its turn."""
+    """Return whether the call's answer is the move of its turn."""
     answered = record.get("answer") is not None and record.get("problem") is None and not record.get("tools")
     return answered and record.get("purpose", "move") == "move" and record.get("outcome") != UNPLAYED
 
 
 def _asking(play: Play, role: Role, record: Mapping[str, Any]) -> Asking:
-    """The question that a recorded call answered."""
+    """Return the question that a recorded call answered."""
     way = strategies.of(play.game).get(record.get("strategy") or strategies.PLAIN)
     if way is None:
-        raise BadAgent(f"{play.game.key} has no strategy “{record.get('strategy')}” any more.")
+        raise BadAgent(f"{play.game.key} no longer has a strategy “{record.get('strategy')}”.")
     purpose = record.get("purpose", "move")
     asked = next((module for module in way.modules if module.purpose == purpose), None)
     return asking(play, role, strategy=record.get("strategy"), short=record.get("short", False), asked=asked)
@@ -82,17 +82,17 @@ def _differences(play: Play, role: Role, record: Mapping[str, Any], move: MoveDa
         again, _remarks = legal_move(record["answer"], _asking(play, role, record))
     except (BadAnswer, Refused) as refusal:
         if not record.get("problem"):
-            yield f"the answer was taken, now it is refused: {refusal}"
+            yield f"the answer was accepted, but is now refused: {refusal}"
         return
     if record.get("problem"):
-        yield f"the answer was refused, now it is taken: {record['problem']}"
+        yield f"the answer was refused, but is now accepted: {record['problem']}"
     elif again != dict(move):
         yield f"the log has {dict(move)}, the answer says {again}"
 
 
 @dataclass(frozen=True)
 class _Called:
-    """A recorded call of a tool, and the record of the model's call that it is from."""
+    """A recorded tool call, and the record of the model's call that it belongs to."""
 
     where: str
     role: Role
@@ -101,7 +101,7 @@ class _Called:
 
 
 def _again(waiting: list[_Called], play: Play, move: MoveData) -> Iterator[str]:
-    """Call a turn's tools again, up to the one that was this move; the rest waits for the next."""
+    """Repeat a turn's tool calls up to the one that was this move; the rest waits for the next."""
     while waiting:
         called = waiting.pop(0)
         if called.tool["fault"] == "ignored":
@@ -118,7 +118,7 @@ def _again(waiting: list[_Called], play: Play, move: MoveData) -> Iterator[str]:
 
 
 def _called_again(play: Play, called: _Called) -> tuple[MoveData | None, str]:
-    """(the move that the call makes, what is different now)."""
+    """Return (the move that the call makes, the difference from the record)."""
     tool, role = called.tool, called.role
     offered = [
         one for one in looping.offers(_asking(play, role, called.record)) if one.name in called.record["offered"]
@@ -126,12 +126,12 @@ def _called_again(play: Play, called: _Called) -> tuple[MoveData | None, str]:
     offer = next((one for one in offered if one.name == tool["name"]), None)
     try:
         if offer is None:
-            return None, "" if tool["fault"] else "there is no such tool now"
+            return None, "" if tool["fault"] else "this tool no longer exists"
         arguments = looping.arguments_of(ToolCall("", tool["name"], tool["arguments"]), offer)
         if isinstance(offer.source, Tool):
             said = looping.in_words(use_tool(play, role, offer.name, arguments))
-            return None, "" if said == tool["result"] else "it answers otherwise now"
+            return None, "" if said == tool["result"] else "its result is now different"
         made = plain_move(looping.checked(play, role, offer.source, arguments))
     except (BadAnswer, Refused) as refusal:
-        return None, "" if tool["fault"] else f"the call was taken, now it is refused: {refusal}"
-    return (None, "the call was refused, now it is taken") if tool["fault"] else (made, "")
+        return None, "" if tool["fault"] else f"the call was accepted, but is now refused: {refusal}"
+    return (None, "the call was refused, but is now accepted") if tool["fault"] else (made, "")

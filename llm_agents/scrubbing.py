@@ -1,6 +1,6 @@
-"""What others say about a call, without the key that it was made with.
+"""Remove the key of a call from what others say about the call.
 
-An endpoint may repeat a key in its error texts whole or in part, percent-encoded or in base 64; none of
+An endpoint may repeat a key in its error texts in whole or in part, percent-encoded or in base 64; none of
 that may reach a record, a page or a log.
 """
 
@@ -14,16 +14,16 @@ from collections.abc import Iterator
 
 CUT = "[key]"
 NO_KEY = "none"
-"""What is sent to endpoints that need no key; it is no secret."""
+"""Sent to endpoints that need no key; not a secret."""
 TELLING = 8
-"""So many characters in a row that also stand in a key are cut out; a shorter key is cut where it stands whole."""
+"""Runs of this many characters that also occur in a key are removed; a shorter key is removed where it occurs whole."""
 
 _LOOKS_LIKE_ONE = re.compile(r"\b(?:sk|xai|gsk|AIza)[-_]?[\w*.-]{8,}|(?i:bearer)\s+\S+|(?i:basic)\s+[\w+/=]{12,}")
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def without_key(words: str, key: str | None) -> str:
-    """`words` with `[key]` in place of every part of `key`, and of whatever looks like a key."""
+    """Return `words` with `[key]` in place of every part of `key`, and of anything that looks like a key."""
     if key and key != NO_KEY:
         for form in _forms(key):
             words = _cut(words, form)
@@ -31,14 +31,14 @@ def without_key(words: str, key: str | None) -> str:
 
 
 def _forms(key: str) -> Iterator[str]:
-    """The key as it is and as it is sent: in an address, and in base 64 at each of the places it may begin."""
+    """Yield the key as it is and as it is sent: in a URL, and in base 64 at each offset it may start from."""
     yield key
     if len(key) < TELLING:
         return
     yield urllib.parse.quote(key, safe="")
     for before in range(3):
         whole = base64.b64encode(b"\0" * before + key.encode()).decode().rstrip("=")
-        # The first and the last sign also depend on what stands beside the key.
+        # The first and the last character also depend on the neighbouring ones.
         yield whole[2 * before : -1] if before else whole
 
 

@@ -1,7 +1,7 @@
-"""From a model's text to a move, and the JSON schema that a model's text can be held to.
+"""From a model's text to a move, and the JSON schema that can be enforced on a model's text.
 
-Nothing is guessed: a number written as text is read where only a number can stand, a wrapper that
-`answer_schema` itself asks for is taken off, and everything else is refused with what is wrong.
+Nothing is guessed: a number written as text is read where only a number is allowed, a wrapper that
+`answer_schema` itself asks for is removed, and everything else is refused with the reason.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ __all__ = [
 
 
 def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[str, Json]:
-    """The move in a model's answer, fitted to the form it fills in; not yet checked against the rules.
+    """Return the move in a model's answer, fitted to its form; not yet checked against the rules.
 
-    A model's reasoning beside the move is left out.
+    A model's reasoning beside the move is dropped.
 
     Args:
-        text: the whole answer, whatever stands around its JSON object.
+        text: the whole answer, including any text around its JSON object.
         forms: what the role may do now.
         short: the short forms were asked for, where there are any; the full move is returned.
 
     Raises:
         BadAnswer: there is no such move in it; says what is wrong, for the model.
-        Refused: the values of a short form make no move that the rules allow.
+        Refused: the values of a short form give no move that the rules allow.
     """
     return read_answer(text, forms, short=short)[0]
 
@@ -48,10 +48,10 @@ def read_move(text: str, forms: Sequence[Form], *, short: bool = False) -> dict[
 def read_answer(
     text: str, forms: Sequence[Form], *, short: bool = False, remarks: Sequence[Remark] = ()
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """The move in a model's answer, and what it remarked beside it; arguments and errors as for `read_move`.
+    """Return the move in a model's answer, and its remarks; arguments and errors as for `read_move`.
 
     Args:
-        remarks: keys that are taken off before the move is read.
+        remarks: keys that are removed before the move is read.
     """
     asked = as_asked(forms) if short else forms
     known = {remark.key for remark in remarks}
@@ -65,7 +65,7 @@ def read_answer(
 
 
 def with_remarks(forms: Sequence[Form], remarks: Sequence[Remark]) -> list[Form]:
-    """The forms as they are worded, and held to a schema, where keys are asked for beside a move."""
+    """Return the forms as they are worded and enforced when keys are asked for beside a move."""
     if not remarks:
         return list(forms)
     return [replace(form, model=_remarked(form.model, tuple(remarks))) for form in forms]
@@ -88,22 +88,22 @@ def _remarked(model: type[Any], remarks: tuple[Remark, ...]) -> type[Any]:
 
 
 def answer_schema(forms: Sequence[Form], *, strategy: str | None = None, short: bool = False) -> dict[str, Json]:
-    """The strict JSON schema that an answer to these forms fulfils; `read_move` takes whatever does.
+    """Return the strict JSON schema of an answer to these forms; `read_move` accepts every answer that conforms.
 
     Args:
-        strategy: with `CHAIN_OF_THOUGHT` the answer begins with a text called `REASONING`.
+        strategy: with `CHAIN_OF_THOUGHT`, the answer begins with a text called `REASONING`.
         short: of the short forms, where there are any.
     """
     return schema_of(as_asked(forms) if short else forms, reasoning=strategy == CHAIN_OF_THOUGHT)
 
 
 def as_asked(forms: Sequence[Form]) -> list[Form]:
-    """The forms with the short one in place of each that has one; its help speaks of the full one and goes."""
+    """Return the forms, each replaced by its short one if it has one, without help that describes the full one."""
     return [form if form.short is None else replace(form, model=form.short, help="") for form in forms]
 
 
 def _bare(answer: Mapping[str, Json], forms: Sequence[Form], remarks: set[str]) -> dict[str, Json]:
-    """The move without what a schema puts around it: the reasoning, and the key that holds one of several moves."""
+    """Return the move without what a schema adds: the reasoning, and the key that wraps one of several moves."""
     move = dict(answer)
     if REASONING not in remarks and not any(REASONING in form.model.model_fields for form in forms):
         move.pop(REASONING, None)
@@ -113,14 +113,14 @@ def _bare(answer: Mapping[str, Json], forms: Sequence[Form], remarks: set[str]) 
 
 
 def _form(forms: Sequence[Form], move: Mapping[str, Json]) -> Form:
-    """The form that is meant, also where its keys are misspelt."""
+    """Return the form that is meant, even if its keys are misspelt."""
     if any(form.model.model_fields.keys() & move.keys() for form in forms):
         return form_for(forms, move)
     return max(forms, key=lambda form: sum(_meant(key, form) is not None for key in move))
 
 
 def _keys_are_known(move: Mapping[str, Json], form: Form) -> None:
-    """Refuse a key that is nearly a field's, and keys instead of those that are needed; the rules refuse other ones."""
+    """Refuse keys that nearly match a field, and keys in place of required ones; the rules refuse the rest."""
     fields = form.model.model_fields
     lacking = any(field.is_required() and name not in move for name, field in fields.items())
     for key in move:
@@ -134,7 +134,7 @@ def _keys_are_known(move: Mapping[str, Json], form: Form) -> None:
 
 
 def _meant(key: str, form: Form) -> str | None:
-    """The field whose name or title `key` is, but for case, spaces and signs."""
+    """Return the field whose name or title matches `key`, ignoring case, spaces and punctuation."""
     for name, field in form.model.model_fields.items():
         if _letters(key) in (_letters(name), _letters(field.title or name)):
             return name

@@ -1,4 +1,4 @@
-"""Values as a form wants them: numbers read from text where only a number can stand, and nothing else changed."""
+"""Fit values to a form: numbers are read from text where only a number is allowed, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _NUMBER = re.compile(
 )
 _SEPARATORS = re.compile("[, \u00a0\u2009\u202f]")
 _LONGEST = 300
-"""Digits of the longest whole number that is read as one."""
+"""Digits of the longest integer that is read as one."""
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def fit(move: Mapping[str, Json], model: type[Move]) -> dict[str, Json]:
-    """`move` with text turned into the number, object or list that the model wants in its place.
+    """Return `move` with text converted to the number, object or list that the model wants there.
 
-    Where text may stand, text stays as it is. A null for a field that cannot be null but may be left
-    out leaves it out: strict schemas know no other way to say so.
+    Where text is allowed, text stays as it is. A null for an optional field that cannot be null removes
+    the field: strict schemas have no other way to leave it out.
 
     Raises:
-        BadAnswer: text stands where a number must, or holds what cannot be kept; names the field.
+        BadAnswer: a number is missing, or the text cannot be stored; names the field.
     """
     schema = json_schema(model)
     definitions, known = schema.get("$defs", {}), schema.get("properties", {})
@@ -92,7 +92,7 @@ def _untexted(text: str, wanted: set[Any], where: str) -> Json:
 
 
 def _number(text: str, where: str) -> float | int:
-    """The number that `text` writes, thousands separators and a currency sign before it allowed."""
+    """Return the number that `text` writes; thousands separators and a leading currency sign are allowed."""
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
         hint = ": give the number itself" if text.strip().endswith("%") else ", such as 6000 or 6000.50"
@@ -102,7 +102,7 @@ def _number(text: str, where: str) -> float | int:
 
 
 def _from_entries(entries: list[Json], where: str) -> Json:
-    """An object that came as the list of entries which a strict schema asks for; else the list as it is."""
+    """Return the object given as the list of entries that a strict schema asks for; otherwise the list itself."""
     if not all(isinstance(entry, dict) and entry.keys() == {ENTRY_NAME, ENTRY_VALUE} for entry in entries):
         return entries
     read = {entry[ENTRY_NAME]: entry[ENTRY_VALUE] for entry in entries if isinstance(entry[ENTRY_NAME], str)}

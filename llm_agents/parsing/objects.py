@@ -1,4 +1,4 @@
-"""The JSON object in a model's text, found as it stands or refused with what is wrong with it; never repaired."""
+"""Find the JSON object in a model's text, or say what is wrong with it; never repair it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _BRACES_OUTSIDE_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _THINKING_BEGINS = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THINKING_ENDS = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _MOST_DRAFTS = 50
-"""Broken beginnings that are looked into; more are skipped, so that no text takes long to read."""
+"""Broken openings that are examined; more are skipped, so that no text takes long to read."""
 
 
 class _Unfit(ValueError):
-    """The text follows JSON's grammar and still means nothing certain."""
+    """The text follows JSON's grammar but is ambiguous."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ _decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
 
 @dataclass(frozen=True)
 class _Found:
-    """An object, or what looks like one, and where it begins and ends; `wrong` says why it is none."""
+    """An object, or what looks like one, and where it begins and ends; `wrong` says why it is not one."""
 
     begin: int
     end: int
@@ -55,13 +55,13 @@ class _Found:
 
 
 def last_object(text: str) -> dict[str, Json]:
-    """The last complete JSON object of `text` that is not inside another one.
+    """Return the last complete JSON object of `text` that is not inside another one.
 
-    What is closed but broken counts too, and is refused: the object before it is not what was
-    meant. A beginning without an end does not count where a complete object stands beside it.
+    A closed but broken object counts too, and is refused: the object before it is not what was
+    meant. An opening without a closing brace does not count next to a complete object.
 
     Raises:
-        BadAnswer: there is none; says, for the model, what is wrong.
+        BadAnswer: there is none; says what is wrong, for the model.
     """
     found = _last(text)
     if found is None:
@@ -74,7 +74,7 @@ def last_object(text: str) -> dict[str, Json]:
 
 
 def around_object(text: str) -> str:
-    """What stands around the JSON object that `last_object` reads; the whole text where there is none."""
+    """Return the text around the JSON object that `last_object` reads; the whole text if there is none."""
     found = _last(text)
     return text if found is None or found.value is None else f"{text[: found.begin]}{text[found.end :]}"
 
@@ -110,7 +110,7 @@ def _last(text: str) -> _Found | None:
 
 
 def _closing(text: str, at: int) -> int | None:
-    """Where the brace at `at` is closed, braces inside quoted text aside; None where it never is."""
+    """Return where the brace at `at` is closed, ignoring braces in quoted text; None if it never is."""
     depth = 0
     for brace in _BRACES_OUTSIDE_TEXT.finditer(text, at):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
@@ -120,7 +120,7 @@ def _closing(text: str, at: int) -> int | None:
 
 
 def _cut_off(error: ValueError, text: str) -> bool:
-    """Whether the text before the error is the beginning of an object and nothing follows."""
+    """Return whether the text before the error begins an object and nothing follows it."""
     if not isinstance(error, json.JSONDecodeError):
         return False
     if error.msg.startswith("Unterminated string"):
@@ -136,7 +136,7 @@ _LITERALS = {"True": "true", "False": "false", "None": "null", "NaN": "null", "u
 
 
 def _reason(error: ValueError, text: str) -> str:
-    """What is wrong with the object, for the model."""
+    """Return what is wrong with the object, for the model."""
     if isinstance(error, _Unfit):
         return str(error)
     if not isinstance(error, json.JSONDecodeError):
@@ -174,7 +174,7 @@ def _reason(error: ValueError, text: str) -> str:
 
 
 def _thousands(text: str, at: int) -> str | None:
-    """The number with separators around `at`, where JSON's grammar stopped."""
+    """Return the number with separators around `at`, where JSON's grammar stopped."""
     for number in _THOUSANDS.finditer(text, max(0, at - 30), at + 30):
         if number.start() < at <= number.end():
             return number[0]

@@ -1,9 +1,9 @@
-"""The JSON schema of a model's answer, as strict as endpoints with structured output want it.
+"""The JSON schema of a model's answer, as strict as endpoints with structured output require.
 
 Source: OpenAI, "Structured Outputs", supported schemas: the top level is an object without anyOf,
-every object lists all its properties as required and allows no others, what may be left out is
-nullable, and neither defaults nor lengths of text can be said. What a schema cannot say is still checked
-by the form and the rules.
+every object lists all its properties as required and allows no others, optional fields are
+nullable, and neither defaults nor text lengths can be expressed. The form and the rules check what a
+schema cannot.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from games.interface import Form
 from llm_agents.prompting import json_schema
 
 REASONING = "reasoning"
-"""The key that holds a model's thoughts, where it is to write them into its answer."""
+"""The key that holds a model's reasoning, if its answer is to contain it."""
 ENTRY_NAME, ENTRY_VALUE = "name", "value"
-"""The keys of an entry of an object with free keys, which a strict schema can only hold as a list."""
+"""The keys of an entry of an object with free keys, which a strict schema can only express as a list."""
 
 Schema = dict[str, Any]
 _SAID_AS_IT_IS = (
@@ -27,11 +27,11 @@ _SAID_AS_IT_IS = (
 
 
 def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
-    """An object that is one filled-in form; with several forms, an object whose only key holds one of them.
+    """Return the schema of one filled-in form; with several forms, of an object whose only key holds one of them.
 
     Args:
         forms: what the role may do now.
-        reasoning: a text called `REASONING` stands before everything else.
+        reasoning: a text called `REASONING` comes first.
     """
     filled = [_form(form) for form in forms]
     if len(filled) == 1:
@@ -45,7 +45,7 @@ def schema_of(forms: Sequence[Form], *, reasoning: bool = False) -> Schema:
 
 
 def wrapper(forms: Sequence[Form]) -> str:
-    """The key that holds the chosen one of several forms; no form has a field of this name."""
+    """Return the key that holds the chosen one of several forms; no form has a field of this name."""
     key = "move"
     while any(key in form.model.model_fields for form in forms):
         key += "_"
@@ -53,7 +53,7 @@ def wrapper(forms: Sequence[Form]) -> str:
 
 
 def options_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The plain schemas of which a value may fulfil any."""
+    """Return the plain schemas of which a value must match one."""
     if "$ref" in schema:
         return options_of(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
     several = schema.get("anyOf") or schema.get("oneOf")
@@ -82,7 +82,7 @@ def _description(schema: Schema) -> Schema:
 
 
 def strict(schema: Mapping[str, Any]) -> Schema:
-    """A plain schema of an object, as strict as endpoints want it."""
+    """Return a plain object schema, as strict as endpoints require."""
     return _strict(schema, schema.get("$defs", {}))
 
 
@@ -117,7 +117,7 @@ def _properties(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Sc
 
 
 def _free_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
-    """A dictionary: an object where each of its known keys is needed, else a list of entries."""
+    """Return the schema of a dictionary: an object that requires its known keys, else a list of entries."""
     value = _strict(schema["additionalProperties"], definitions)
     names = schema.get("propertyNames", {}).get("enum", ())
     if names and schema.get("minProperties", 0) >= len(names):
@@ -127,7 +127,7 @@ def _free_keys(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Sch
 
 
 def _titled(strict: Schema, field: Mapping[str, Any], name: str) -> Schema:
-    """With the field's title in its description, where it says more than the name."""
+    """Return the schema with the field's title in its description, if it says more than the name."""
     title = field.get("title", "")
     if not title or title.lower().replace(" ", "_") == name.lower():
         return strict

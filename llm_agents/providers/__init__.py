@@ -1,4 +1,4 @@
-"""The makers of models, each behind one method: `complete(request) -> Completion`."""
+"""Providers of models, each behind one method: `complete(request) -> Completion`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _CLASSES = {"openai": "OpenAI", "anthropic": "Anthropic"}
 
 
 def provider_of(place: Endpoint) -> Maker:
-    """Who makes an endpoint's calls. The protocol's SDK is loaded with the first call: scripts never wait for it."""
+    """Return the provider of an endpoint's calls. The SDK loads with the first call: scripts never wait for it."""
     module = import_module(f"llm_agents.providers.{place.protocol}")
     made: Maker = getattr(module, _CLASSES[place.protocol])(place)
     return made
 
 
 def provider_called(name: str) -> Maker:
-    """Who makes the calls of the endpoint of that name.
+    """Return the provider of the endpoint of that name.
 
     Raises:
         NotConfigured: there is no such endpoint.

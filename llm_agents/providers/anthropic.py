@@ -1,4 +1,4 @@
-"""Anthropic's Messages, and every endpoint that speaks it."""
+"""Anthropic's Messages API, and every endpoint that speaks it."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from llm_agents.providers.base import (
 )
 from llm_agents.scrubbing import NO_KEY
 
-# At their debug level these write prompts into the log.
+# At debug level these write prompts into the log.
 for name in ("anthropic", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
 MOST_TOKENS = 4096
-"""Length of an answer where no `max_tokens` is given; the API demands one."""
+"""Maximum tokens of an answer if no `max_tokens` is given; the API requires one."""
 UNREADABLE = "The provider's answer is not a message."
 CUT = "The answer was cut off."
 
@@ -54,13 +54,13 @@ _CLIENTS = Clients(_client)
 
 
 class Anthropic:
-    """Calls of one endpoint through the official SDK, which never retries by itself here."""
+    """Calls one endpoint through the official SDK, with the SDK's own retries switched off."""
 
     def __init__(self, endpoint: Endpoint):
         self._endpoint = endpoint
 
     async def complete(self, request: Request) -> Completion:
-        """One message, streamed where the request wants its text as it comes."""
+        """Return one message, streamed if the request wants text as it comes."""
         client = _CLIENTS.get(self._endpoint)
         failure: ProviderError
         try:
@@ -81,15 +81,15 @@ class Anthropic:
         except (anthropic.AnthropicError, json.JSONDecodeError, UnicodeDecodeError):
             failure = Unreadable(UNREADABLE)
         except ValueError:
-            failure = Rejected("The request cannot be written as JSON.")
-        # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
+            failure = Rejected("The request cannot be encoded as JSON.")
+        # Raised here and not above: the SDK's errors hold the request with its key and would be chained to this one.
         raise failure
 
     async def models(self) -> list[str]:
-        """The models that the endpoint lists.
+        """Return the models that the endpoint lists.
 
         Raises:
-            ProviderError: it does not tell.
+            ProviderError: it does not list any.
         """
         try:
             return [model.id async for model in _CLIENTS.get(self._endpoint).models.list()]
@@ -102,7 +102,7 @@ class Anthropic:
         await _CLIENTS.close(self._endpoint)
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The JSON object that a call sends."""
+        """Return the JSON object that a call sends."""
         system = "\n\n".join(message["content"] for message in request.messages if message["role"] == "system")
         return {
             "model": request.model,
@@ -115,7 +115,7 @@ class Anthropic:
         }
 
     async def _complete(self, client: anthropic.AsyncAnthropic, request: Request) -> Completion:
-        """Ask, and ask again without the tool where the endpoint turns out not to know tools."""
+        """Ask, and ask again without the tool if the endpoint turns out not to support tools."""
         refuse_tools(self._endpoint, request)
         while True:
             sent = self._sent(request)
@@ -127,7 +127,9 @@ class Anthropic:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
                 if parameter == "tools":
-                    raise NoTools(f"It takes no tools: {said_by(error.body, client.api_key)}") from None
+                    raise NoTools(
+                        f"Tools are not supported: {said_by(error.body, client.api_key)}"
+                    ) from None
 
     def _tools(self, request: Request) -> dict[str, Any]:
         if request.tools:
@@ -146,7 +148,7 @@ class Anthropic:
         body.pop("stream", None)
         common: dict[str, Any] = {
             "model": body.pop("model"),
-            "messages": [],  # Sent with the rest: the SDK goes through all their parts, which costs more than the call.
+            "messages": [],  # Sent with the rest: the SDK walks all their parts, which costs more than the call.
             "max_tokens": body.pop("max_tokens"),
             "system": body.pop("system", anthropic.omit),
             "timeout": anthropic.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
@@ -160,7 +162,7 @@ class Anthropic:
 
 
 def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
-    """The messages without the system's, neighbours of the same role joined: the API wants them to alternate."""
+    """Return the messages without the system's, merging neighbours of the same role: the API requires alternation."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message["role"] == "system":
@@ -177,7 +179,7 @@ def _turns(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
 
 
 def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
-    """A message's text, or its blocks where tools are called or answered."""
+    """Return a message's text, or its blocks if tools are called or answered."""
     if message["role"] == "tool":
         return [{"type": "tool_result", "tool_use_id": message["answers"], "content": message["content"]}]
     calls = [
@@ -194,7 +196,7 @@ def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _several_tools(request: Request) -> dict[str, Any]:
-    """The arguments that make the answer use one of several tools, or the only one."""
+    """Return the arguments that make the answer use one of several tools, or the only one."""
     only = {"type": "tool", "name": request.tools[0].name}
     return {
         "tools": [
@@ -205,7 +207,7 @@ def _several_tools(request: Request) -> dict[str, Any]:
 
 
 def _forced_tool(request: Request) -> dict[str, Any]:
-    """The arguments that make the answer the input of one tool."""
+    """Return the arguments that make the answer the input of one tool."""
     return {
         "tools": [{"name": "move", "description": "Make your move.", "input_schema": request.schema}],
         "tool_choice": {"type": "tool", "name": "move"},
@@ -216,7 +218,7 @@ _IN_STREAM = {"rate_limit_error": RateLimited, "invalid_request_error": Rejected
 
 
 def _failed(error: anthropic.APIStatusError, key: str | None) -> ProviderError:
-    """The error for a failure by status, or for one announced in the middle of a stream that began with 200."""
+    """Return the error for a failure by status, or for one announced midway through a stream that began with 200."""
     if error.status_code >= 400:
         return failed(error.status_code, error.body, key, error.response.headers)
     inner = error.body.get("error") if isinstance(error.body, dict) else None
@@ -231,7 +233,7 @@ def _timed_out(error: anthropic.APITimeoutError, request: Request) -> ProviderEr
 
 
 def _read(usage: Any) -> tuple[int, int]:
-    """(all tokens read, of these from the cache): the API counts what it read from or wrote to its cache apart."""
+    """Return (all tokens read, those from the cache): the API counts cache reads and writes separately."""
     cached = getattr(usage, "cache_read_input_tokens", None) or 0
     return usage.input_tokens + cached + (getattr(usage, "cache_creation_input_tokens", None) or 0), cached
 
@@ -262,7 +264,7 @@ def _completion(answer: Any, how: str, *, tools: bool) -> Completion:
 
 
 async def _streamed(stream: anthropic.AsyncStream[Any], draft: Draft, how: str, *, tools: bool) -> Completion:
-    """Read a stream to its end; one without its last event was cut."""
+    """Read a stream to its end; one without its last event was cut off."""
     message: Any = None
     output_tokens = stop = None
     ended = tool = False

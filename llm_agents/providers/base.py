@@ -1,4 +1,4 @@
-"""What every provider is: one call in, one text out, errors of one tree."""
+"""The interface of every provider: one call in, one text out, errors of one tree."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from llm_agents.scrubbing import without_key
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
-"""Who does not even take a connection for this long is not there."""
+"""Seconds to wait for a connection before an endpoint counts as unreachable."""
 
 
 class ChatMessage(TypedDict):
     """One message of a conversation with a model.
 
-    An assistant's message may hold the `calls` of tools it made; a message of the role "tool" is the result of
+    An assistant's message may contain the tool `calls` it made; a message of the role "tool" is the result of
     the call whose id is `answers`.
     """
 
@@ -41,7 +41,7 @@ class ChatMessage(TypedDict):
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool that a model calls; `arguments` as it wrote them, perhaps no JSON."""
+    """A tool call of a model; `arguments` as it wrote them, possibly not JSON."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class ToolCall:
 
     @property
     def as_object(self) -> dict[str, Any]:
-        """The arguments as an object; an empty one where they are none: services take no other back."""
+        """Return the arguments as an object, or an empty one if they are not: services accept nothing else back."""
         try:
             read = json.loads(self.arguments)
         except (ValueError, RecursionError):
@@ -59,7 +59,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool as a model is told of it; `parameters` is a JSON schema of an object."""
+    """A tool as offered to a model; `parameters` is a JSON schema of an object."""
 
     name: str
     help: str
@@ -72,9 +72,9 @@ class Request:
 
     Attributes:
         parameters: further arguments of the provider's API (temperature, max_tokens…).
-        timeout: seconds for the whole call, the last word of a stream included.
-        schema: JSON schema of the answer, where the endpoint can be held to one.
-        on_text: given: the answer is streamed, and this is called with each new piece of text.
+        timeout: seconds for the whole call, including the end of a stream.
+        schema: JSON schema of the answer, where the endpoint can enforce one.
+        on_text: if given, the answer is streamed, and this is called with each new piece of text.
         tools: of which the answer must call at least one.
     """
 
@@ -89,15 +89,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Completion:
-    """What came back.
+    """A provider's answer.
 
     Attributes:
-        text: empty where the model said nothing.
-        refused: the provider says that the model would not answer.
+        text: empty if the model said nothing.
+        refused: the provider reports that the model would not answer.
         first_text: seconds until the first piece of a streamed answer.
-        structured: how the answer was held to the request's schema ("none" where it was not).
-        calls: the tools that it calls, in order; none where no tools were offered.
-        input_tokens: all that were read; `cached_tokens` of them from the provider's cache.
+        structured: how the request's schema was enforced ("none" if it was not).
+        calls: the tool calls, in order; none if no tools were offered.
+        input_tokens: all tokens read; `cached_tokens` of them from the provider's cache.
     """
 
     text: str
@@ -114,13 +114,13 @@ class Completion:
 
 
 class Provider(Protocol):
-    """The seam to a maker of models."""
+    """The interface to a provider of models."""
 
     async def complete(self, request: Request) -> Completion:
         """Ask once.
 
         Raises:
-            ProviderError: no answer; the kind says whose fault it is.
+            ProviderError: no answer; the class says why.
         """
         ...
 
@@ -133,20 +133,20 @@ class Maker(Provider, Protocol):
     """A provider that speaks a protocol over HTTP."""
 
     async def models(self) -> list[str]:
-        """The models that the endpoint lists.
+        """Return the models that the endpoint lists.
 
         Raises:
-            ProviderError: it does not tell.
+            ProviderError: it does not list any.
         """
         ...
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The JSON object that `complete` sends for this request."""
+        """Return the JSON object that `complete` sends for this request."""
         ...
 
 
 class Client(Protocol):
-    """What is asked of an SDK's client."""
+    """What an SDK's client must support."""
 
     async def close(self) -> None: ...
 
@@ -155,9 +155,9 @@ T = TypeVar("T", bound=Client)
 
 
 class Clients(Generic[T]):
-    """An SDK client for each endpoint in each event loop: connections belong to the loop that opened them.
+    """One SDK client per endpoint and event loop: connections belong to the loop that opened them.
 
-    A client is made anew when its endpoint's address or key has changed.
+    A client is replaced when its endpoint's address or key has changed.
     """
 
     def __init__(self, make: Callable[[Endpoint], T]):
@@ -166,10 +166,10 @@ class Clients(Generic[T]):
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, tuple[Any, T]]] = WeakKeyDictionary()
 
     def get(self, endpoint: Endpoint) -> T:
-        """The running loop's client.
+        """Return the running loop's client.
 
         Raises:
-            NotConfigured: the endpoint's key is not set, or its address is none.
+            NotConfigured: the endpoint's key is not set, or its address is invalid.
         """
         made_for = (endpoint.address, endpoint.secret(), endpoint.concurrency)
         loop = asyncio.get_running_loop()
@@ -180,7 +180,7 @@ class Clients(Generic[T]):
             try:
                 made = self._make(endpoint)
             except (ValueError, httpx2.InvalidURL):
-                raise NotConfigured(f"The address of endpoint “{endpoint.name}” is none.") from None
+                raise NotConfigured(f"The address of endpoint “{endpoint.name}” is not a valid URL.") from None
             kept = clients[endpoint.name] = (made_for, made)
         return kept[1]
 
@@ -194,10 +194,10 @@ class Clients(Generic[T]):
 
 
 class Draft:
-    """A streamed answer as it grows; that it cannot be shown does no harm to it.
+    """A streamed answer as it grows; errors in showing it do not affect it.
 
     Attributes:
-        first: seconds from the beginning to the first piece; None before it.
+        first: seconds until the first piece; None before it.
     """
 
     def __init__(self, on_text: Callable[[str], None]):
@@ -218,7 +218,7 @@ class Draft:
             return
         try:
             self._on_text(piece)
-        except Exception as error:  # noqa: BLE001 - whoever shows it may fail in any way
+        except Exception as error:  # noqa: BLE001 - showing a draft may fail in any way
             self._on_text = None
             log.warning("a draft could not be shown: %s", type(error).__name__)
 
@@ -228,7 +228,7 @@ class Draft:
 
 
 class Unknown:
-    """Which parameters which model of which endpoint was found not to know, for the life of the process."""
+    """Parameters that a model of an endpoint was found not to support, for the life of the process."""
 
     def __init__(self) -> None:
         self._found: set[tuple[str, str, str, str]] = set()
@@ -238,7 +238,7 @@ class Unknown:
 
     def add(self, endpoint: Endpoint, model: str, parameter: str) -> None:
         self._found.add((endpoint.name, endpoint.address, model, parameter))
-        log.warning("endpoint %s does not take %s for model %s; it goes without", endpoint.name, parameter, model)
+        log.warning("endpoint %s does not support %s for model %s; leaving it out", endpoint.name, parameter, model)
 
     def clear(self) -> None:
         self._found.clear()
@@ -248,20 +248,20 @@ UNKNOWN = Unknown()
 
 
 def refuse_tools(endpoint: Endpoint, request: Request) -> None:
-    """Do not even ask with tools where they are known not to be taken.
+    """Skip the request if tools are known to be unsupported.
 
     Raises:
         NoTools
     """
     if request.tools and (not endpoint.tools or UNKNOWN.holds(endpoint, request.model, "tools")):
-        raise NoTools(f"Endpoint “{endpoint.name}” takes no tools for model “{request.model}”.")
+        raise NoTools(f"Endpoint “{endpoint.name}” does not support tools for model “{request.model}”.")
 
 
 # ---- failures ----------------------------------------------------------------------------------
 
 
 def said_by(body: object, key: str | None) -> str:
-    """What the body of a failed call says, in one line of at most 500 characters and without any part of a key."""
+    """Return a failed call's message from its body: one line, at most 500 characters, without any part of a key."""
     inner = body[0] if isinstance(body, list) and body else body
     inner = inner.get("error", inner) if isinstance(inner, dict) else inner
     said = str(inner.get("message", "")) if isinstance(inner, dict) else str(inner or "")
@@ -269,7 +269,7 @@ def said_by(body: object, key: str | None) -> str:
 
 
 def failed(status: int, body: object, key: str | None, headers: Mapping[str, str] | None = None) -> ProviderError:
-    """The error for an HTTP status, with what the provider's body says about it but never a key."""
+    """Return the error for an HTTP status, with the provider's message but never a key."""
     if status in (401, 403):
         return Rejected(f"The provider did not accept the key (HTTP {status}).")
     kind = RateLimited if status == 429 else Unavailable if status >= 500 or status in (408, 409) else Rejected
@@ -278,7 +278,7 @@ def failed(status: int, body: object, key: str | None, headers: Mapping[str, str
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by the headers retry-after-ms and Retry-After (RFC 9110 §10.2.3: seconds or a date)."""
+    """Return the seconds to wait from the headers retry-after-ms and Retry-After (RFC 9110 §10.2.3)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) / unit
@@ -301,7 +301,7 @@ _PARAMETERS: Mapping[str, re.Pattern[str]] = {
 
 
 def does_not_know(status: int, body: object, sent: set[str]) -> str | None:
-    """Which of the parameters `sent` ("structured", "stream_options") a failed call is about, if any."""
+    """Return which of the parameters `sent` ("structured", "stream_options") a failed call is about, if any."""
     if status not in (400, 404, 422):
         return None
     words = str(body)

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, and every endpoint that speaks it."""
+"""OpenAI's Chat Completions API, and every endpoint that speaks it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from llm_agents.providers.base import (
 )
 from llm_agents.scrubbing import NO_KEY
 
-# At their debug level these write prompts into the log.
+# At debug level these write prompts into the log.
 for name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -45,7 +45,7 @@ def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
         http_client=openai.DefaultAsyncHttpxClient(limits=limits),
     )
     if endpoint.base_url is not None:
-        # Read from the environment, and nobody's business but OpenAI's.
+        # Read from the environment and meant for OpenAI alone.
         client.organization = client.project = client.admin_api_key = None
     return client
 
@@ -54,13 +54,13 @@ _CLIENTS = Clients(_client)
 
 
 class OpenAI:
-    """Calls of one endpoint through the official SDK, which never retries by itself here."""
+    """Calls one endpoint through the official SDK, with the SDK's own retries switched off."""
 
     def __init__(self, endpoint: Endpoint):
         self._endpoint = endpoint
 
     async def complete(self, request: Request) -> Completion:
-        """One chat completion, streamed where the request wants its text as it comes."""
+        """Return one chat completion, streamed if the request wants text as it comes."""
         client = _CLIENTS.get(self._endpoint)
         failure: ProviderError
         try:
@@ -85,15 +85,15 @@ class OpenAI:
         except (openai.OpenAIError, json.JSONDecodeError, UnicodeDecodeError):
             failure = Unreadable(UNREADABLE)
         except ValueError:
-            failure = Rejected("The request cannot be written as JSON.")
-        # Raised here and not above: the SDK's errors hold the request with its key, and would hang on to this one.
+            failure = Rejected("The request cannot be encoded as JSON.")
+        # Raised here and not above: the SDK's errors hold the request with its key and would be chained to this one.
         raise failure
 
     async def models(self) -> list[str]:
-        """The models that the endpoint lists.
+        """Return the models that the endpoint lists.
 
         Raises:
-            ProviderError: it does not tell.
+            ProviderError: it does not list any.
         """
         try:
             return [model.id async for model in _CLIENTS.get(self._endpoint).models.list()]
@@ -106,7 +106,7 @@ class OpenAI:
         await _CLIENTS.close(self._endpoint)
 
     def body(self, request: Request) -> dict[str, Any]:
-        """The JSON object that a call sends."""
+        """Return the JSON object that a call sends."""
         sent = self._sent(request)
         streamed: dict[str, Any] = {} if request.on_text is None else {"stream": True}
         if "stream_options" in sent:
@@ -116,7 +116,7 @@ class OpenAI:
         return {"model": request.model, "messages": messages, **streamed, **held, **request.parameters}
 
     async def _complete(self, client: openai.AsyncOpenAI, request: Request) -> Completion:
-        """Ask, and ask again without each parameter that the endpoint turns out not to know."""
+        """Ask, and ask again without each parameter that the endpoint turns out not to support."""
         refuse_tools(self._endpoint, request)
         while True:
             sent = self._sent(request)
@@ -128,7 +128,9 @@ class OpenAI:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
                 if parameter == "tools":
-                    raise NoTools(f"It takes no tools: {said_by(error.body, client.api_key)}") from None
+                    raise NoTools(
+                        f"Tools are not supported: {said_by(error.body, client.api_key)}"
+                    ) from None
 
     def _sent(self, request: Request) -> set[str]:
         wanted = {
@@ -150,7 +152,7 @@ class OpenAI:
         body.pop("stream", None)
         common: dict[str, Any] = {
             "model": body.pop("model"),
-            "messages": [],  # Sent with the rest: the SDK goes through all their parts, which costs more than the call.
+            "messages": [],  # Sent with the rest: the SDK walks all their parts, which costs more than the call.
             "timeout": openai.Timeout(request.timeout, connect=min(CONNECT_SECONDS, request.timeout)),
             "extra_body": body,
         }
@@ -185,7 +187,7 @@ def _message(message: ChatMessage) -> dict[str, Any]:
 
 
 def _tools(request: Request) -> dict[str, Any]:
-    """The arguments that make the answer call one of several tools, or the only one."""
+    """Return the arguments that make the answer call one of several tools, or the only one."""
     functions = [{"name": tool.name, "description": tool.help, "parameters": tool.parameters} for tool in request.tools]
     only = {"type": "function", "function": {"name": request.tools[0].name}}
     return {
@@ -195,7 +197,7 @@ def _tools(request: Request) -> dict[str, Any]:
 
 
 def _held(request: Request, how: str) -> dict[str, Any]:
-    """The arguments that hold an answer to the request's schema."""
+    """Return the arguments that enforce the request's schema."""
     match how:
         case "json_schema":
             named = {"name": "move", "strict": True, "schema": request.schema}
@@ -249,7 +251,7 @@ def _text(text: object) -> str:
 
 
 async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, tools: bool) -> Completion:
-    """Read a stream to its end; one that ends without saying why the model stopped was cut."""
+    """Read a stream to its end; one that ends without a finish reason was cut off."""
     model = usage = stop = identity = None
     refused = False
     calls: dict[int, list[str]] = {}
@@ -296,7 +298,7 @@ async def _streamed(stream: openai.AsyncStream[Any], draft: Draft, how: str, *, 
 
 
 def _gather(calls: dict[int, list[str]], deltas: Any) -> None:
-    """Add the pieces of tool calls to what has come of each: id, name, arguments."""
+    """Add the pieces of tool calls to those received so far: id, name, arguments."""
     for delta in deltas:
         parts = calls.setdefault(delta.index, ["", "", ""])
         parts[0] = parts[0] or _text(delta.id or "")

@@ -1,4 +1,4 @@
-"""Ways of asking a model for its move: each makes the messages of one decision from what a role may know."""
+"""Ways of asking a model for its move: each builds the messages of one decision from what a role may know."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "fresh": fresh.messages,
     "tools": fresh.messages,
 }
-"""How the messages of one question are laid out; the conversation of a turn with tools is `looping`'s."""
+"""How the messages of one question are laid out; `looping` handles the conversation of a turn with tools."""
 
 
 def messages(
@@ -62,17 +62,17 @@ def messages(
     asked: Question | None = None,
     recalled: tuple[str, str] | None = None,
 ) -> list[ChatMessage]:
-    """Exactly what a model in this role is sent now; out of turn, all that it knows so far.
+    """Return exactly what a model in this role is sent now; out of turn, everything it knows so far.
 
     Args:
         strategy: one of the game's, by name; None: "plain".
         template: the study's own instruction text, if it has one.
-        answers: raw answers by number of the move event that they led to, where they are known.
-        persona: who the model is to be: a section before the rules.
+        answers: raw answers by number of the move event that they led to, where known.
+        persona: who the model should be: a section before the rules.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
-        asked: one of the strategy's questions; None: that for the move.
-        recalled: (question, answer) of an earlier call that stands before this one.
+        asked: one of the strategy's questions; None: the question for the move.
+        recalled: (question, answer) of an earlier call that precedes this one.
 
     Raises:
         BadAgent: there is no such strategy.
@@ -88,7 +88,7 @@ def messages(
 
 
 def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
-    """How this role's messages are laid out: a name in `LAYOUTS`.
+    """Return the layout of this role's messages: a name in `LAYOUTS`.
 
     Raises:
         BadAgent: the game has no such strategy.
@@ -98,7 +98,7 @@ def layout_of(game: Game[Any, Any], role: Role, strategy: str | None) -> str:
 
 
 def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> bool:
-    """Whether what this role is sent depends on more than the present state: on the log and its own raw answers.
+    """Return whether this role's messages depend on the log and its own raw answers, not only on the present state.
 
     Raises:
         BadAgent: the game has no such strategy.
@@ -121,7 +121,7 @@ def correction(
     short: bool = False,
     asked: Question | None = None,
 ) -> str:
-    """What a model is told about an answer that was no legal move; arguments and errors as for `messages`."""
+    """Return the correction for an answer that was not a legal move; arguments and errors as for `messages`."""
     made = asking(
         play, role, strategy=strategy, template=template, persona=persona, prompts=prompts, short=short, asked=asked
     )
@@ -137,7 +137,7 @@ def prompts_sha256(
     prompts: Texts | None = None,
     short: bool = False,
 ) -> str:
-    """The version of everything that is worded for a model, as hex: the texts in force, whoever wrote them.
+    """Return the version, as hex, of all texts worded for a model: the texts in force, whoever wrote them.
 
     Two studies with the same hash, game and configuration send the same messages in the same situation.
     """
@@ -167,7 +167,7 @@ def asking(
     short: bool = False,
     asked: Question | None = None,
 ) -> Asking:
-    """The wording of one question to one role; arguments and errors as for `messages`."""
+    """Return the wording of one question to one role; arguments and errors as for `messages`."""
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
     way = called(strategy, play.game)
@@ -175,10 +175,10 @@ def asking(
 
 
 def called(strategy: str | None, game: Game[Any, Any]) -> Strategy:
-    """The game's strategy of that name; None: "plain".
+    """Return the game's strategy of that name; None: "plain".
 
     Raises:
-        BadAgent: there is none; says which there are.
+        BadAgent: there is none; lists the known ones.
     """
     name, ways = strategy or games_strategies.PLAIN, games_strategies.of(game)
     if name not in ways:

@@ -1,4 +1,4 @@
-"""A question that stands alone, after the earlier calls that its strategy wants before it.
+"""A single question, after the earlier calls that its strategy wants before it.
 
 The form of AucArena: rules; the latest plan, question and answer; own answers on this item; the question.
 """
@@ -17,10 +17,10 @@ from llm_agents.strategies.asking import Asking
 def messages(
     asking: Asking, events: Sequence[Event], answers: Mapping[int, str], recalled: tuple[str, str] | None
 ) -> list[ChatMessage]:
-    """Rules, what is recalled, own answers that are kept, and the question.
+    """Return the rules, the recalled call, the role's own kept answers, and the question.
 
     Args:
-        recalled: question and answer of the earlier call that stands before this one, if there is one.
+        recalled: question and answer of the earlier call that precedes this one, if there is one.
     """
     play = asking.play
     sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]

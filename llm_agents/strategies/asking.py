@@ -1,4 +1,4 @@
-"""How a study asks its models, apart from the order of the messages: wording, persona, full or short forms."""
+"""How a study asks its models, apart from the order of messages: wording, persona, full or short forms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from llm_agents.strategies.prompts import (
 )
 
 COUNTERS = ("round", "period", "run")
-"""Keys under which games show where they stand."""
+"""Keys under which games show their progress."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Asking:
 
     Attributes:
         template: the study's own instruction text, or None.
-        persona: a template that says who the model is to be, or nothing.
+        persona: a template that says who the model should be, or nothing.
         prompts: the study's own texts around rules and questions.
         short: ask for short forms, where there are any.
         way: the strategy.
-        asked: which of the strategy's questions this is.
+        asked: the strategy's question being asked.
     """
 
     play: Play
@@ -50,18 +50,18 @@ class Asking:
     asked: Question = MOVE
 
     def system(self) -> str:
-        """The rules, and what the marks around players' words mean."""
+        """Return the rules, and what the marks around players' words mean."""
         return f"{self._filled('system', SystemVariables(**self._common))}\n\n{ABOUT_WORDS}"
 
     def question(self, at: Play, forms: Sequence[Form], news: str) -> str:
-        """What was or is asked at a point of the match where `forms` were open, after what was new there."""
+        """Return the question asked at a point of the match where `forms` were open, after the news at that point."""
         now = self._now("question", at, forms)
         words = self.asked.words(at.game, at.state, self.role) if self.asked.words else ""
         news = "\n\n".join(part for part in (news, words) if part)
         return self._filled("question", QuestionVariables(**self._common, **now, news=news))
 
     def forms(self, open_now: Sequence[Form]) -> tuple[Form, ...]:
-        """Those of the open forms that this question is about."""
+        """Return the open forms that this question is about."""
         if self.asked.form:
             return tuple(form for form in open_now if form.name == self.asked.form)
         notes_too = not self.way.modules
@@ -72,28 +72,28 @@ class Asking:
         )
 
     def remarks(self, at: Play) -> tuple[Remark, ...]:
-        """The keys that are asked for beside the move."""
+        """Return the keys asked for beside the move."""
         if self.way.remarks is None or self.asked.purpose != "move":
             return ()
         return self.way.remarks(at.game, at.state, self.role)
 
     def worded_forms(self, at: Play, open_now: Sequence[Form]) -> list[Form]:
-        """The forms as the model is asked to fill them in: short ones, with remarks."""
+        """Return the forms as the model is asked to fill them in: short ones, with remarks."""
         forms = self.forms(open_now)
         return with_remarks(as_asked(forms) if self.short else forms, self.remarks(at))
 
     @property
     def stands_alone(self) -> bool:
-        """Whether this is one of several questions, each with what its strategy wants before it."""
+        """Whether this is one of several questions, each preceded by what its strategy wants."""
         return bool(self.way.modules)
 
     def news(self) -> str:
-        """What is shown before a question that stands alone."""
+        """Return what is shown before a single question."""
         shown = self.asked.view
         return render(self.play.view(self.role) if shown is None else shown(self.play.game, self.play.state, self.role))
 
     def correction(self, reason: str) -> str:
-        """What is said about an answer that was no legal move."""
+        """Return the correction for an answer that was not a legal move."""
         now = self._now("correction", self.play, self.play.forms(self.role))
         news = render(self.play.view(self.role))
         return self._filled("correction", CorrectionVariables(**self._common, **now, news=news, reason=reason))
@@ -115,7 +115,7 @@ class Asking:
         }
 
     def _now(self, name: str, at: Play, forms: Sequence[Form]) -> dict[str, Any]:
-        """The variables of a point of the match; views are costly and made only for a template that mentions them."""
+        """Return the variables at a point of the match; costly views are made only for a template that uses them."""
         asked = self.worded_forms(at, forms)
         view = at.view(self.role) if texts.mentioned(self._template(name)) & {"round", "known"} else ()
         return {
@@ -127,7 +127,7 @@ class Asking:
 
 
 def round_words(view: View) -> str:
-    """Where the game stands, as its view says it; nothing where it does not say."""
+    """Return the game's progress as its view shows it; empty if it does not."""
     for block in view:
         if isinstance(block, Text) and block.key in COUNTERS:
             return block.body

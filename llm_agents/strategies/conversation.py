@@ -1,8 +1,8 @@
 """One conversation over the whole match, the form in which GLEE asks its models.
 
-system: the instructions; user: what was learnt since the last move, and the question; assistant:
-the move. Refused tries are not carried forward, so what is sent at a turn begins with what was
-sent at the turn before.
+system: the instructions; user: what happened since the last move, and the question; assistant:
+the move. Refused tries are not carried forward, so each turn's messages begin with those of the
+turn before.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from llm_agents.providers.base import ChatMessage
 from llm_agents.strategies.asking import Asking
 
 STATUS = "status"
-"""Key of the block in which games say what is to be done now."""
+"""Key of the block in which games show what to do now."""
 
 
 def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
-    """The conversation so far, ending with the question (or, out of turn, with all that is known)."""
+    """Return the conversation so far, ending with the question (or, out of turn, with everything known)."""
     play, role = asking.play, asking.role
     sent: list[ChatMessage] = [{"role": "system", "content": asking.system()}]
     opening, _events = start(play.game, play.seed)
@@ -44,7 +44,7 @@ def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]
 
 
 def _at_the_start(opening: Play, role: Role) -> View:
-    """What the role knew before anybody moved; that others were to move first is over when it is asked."""
+    """Return what the role knew before anyone moved, without the block that says that others move first."""
     view = opening.view(role)
     return view if opening.forms(role) else tuple(block for block in view if block.key != STATUS)
 

@@ -14,7 +14,7 @@ from llm_agents.strategies.asking import Asking
 
 
 def messages(asking: Asking, events: Sequence[Event], answers: Mapping[int, str]) -> list[ChatMessage]:
-    """One message that says all."""
+    """Return one message that contains everything."""
     play, role = asking.play, asking.role
     forms = play.forms(role)
     now = asking.question(play, forms, asking.news()) if forms else situation(play, role)

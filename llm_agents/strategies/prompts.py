@@ -1,7 +1,7 @@
 """The texts around a game's rules and questions: sandboxed templates with typed variables, editable by researchers.
 
-What holds players' words never passes through a template: a placeholder does, and the fenced text
-takes its place afterwards. No template can take the marks off, cut them or change what is between.
+Players' words never pass through a template: a placeholder does, and the fenced text
+replaces it afterwards. No template can remove the marks, cut them or change what is between.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ class Prompts(BaseModel):
     system: str | None = Field(default=None, max_length=50_000, title="System text")
     question: str | None = Field(default=None, max_length=50_000, title="Question at each turn")
     correction: str | None = Field(
-        default=None, max_length=50_000, title="What is said about an answer that was no legal move"
+        default=None, max_length=50_000, title="Correction after an answer that was not a legal move"
     )
 
 
 Texts = Prompts | Mapping[str, Any]
-"""A study's own texts, or the plain data in which they are kept."""
+"""A study's own texts, or the plain data in which they are stored."""
 
 
 def prompts_of(texts: Texts | None) -> Prompts:
-    """The study's own texts; none of them where there are none.
+    """Return the study's own texts, with the defaults where it has none.
 
     Raises:
-        BadText: there is no prompt of that name, or it is no text.
+        BadText: there is no prompt of that name, or it is not text.
     """
     try:
         return texts if isinstance(texts, Prompts) else Prompts.model_validate(texts or {})
@@ -48,7 +48,7 @@ def prompts_of(texts: Texts | None) -> Prompts:
 
 
 class PersonaVariables(BaseModel):
-    """What a persona may mention."""
+    """Variables of a persona."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -57,24 +57,24 @@ class PersonaVariables(BaseModel):
 
 
 class SystemVariables(PersonaVariables):
-    """What the system text may mention."""
+    """Variables of the system text."""
 
-    persona: str = Field(description="Who the model is to be; empty without a persona.")
+    persona: str = Field(description="Who the model should be; empty without a persona.")
     rules: str = Field(description="The instructions as this role reads them.")
 
 
 class QuestionVariables(SystemVariables):
-    """What a question may mention."""
+    """Variables of a question."""
 
     round: str = Field(description="Where the game stands, such as “2 of 12”; empty where the game has no rounds.")
-    news: str = Field(description="What was learnt since the last question; where nothing is remembered, all of it.")
-    known: str = Field(description="All that this role may know now.")
+    news: str = Field(description="What happened since the last question; everything, if nothing is remembered.")
+    known: str = Field(description="Everything that this role may know now.")
     question: str = Field(description="What may be done now, with the keys of the answer.")
     format_help: str = Field(description="How to answer.")
 
 
 class CorrectionVariables(QuestionVariables):
-    """What may be said about an answer that was no legal move."""
+    """Variables of a correction."""
 
     reason: str = Field(description="What was wrong with it.")
 
@@ -110,7 +110,7 @@ REASONED = Prompts(system=SYSTEM, question=QUESTION, correction=CORRECTION_OF_RE
 
 
 def in_force(name: str, prompts: Prompts, *, reasons: bool) -> str:
-    """The template of the prompt `name`: the study's own, or the usual one with or without reasoning first."""
+    """Return the template of the prompt `name`: the study's own, or the default with or without reasoning first."""
     own: str | None = getattr(prompts, name)
     usual: str = getattr(REASONED if reasons else PLAIN, name)
     return usual if own is None else own
@@ -121,17 +121,17 @@ _MARKS = re.compile("[\ue000\ue001]")
 
 
 def filled(name: str, template: str, variables: PersonaVariables) -> str:
-    """The prompt `name` with its variables filled in, without white space at its ends.
+    """Return the prompt `name` with its variables filled in, stripped of surrounding white space.
 
     Raises:
-        BadText: the template does not parse, names a variable that there is not, or changes players' words.
+        BadText: the template does not parse, uses an unknown variable, or changes players' words.
     """
     values = variables.model_dump()
     held = {key: values[key] for key in HOLD_PLAYERS_WORDS if values.get(key)}
     places = {key: f"\ue000{key}\ue001" for key in held}
     written = texts.render(_MARKS.sub("", template), {**_unmarked(values), **places}).strip()
     if _MARKS.search(_PLACE.sub(lambda place: "" if place[1] in held else place[0], written)):
-        raise BadText(f"The {name} text must not change what stands in {' or '.join(HOLD_PLAYERS_WORDS)}.")
+        raise BadText(f"The {name} text must not change {' or '.join(HOLD_PLAYERS_WORDS)}.")
     return _PLACE.sub(lambda place: held[place[1]], written)
 
 
@@ -143,10 +143,10 @@ def check_prompts(prompts: Texts, *, roles: Iterable[str] = ()) -> None:
     """Refuse texts that could not be filled in at some turn.
 
     Args:
-        roles: what the game's roles are called, so that what a text says to one of them alone is looked at too.
+        roles: the game's role names, so that texts for one role alone are checked too.
 
     Raises:
-        BadText: naming the text, the line, and the variable that there is not.
+        BadText: names the text, the line, and the unknown variable.
     """
     own = prompts_of(prompts)
     for name, variables in VARIABLES.items():
@@ -161,7 +161,7 @@ def check_persona(persona: str, *, roles: Iterable[str] = ()) -> None:
 
 
 def persona_of(persona: str, *, game: str, role: str) -> str:
-    """Who the model is to be in this role, without white space at its ends.
+    """Return who the model should be in this role, stripped of surrounding white space.
 
     Raises:
         BadText

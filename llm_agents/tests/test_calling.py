@@ -214,7 +214,7 @@ def test_a_circuit_opens_after_failures_in_a_row(breakers):
     assert breakers.state("x") == "closed"
     breakers.failed("x")
     assert breakers.state("x") == "open"
-    with pytest.raises(errors.Unavailable, match="left alone for a while"):
+    with pytest.raises(errors.Unavailable, match="calls to it are paused"):
         breakers.enter("x")
     assert breakers.state("y") == "closed"
 

@@ -66,7 +66,7 @@ def test_other_words_name_no_agent(words):
 
 def test_a_scripted_player_must_be_the_games():
     assert parse_spec("script:zero", GAME).name == "zero"
-    with pytest.raises(errors.BadAgent, match="guessing has no scripted player “fair”; there are random, zero"):
+    with pytest.raises(errors.BadAgent, match="guessing has no scripted player “fair”; use one of random, zero"):
         parse_spec("script:fair", Guessing)
 
 

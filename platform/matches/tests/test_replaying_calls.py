@@ -79,7 +79,7 @@ def test_two_calls_marked_as_the_move_of_one_turn_are_noticed(played, tmp_path, 
     other.save()
     with pytest.raises(CommandError, match="1 differences"):
         call_command("replay_calls")
-    assert "2 calls say that they are the move" in capsys.readouterr().out
+    assert "2 calls claim to be the move" in capsys.readouterr().out
     collection = Collection.objects.get()
     export(collection, tmp_path / "wrong")
     assert any("2 calls are the move of" in difference for difference in verify(tmp_path / "wrong"))

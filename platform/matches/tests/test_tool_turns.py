@@ -90,7 +90,7 @@ def test_replaying_notices_a_tool_that_answers_otherwise(monkeypatch):
     call.record["tools"][0]["result"] = "[7]"
     call.save()
     (difference,) = differences(match.configured(), match.log(), records_of(match.uid))
-    assert "get_yields: it answers otherwise now" in difference
+    assert "get_yields: its result is now different" in difference
 
 
 def test_a_cap_holds_between_two_calls_of_a_turn(monkeypatch):
