@@ -33,21 +33,21 @@ def free_port() -> int:
 
 @contextmanager
 def serving(*options: str) -> Iterator[tuple[dict[str, str], str]]:
-    """The variables that it says are to be set, and all that it says; ended by Ctrl-C."""
+    """The variables that it says are to be set, and all that it says; ended by Ctrl+C."""
     command = [sys.executable, "-m", "llm_agents.standins", *options]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
             lines = []
             for line in process.stdout:
                 lines.append(line)
-                if "Ctrl-C" in line:
+                if "Ctrl+C" in line:
                     break
             said = "".join(lines)
             yield dict(re.findall(r"export (\w+)=(\S+)", said)), said
             process.send_signal(signal.SIGINT)
             rest = process.communicate(timeout=WITHIN)[0]
             assert process.returncode == 0
-            assert re.fullmatch(r"Ended after \d+ calls\.\n", rest)
+            assert re.fullmatch(r"Stopped after \d+ calls\.\n", rest)
         finally:
             process.kill()
 
@@ -111,7 +111,7 @@ def test_where_its_port_is_taken_it_takes_the_next_free_one_and_says_so():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with serving("--port", str(port)) as (variables, said):
-            assert f"Port {port} is taken." in said
+            assert f"Port {port} is in use." in said
             assert int(variables["OPENAI_BASE_URL"].split(":")[2].removesuffix("/v1")) > port
             assert ask(variables).choices[0].message.content
 
@@ -169,7 +169,7 @@ def test_misbehaviours_are_asked_for_on_the_command_line():
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--misbehave", "sulk"], "there is no kind “sulk”; there are slow, hang"),
+        (["--misbehave", "sulk"], "unknown kind “sulk”; use one of slow, hang"),
         (["--misbehave", "hang:0"], "“0” must be a whole number"),
         (["--misbehave", "hang:"], "must be a whole number"),
         (["--port", "70000"], "from 1 to 65535"),

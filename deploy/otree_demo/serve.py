@@ -26,7 +26,7 @@ def main() -> int:
             experiment.start()
             print(f"oTree: {experiment.url}/demo (choose the session, then open the participants' links)")
             print(f"Parley, to which they are sent: {stack.url}")
-            print(f"Data and logs: {DATA}\nStop with Ctrl-C.", flush=True)
+            print(f"Data and logs: {DATA}\nStop with Ctrl+C.", flush=True)
             stop.wait()
     except StackError as error:
         print(error, file=sys.stderr)

@@ -563,7 +563,7 @@ def test_others_sealed_moves_do_not_change_what_a_scripted_player_does():
 
 def test_an_unknown_scripted_player_is_named_with_those_there_are():
     play, _events = start(guessing(), 1)
-    with pytest.raises(UnknownGame, match="“clever”; there are random, zero"):
+    with pytest.raises(UnknownGame, match="“clever”; use one of random, zero"):
         script_move(play, "player_1", "clever")
 
 

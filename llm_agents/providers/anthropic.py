@@ -127,9 +127,7 @@ class Anthropic:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
                 if parameter == "tools":
-                    raise NoTools(
-                        f"Tools are not supported: {said_by(error.body, client.api_key)}"
-                    ) from None
+                    raise NoTools(f"Tools are not supported: {said_by(error.body, client.api_key)}") from None
 
     def _tools(self, request: Request) -> dict[str, Any]:
         if request.tools:

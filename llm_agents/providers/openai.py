@@ -128,9 +128,7 @@ class OpenAI:
                     raise
                 UNKNOWN.add(self._endpoint, request.model, parameter)
                 if parameter == "tools":
-                    raise NoTools(
-                        f"Tools are not supported: {said_by(error.body, client.api_key)}"
-                    ) from None
+                    raise NoTools(f"Tools are not supported: {said_by(error.body, client.api_key)}") from None
 
     def _sent(self, request: Request) -> set[str]:
         wanted = {

@@ -1,4 +1,4 @@
-"""Serves a stand-in for OpenAI and Anthropic on 127.0.0.1 that plays every game: for developing without a key.
+"""Serve a stand-in for OpenAI and Anthropic on 127.0.0.1 that plays every game: for developing without a key.
 
 Usage: python -m llm_agents.standins [--port N] [--seed N] [--delay SECONDS] [--prose] [--misbehave KIND[:EVERY]]
 """
@@ -20,27 +20,27 @@ from llm_agents.standins.server import BothStandIn
 
 PORT = 8900
 TRIED = 50
-"""Ports that are tried from the wanted one on."""
+"""Ports to try, starting with the requested one."""
 SECONDS = 2.0
-"""What slow misbehaviours take where no delay is given."""
+"""Delay of slow misbehaviours if none is given."""
 MODELS = ("stand-in",)
 KEY = "sk-stand-in-not-a-key"
 NOTHING_CALLED = Calls((("submit", "{}"),))
 TOOL_KINDS = tuple(tool_kinds(NOTHING_CALLED, NOTHING_CALLED, ""))
-"""Misbehaviours of a model that is to call tools; elsewhere it behaves."""
+"""Misbehaviours of a model that should call tools; on other requests it behaves."""
 KINDS = (*kinds("{}", SECONDS), *TOOL_KINDS)
 
 
 @dataclass(frozen=True)
 class Misbehaviour:
-    """A kind of misbehaviour that befalls every `every`-th call."""
+    """A kind of misbehaviour that affects every `every`-th call."""
 
     kind: str
     every: int = 1
 
 
 class StandInModel:
-    """What is answered: a sensible move, or the misbehaviour whose turn it is; calls are counted from 1."""
+    """Answers with a sensible move, or with the misbehaviour that is due; calls are counted from 1."""
 
     def __init__(self, *, seed: int, delay: float, prose: bool, misbehaves: Sequence[Misbehaviour]):
         self._seed, self._delay, self._prose, self._misbehaves = seed, delay, prose, misbehaves
@@ -67,10 +67,10 @@ class StandInModel:
 
 
 def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn:
-    """A stand-in server of both protocols on `port` or the next one that is free.
+    """Serve both protocols on `port` or the next free one.
 
     Raises:
-        OSError: none of them is.
+        OSError: none is free.
     """
     for candidate in range(port, min(port + TRIED, 65536)):
         try:
@@ -78,11 +78,11 @@ def serve(answers: Callable[[dict[str, Any]], Answer], port: int) -> BothStandIn
         except OSError as failure:
             if failure.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-    raise OSError(errno.EADDRINUSE, f"No port from {port} on is free.")
+    raise OSError(errno.EADDRINUSE, f"No free port from {port} on.")
 
 
 def _tokens(request: Any, text: str) -> tuple[int, int]:
-    """About four characters a token, as a rule of thumb."""
+    """Estimate the tokens read and written, at about four characters each."""
     read = sum(len(str(message.get("content"))) for message in request["messages"]) + len(str(request.get("system")))
     return read // 4 + 1, len(text) // 4 + 1
 
@@ -104,36 +104,36 @@ def _seconds(words: str) -> float:
 def _misbehaviour(words: str) -> Misbehaviour:
     kind, colon, every = words.partition(":")
     if kind not in KINDS:
-        raise argparse.ArgumentTypeError(f"there is no kind “{kind}”; there are {', '.join(KINDS)}")
+        raise argparse.ArgumentTypeError(f"unknown kind “{kind}”; use one of {', '.join(KINDS)}")
     if colon and not (every.isascii() and every.isdigit() and int(every) > 0):
-        raise argparse.ArgumentTypeError(f"“{every}” must be a whole number from 1 on: every how many calls")
+        raise argparse.ArgumentTypeError(f"“{every}” must be a positive whole number: misbehave on every n-th call")
     return Misbehaviour(kind, int(every) if colon else 1)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m llm_agents.standins",
-        description="Serves a stand-in for OpenAI and Anthropic on 127.0.0.1 that plays every game.",
+        description="Serve a stand-in for OpenAI and Anthropic on 127.0.0.1 that plays every game.",
     )
-    parser.add_argument("--port", type=_port, default=PORT, help=f"where to serve, or the next free one ({PORT})")
-    parser.add_argument("--seed", type=int, default=0, help="another one plays otherwise (0)")
+    parser.add_argument("--port", type=_port, default=PORT, help=f"port to serve on, or the next free one ({PORT})")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the moves (0)")
     parser.add_argument("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="before each answer (0)")
-    parser.add_argument("--prose", action="store_true", help="answer in prose and a code fence where no schema holds")
+    parser.add_argument("--prose", action="store_true", help="add prose and a code fence unless a schema applies")
     parser.add_argument(
         "--misbehave",
         type=_misbehaviour,
         action="append",
         default=[],
         metavar="KIND[:EVERY]",
-        help=f"every so many calls, each where nothing is said; may be repeated; KIND: {', '.join(KINDS)}. "
-        f"What is slow takes --delay, or {SECONDS:g} seconds",
+        help=f"misbehave on every n-th call, or on each; may be repeated; KIND: {', '.join(KINDS)}. "
+        f"Slow kinds take --delay, or {SECONDS:g} seconds",
     )
     options: argparse.Namespace = parser.parse_args()
     return options
 
 
 def _how_to_use(standin: BothStandIn, wanted: int) -> str:
-    moved = [] if standin.port == wanted else [f"Port {wanted} is taken."]
+    moved = [] if standin.port == wanted else [f"Port {wanted} is in use."]
     settings = [
         f"  export {name}={KEY if name.endswith('KEY') else value}" for name, value in standin.environment.items()
     ]
@@ -145,7 +145,7 @@ def _how_to_use(standin: BothStandIn, wanted: int) -> str:
             "and try:",
             "  .venv/bin/python manage.py simulate bargaining "
             "--seat alice=openai:stand-in --seat bob=anthropic:stand-in",
-            "Ctrl-C ends it.",
+            "Press Ctrl+C to stop.",
         ]
     )
 
@@ -159,7 +159,7 @@ def main() -> None:
     with serve(model, options.port) as standin:
         print(_how_to_use(standin, options.port), flush=True)
         over.wait()
-    print(f"Ended after {model.calls} calls.", flush=True)
+    print(f"Stopped after {model.calls} calls.", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Anthropic's Messages.
+"""Anthropic's Messages API.
 
 Source: Anthropic's API reference ("Messages", "Streaming Messages", "Errors") and the types of its SDK.
 """
@@ -126,7 +126,7 @@ def _usage(read: int, written: int) -> Json:
 
 
 def _blocks(request: Mapping[str, Json], reply: Reply) -> list[dict[str, Json]]:
-    """The blocks of an answer: its text, and the tools it uses; what is no object comes as one with a single key."""
+    """Return the blocks of an answer: its text and tool uses; arguments that are not an object get a single key."""
     if not reply.calls:
         block = _block(request, reply)
         return [block] if block else []
@@ -145,7 +145,7 @@ def _use(name: str, arguments: str) -> dict[str, Json]:
 
 
 def _block(request: Mapping[str, Json], reply: Reply) -> dict[str, Json] | None:
-    """What is said: the input of a tool that must be used, where the text is a JSON object; else the text, if any."""
+    """Return the answer's block: the input of a forced tool, if the text is a JSON object; else any text."""
     tool = None if reply.refused else _forced_tool(request)
     if tool and (filled := reply.as_object) is not None:
         return {"type": "tool_use", "id": new_id("toolu_"), "name": tool, "input": filled}
@@ -159,13 +159,13 @@ def _stop(blocks: Sequence[Mapping[str, Json]], reply: Reply) -> str:
 
 
 def _forced_tool(request: Mapping[str, Json]) -> str | None:
-    """The tool that must be used, if one must."""
+    """Return the tool that must be used, if any."""
     choice, tools = request.get("tool_choice") or {}, request.get("tools") or []
     name: str | None = choice.get("name") if choice.get("type") == "tool" else None
     return tools[0]["name"] if choice.get("type") == "any" and tools else name
 
 
-# ---- what is refused ---------------------------------------------------------------------------
+# ---- what the API refuses ----------------------------------------------------------------------
 
 
 def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
@@ -187,7 +187,7 @@ def _messages_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
 
 
 def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
-    """Every use of a tool is answered in the next message, before anything else in it."""
+    """Check that every tool use is answered first thing in the next message."""
     used: list[str] = []
     for at, message in enumerate(messages):
         blocks = message["content"] if isinstance(message["content"], list) else []

@@ -12,13 +12,13 @@ from http import HTTPStatus
 from typing import Any
 
 MOST_CALLERS = 4096
-"""Connections that may wait to be taken: hundreds arrive at once."""
+"""Length of the listen queue: hundreds of connections arrive at once."""
 MOST_HEADERS = 64 * 1024
 
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """One request; the names of headers are in lower case."""
+    """One request; header names are in lower case."""
 
     method: str
     path: str
@@ -27,14 +27,14 @@ class HttpRequest:
 
 
 class HttpAnswer:
-    """The way back to one caller."""
+    """The answer to one request."""
 
     def __init__(self, writer: asyncio.StreamWriter):
         self._writer = writer
         self.dropped = False
 
     async def send(self, status: int, headers: Mapping[str, str], body: bytes, *, only: int | None = None) -> None:
-        """A whole answer, or its first `only` bytes and no more."""
+        """Send a whole answer, or only its first `only` bytes."""
         self._head(status, {**headers, "content-length": str(len(body))})
         self._writer.write(body[:only])
         await self._writer.drain()
@@ -42,16 +42,16 @@ class HttpAnswer:
             self.drop()
 
     def begin(self, status: int, headers: Mapping[str, str]) -> None:
-        """The head of an answer whose body follows piece by piece."""
+        """Send the head of an answer whose body follows in pieces."""
         self._head(status, {**headers, "transfer-encoding": "chunked"})
 
     async def piece(self, data: bytes) -> None:
-        """One piece of the body; an empty one ends it."""
+        """Send one piece of the body; an empty one ends it."""
         self._writer.write(b"%x\r\n%b\r\n" % (len(data), data))
         await self._writer.drain()
 
     def drop(self) -> None:
-        """Hang up, whatever has been said so far."""
+        """Close the connection, whatever has been sent."""
         self.dropped = True
         self._writer.transport.abort()
 
@@ -65,11 +65,11 @@ class HttpAnswer:
 
 
 class HttpServer:
-    """Serves on 127.0.0.1, in a thread with an event loop of its own.
+    """Serves on 127.0.0.1, in a thread with its own event loop.
 
     Args:
         answer: called for each request; cancelled when the caller hangs up or the server closes.
-        port: 0 for any that is free; it is bound at once.
+        port: 0 for any free one; it is bound at once.
     """
 
     def __init__(self, answer: Callable[[HttpRequest, HttpAnswer], Coroutine[None, None, None]], port: int = 0):
@@ -86,7 +86,7 @@ class HttpServer:
         self._serving.wait()
 
     def close(self) -> None:
-        """Hang up on everybody; returns when the port is free."""
+        """Close all connections; return when the port is free."""
         if self._loop is not None and self._over is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._over.set)
             self._thread.join()
@@ -100,7 +100,7 @@ class HttpServer:
         server.close()
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """All requests of one connection."""
+        """Handle all requests of one connection."""
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await self._converse(reader, writer)
         writer.transport.abort() if writer.transport.is_closing() else writer.close()
@@ -113,7 +113,7 @@ class HttpServer:
                 request = await self._read(byte, reader, answer)
                 if request is None:
                     return
-                # Read ahead: nothing but this tells that the caller has hung up.
+                # Read ahead: only this shows that the caller has hung up.
                 ahead = asyncio.ensure_future(reader.read(1))
                 if not await self._answered(request, answer, ahead):
                     return
@@ -122,7 +122,7 @@ class HttpServer:
                 ahead.exception()
 
     async def _answered(self, request: HttpRequest, answer: HttpAnswer, ahead: asyncio.Future[bytes]) -> bool:
-        """Answer; returns whether the connection goes on."""
+        """Answer; return whether the connection stays open."""
         answering: asyncio.Future[None] = asyncio.ensure_future(self._answer(request, answer))
         try:
             both: list[asyncio.Future[Any]] = [ahead, answering]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 MOVE = '{"alice_gain": 6000, "bob_gain": 4000, "message": "Fair enough?"}'
-"""The text that is cut, dripped or distorted where none is given."""
+"""The text that is cut, dripped or distorted if none is given."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Call tools, in this order: (name, arguments as written), with some words before them."""
+    """Call tools, in this order: (name, arguments as written), after some text."""
 
     calls: tuple[tuple[str, str], ...]
     text: str = ""
@@ -30,7 +30,7 @@ class Failure:
     """Answer with this HTTP status.
 
     Attributes:
-        retry_after: seconds in the header Retry-After, as both services send it.
+        retry_after: seconds in the Retry-After header, as both services send it.
         retry_after_ms: the same in milliseconds, in the header that their SDKs prefer; None: no such header.
     """
 
@@ -42,12 +42,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class WrongModel:
-    """Answer that there is no model of the name that was asked for (HTTP 404)."""
+    """Answer that the requested model does not exist (HTTP 404)."""
 
 
 @dataclass(frozen=True)
 class Hang:
-    """Say nothing for `seconds`, or until the stand-in server closes; then hang up."""
+    """Send nothing for `seconds`, or until the server closes; then hang up."""
 
     seconds: float = 60.0
 
@@ -59,32 +59,32 @@ class Disconnect:
 
 @dataclass(frozen=True)
 class Malformed:
-    """Answer 200 with a body, or a streamed piece, that is not the protocol's."""
+    """Answer 200 with a body, or a streamed piece, that violates the protocol."""
 
     body: str = '{"surprise": true}'
 
 
 @dataclass(frozen=True)
 class Empty:
-    """A proper answer in which the model says nothing."""
+    """A valid answer in which the model says nothing."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """The model declines, in the way that the protocol has for it."""
+    """The model declines, in the protocol's own form."""
 
     words: str = "I'm sorry, but I can't help with that."
 
 
 @dataclass(frozen=True)
 class WrongTypes:
-    """The model's JSON object with its numbers spelt out or in lists, and its texts in objects."""
+    """The model's JSON object with its numbers spelled out or in lists, and its texts in objects."""
 
     answer: Said = MOVE
 
     @property
     def said(self) -> Said:
-        """The distorted answer."""
+        """Return the distorted answer."""
         if isinstance(self.answer, str):
             return _misspelt(self.answer)
         return Calls(tuple((name, _misspelt(arguments)) for name, arguments in self.answer.calls))
@@ -100,7 +100,7 @@ class Drip:
 
 @dataclass(frozen=True)
 class CutStream:
-    """Hang up after so many characters: of the text where it is streamed, of the body where it is not."""
+    """Hang up after so many characters: of the text if streamed, of the body otherwise."""
 
     after: int = 10
     answer: Said = MOVE
@@ -108,7 +108,7 @@ class CutStream:
 
 @dataclass(frozen=True)
 class FailingStream:
-    """Say in the middle of a stream, after so many characters, that something failed; else fail at once."""
+    """Report a failure midway through a stream, after so many characters; without streaming, fail at once."""
 
     after: int = 10
     answer: Said = MOVE
@@ -130,7 +130,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class Slow:
-    """Begin to answer after `seconds`."""
+    """Start to answer after `seconds`."""
 
     seconds: float = 1.0
     answer: Answer = MOVE
@@ -196,12 +196,12 @@ def kinds(text: Said, seconds: float) -> Mapping[str, Answer]:
 
 
 def tool_kinds(looks: Calls, submits: Calls, result: str) -> Mapping[str, Answer]:
-    """What a model does wrong that is to call tools.
+    """Return misbehaviours of a model that should call tools.
 
     Args:
-        looks: a proper look at data, or whatever is called first.
+        looks: a proper look at data, or the first call instead.
         submits: a proper submission.
-        result: what a tool answered last.
+        result: the last result of a tool.
     """
     (name, arguments), *_rest = submits.calls
     return {

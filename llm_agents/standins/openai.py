@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions.
+"""OpenAI's Chat Completions API.
 
 Source: OpenAI's API reference ("Chat", "Streaming", "Structured Outputs") and the types of its SDK.
 """
@@ -135,7 +135,7 @@ def _tool_call(name: str, arguments: str) -> Json:
 
 
 def _forced_tool(request: Mapping[str, Json]) -> str | None:
-    """The function that must be called, if one must."""
+    """Return the function that must be called, if any."""
     choice, tools = request.get("tool_choice"), request.get("tools") or []
     if isinstance(choice, Mapping):
         name: str | None = choice.get("function", {}).get("name")
@@ -144,14 +144,14 @@ def _forced_tool(request: Mapping[str, Json]) -> str | None:
 
 
 def _finish(request: Mapping[str, Json], reply: Reply) -> str:
-    """A function that was asked for by name ends with "stop", one that the model chose with "tool_calls"."""
+    """Return "stop" after a function that was requested by name, "tool_calls" after one the model chose."""
     if reply.calls:
         return "stop" if isinstance(request.get("tool_choice"), Mapping) else "tool_calls"
     required = request.get("tool_choice") == "required" and _forced_tool(request) is not None
     return "tool_calls" if required and not reply.refused else "stop"
 
 
-# ---- what is refused ---------------------------------------------------------------------------
+# ---- what the API refuses ----------------------------------------------------------------------
 
 
 def _format_refused(request: Mapping[str, Json], knows: frozenset[str]) -> str | None:
@@ -188,7 +188,7 @@ def _tool_refused(request: Mapping[str, Json]) -> str | None:
 
 
 def _results_refused(messages: Sequence[Mapping[str, Json]]) -> str | None:
-    """Every call of a tool is answered by messages straight after it, and nothing else is."""
+    """Check that every tool call is answered by the messages right after it, and nothing else is."""
     waiting: list[str] = []
     for at, message in enumerate(messages):
         if message.get("role") == "tool":
@@ -219,7 +219,7 @@ _NOT_PERMITTED = (
 
 
 def not_strict(schema: Mapping[str, Any]) -> str | None:
-    """Why a schema cannot hold an answer strictly (OpenAI, "Structured Outputs", supported schemas); None: it can."""
+    """Return why a schema cannot be enforced strictly (OpenAI, "Structured Outputs"), or None if it can."""
     if schema.get("type") != "object":
         return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{schema.get('type')}\"'."
     if "anyOf" in schema:

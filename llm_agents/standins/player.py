@@ -1,8 +1,8 @@
-"""A stand-in for a model that plays any game from what it is asked, without knowing the game.
+"""A stand-in for a model: plays any game from the request alone, without knowing the game.
 
-It fulfils the schema of the answer, keeps to sums and limits that the question or a complaint names,
-names amounts near those it reads, and does not take what is said to be a loss. Luck follows from the
-seed, the request, and how often the same request has come.
+It conforms to the answer's schema, respects sums and limits that the question or a correction names,
+names amounts near those it reads, and does not accept an announced loss. Its random choices follow from
+the seed, the request, and how often the same request has come.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ THOUGHTS = "I compare what each choice brings me, and take one that the other si
 GREETING = "Ready. I am a stand-in for a language model."
 _REASONING = "reasoning"
 _YES = 0.6
-"""How often the first of two choices is taken, where nothing speaks against it."""
+"""How often the first of two choices is taken, all else being equal."""
 _LEAST_PART = 0.35
 """An offered part below this share of the whole is declined."""
 
 
 def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: bool = False) -> Said:
-    """What the stand-in says to a call of either protocol: a JSON object or calls of tools, where they are asked for.
+    """Return the answer to a call of either protocol: a JSON object or tool calls, if the call asks for them.
 
     Args:
-        seed: of its luck; the same seed, request and time give the same answer.
-        time: how often the same request has come, this one included.
-        prose: put words and a code fence around the object, unless the service holds it to a schema.
+        seed: the same seed, request and time give the same answer.
+        time: how often the same request has come, including this one.
+        prose: put text and a code fence around the object, unless the service enforces a schema.
     """
     luck = Random(f"{seed}/{time}/{fingerprint(request)}")
     question = question_in(request)
@@ -58,7 +58,7 @@ def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: 
 
 
 def calls(toolbox: Toolbox, question: Question, luck: Random, *, submit: bool = False) -> Said:
-    """The tools that the stand-in calls next; with `submit` only the one that ends the turn."""
+    """Return the next tool calls; with `submit`, only the one that ends the turn."""
     chosen = toolbox.tools[-1:] if submit else toolbox.next()
     filled = []
     for tool in chosen:
@@ -71,7 +71,7 @@ def calls(toolbox: Toolbox, question: Question, luck: Random, *, submit: bool = 
 
 
 def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, time: int = 1) -> Mapping[str, Any]:
-    """What a model that is to call tools can do wrong now, by name; nothing where no tools are offered."""
+    """Return what a model that should call tools can do wrong now, by name; empty if no tools are offered."""
     toolbox = toolbox_in(request)
     if toolbox is None or toolbox.in_words:
         return {}
@@ -83,12 +83,12 @@ def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, time: int 
 
 
 def fingerprint(request: Mapping[str, Json]) -> str:
-    """What tells a call's messages from those of other calls, as hex."""
+    """Return a hash that identifies a call's messages, as hex."""
     return sha256(json.dumps([request["messages"], request.get("system")], sort_keys=True).encode()).hexdigest()
 
 
 class _Player:
-    """One answer to one question; with `looks` the arguments of a tool that looks at data."""
+    """One answer to one question; with `looks`, the arguments of a tool that looks at data."""
 
     def __init__(self, question: Question, luck: Random, *, looks: bool = False):
         self._asked, self._luck = question, luck
@@ -145,7 +145,7 @@ class _Player:
         return filled
 
     def _named(self, schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Json]:
-        """Values by the names that a dictionary may have: by all of them where all are needed, else by a few."""
+        """Return values under a dictionary's possible names: all if all are required, else a few."""
         names, inner = schema.get("propertyNames", {}).get("enum", ()), schema.get("additionalProperties")
         if not isinstance(inner, Mapping) or not names:
             return {}
@@ -155,7 +155,7 @@ class _Player:
         return {name: self._value(inner, name, definitions) for name in chosen} | self._matched(parts)
 
     def _matched(self, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Json]:
-        """Where all keys have the same choices, and as many: each taken once, as in a matching."""
+        """Return a matching: where all keys have the same choices, and as many, each choice is taken once."""
         choices = [part.get("enum") for part in properties.values()]
         if (
             len(choices) < 2
@@ -167,7 +167,7 @@ class _Player:
         return dict(zip(properties, self._luck.sample(list(choices[0]), len(choices)), strict=True))
 
     def _declines(self) -> bool:
-        """Whether "null" is answered, where it may be."""
+        """Return whether to answer "null" where it is allowed."""
         if self._told.get("low", 0) > self._told.get("high", math.inf):
             return True
         if self._asked.complaints and "can only" in self._asked.complaints[-1]:
@@ -186,7 +186,7 @@ class _Player:
         return self._luck.choice(options[:2])
 
     def _is_bad(self) -> bool:
-        """Whether what was said last speaks of a loss, or of a part that is too small."""
+        """Return whether the last message mentions a loss, or a part that is too small."""
         last = self._news.strip().rsplit("\n\n", 1)[-1].lower()
         if "you would lose" in last:
             return True
@@ -195,14 +195,14 @@ class _Player:
         return "you" in parts and len(parts) > 1 and parts["you"] < _LEAST_PART * whole
 
     def _whole(self) -> float | None:
-        """The sum that several numbers must have, where one is named."""
+        """Return the required sum of several numbers, if one is named."""
         for words in (*reversed(self._asked.complaints), self._asked.words, self._asked.rules):
             if found := re.search(r"\bsums? (?:up )?(?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)", words):
                 return float(found[1].replace(",", ""))
         return None
 
     def _split(self, whole: float, schemas: Sequence[Mapping[str, Any]]) -> list[float]:
-        """`whole` in parts of about the same size, round ones where that is possible."""
+        """Split `whole` into parts of about the same size, round ones if possible."""
         exact = [schema.get("type") == "integer" for schema in schemas]
         parts: list[float] = []
         for at, only_whole in enumerate(exact[:-1]):
@@ -230,7 +230,7 @@ class _Player:
         return _within(_rounded(number), schema, low, high)
 
     def _amount(self) -> float:
-        """An amount near what things are worth: above it for a seller, below it for a buyer."""
+        """Return an amount near what things are worth: above it for a seller, below it for a buyer."""
         worth = [amounts(found[0])[0] for found in re.finditer(r"[Ww]orth to [^:\n]+: \$[0-9].*", self._news)]
         if worth and max(worth) > min(worth):
             return self._luck.uniform(min(worth), max(worth))
@@ -253,7 +253,7 @@ _LIMIT = re.compile(
 
 
 def _limits(complaint: str) -> dict[str, float]:
-    """What a complaint names as the least and the most."""
+    """Return the minimum and maximum that a correction names."""
     found: dict[str, float] = {}
     for words, number in _LIMIT.findall(complaint):
         found["low" if words in ("at least", "more than", "from") else "high"] = float(number.replace(",", ""))
@@ -265,13 +265,13 @@ _SITUATION = {"low": re.compile(rf"\b(?:[Ll]owest|[Mm]inimum) {_SUM}"), "high": 
 
 
 def _reach(news: str) -> dict[str, float]:
-    """What is said of the lowest amount that counts now, and of the money there is."""
+    """Return the lowest amount that counts now, and the money available, as the news states them."""
     found = {end: pattern.findall(news) for end, pattern in _SITUATION.items()}
     return {end: float(amounts[-1].replace(",", "")) for end, amounts in found.items() if amounts}
 
 
 def _rounded(number: float, digits: int = 3) -> float:
-    """With so many digits that say something, as people name amounts."""
+    """Round to so many significant digits, as people name amounts."""
     if number == 0 or not math.isfinite(number):
         return 0.0
     return round(number, digits - 1 - math.floor(math.log10(abs(number))))

@@ -1,4 +1,4 @@
-"""What a stand-in server needs to know of an API in order to speak it."""
+"""The parts of an API that a stand-in server needs to speak it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from llm_agents.standins.misbehaviours import Failure
 
 Json = Any
 EVERYTHING = frozenset({"json_schema", "json_object", "tools", "stream_options"})
-"""What a server may not know: ways of holding an answer to a form, and asking for usage in a stream."""
+"""Features a server may lack: ways of enforcing a schema, and usage in a stream."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model says.
+    """A model's reply.
 
     Attributes:
-        text: the answer; with `refused`, the words that decline it.
+        text: the answer; with `refused`, the text of the refusal.
         tokens: read and written.
-        calls: (name, arguments) of the tools that it calls beside or instead.
+        calls: (name, arguments) of tool calls beside or instead of the text.
     """
 
     text: str
@@ -34,13 +34,13 @@ class Reply:
 
     @property
     def as_object(self) -> dict[str, Json] | None:
-        """The text as the JSON object that it is, if it is one and nothing else."""
+        """Return the text as a JSON object, if it is one and nothing else."""
         return object_in(self.text)
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One server-sent event, and how much of the model's text is in it."""
+    """One server-sent event, and how much of the model's text it contains."""
 
     data: Json
     name: str | None = None
@@ -52,56 +52,56 @@ class Sent:
 
 
 class Protocol(ABC):
-    """One API, as its documentation and its official SDK have it."""
+    """One API, as its documentation and official SDK define it."""
 
     path: ClassVar[str]
-    """Where calls are posted."""
+    """Path that calls are posted to."""
     prefix: ClassVar[str]
-    """What a base URL ends with."""
+    """Ending of a base URL."""
     variables: ClassVar[tuple[str, str]]
     """The SDK's environment variables for the key and the base URL."""
     id_header: ClassVar[str]
-    """The header that carries a request's id."""
+    """The header with a request's id."""
 
     @abstractmethod
     def key(self, headers: Mapping[str, str]) -> str | None:
-        """The key that a call comes with."""
+        """Return the key that a call is made with."""
 
     @abstractmethod
     def refusal(self, request: Mapping[str, Json], headers: Mapping[str, str], knows: frozenset[str]) -> str | None:
-        """Why the service would answer this call with HTTP 400, in its own words."""
+        """Return why the service would answer this call with HTTP 400, in its own words."""
 
     @abstractmethod
     def body(self, request: Mapping[str, Json], reply: Reply) -> Json:
-        """A successful answer."""
+        """Return a successful answer."""
 
     @abstractmethod
     def stream(self, request: Mapping[str, Json], reply: Reply) -> Iterator[Sent]:
-        """The same answer in pieces."""
+        """Yield the same answer in pieces."""
 
     @abstractmethod
     def error(self, failure: Failure, request_id: str) -> Json:
-        """The body of a failure."""
+        """Return the body of a failure."""
 
     @abstractmethod
     def failing(self, failure: Failure, request_id: str) -> Sent:
-        """A failure in the middle of a stream."""
+        """Return a failure midway through a stream."""
 
     @abstractmethod
     def wrong_key(self, key: str) -> str:
-        """What is said about a key that is not known."""
+        """Return the message about an unknown key."""
 
     @abstractmethod
     def wrong_model(self, model: str) -> str:
-        """What is said about a model that there is not."""
+        """Return the message about an unknown model."""
 
     @abstractmethod
     def models(self, names: Sequence[str]) -> Json:
-        """The list of models."""
+        """Return the list of models."""
 
 
 def object_in(text: str) -> dict[str, Json] | None:
-    """The JSON object that `text` is, if it is one and nothing else."""
+    """Return the JSON object that `text` is, if it is one and nothing else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -110,22 +110,22 @@ def object_in(text: str) -> dict[str, Json] | None:
 
 
 def new_id(prefix: str) -> str:
-    """An id as the services make them."""
+    """Return an id as the services make them."""
     return f"{prefix}{uuid4().hex}"
 
 
 def answered_by(request: Mapping[str, Json]) -> str:
-    """The model's name as it comes back: services answer with a name more exact than the one that was asked for."""
+    """Return the model's name in the answer: services answer with a more exact name than the requested one."""
     return f"{request['model']}-stand-in"
 
 
 def pieces(text: str) -> list[str]:
-    """`text` in parts of about a token."""
+    """Return `text` in parts of about a token."""
     return re.findall(r"\s*\S{1,5}|\s+$", text)
 
 
 def text_of(content: Json) -> str:
-    """A message's content as text, whether it came as text or in blocks."""
+    """Return a message's content as text, whether it came as text or in blocks."""
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []

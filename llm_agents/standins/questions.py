@@ -1,6 +1,6 @@
-"""What a request asks for: schemas that its answer may fulfil, from the request itself or from the question's words.
+"""Read what a request asks for: schemas its answer may match, from the request itself or from the question's text.
 
-The words are those of `llm_agents.prompting.task`, which names each key and says what it takes.
+The text is that of `llm_agents.prompting.task`, which names each key and its type.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Question:
     """What is asked.
 
     Attributes:
-        schemas: objects any of which may be answered; none where no object is asked for.
-        held: the service holds the answer to the schema.
+        schemas: objects that are valid answers; empty if no object is asked for.
+        held: the service enforces the schema.
         rules: the instructions, without players' words.
-        words: what was said last with the question in it, without players' words.
-        complaints: what was wrong with the answers given to it so far, oldest first.
+        words: the last message with the question in it, without players' words.
+        complaints: corrections of the answers given to it so far, oldest first.
     """
 
     schemas: tuple[Schema, ...]
@@ -41,7 +41,7 @@ class Question:
 
 
 def question_in(request: Mapping[str, Json]) -> Question:
-    """The question of a call's body, of either protocol."""
+    """Return the question in a call's body, of either protocol."""
     told = [_told(message) for message in request["messages"]]
     system = [text_of(request.get("system")), *(text for role, text in told if role in ("system", "developer"))]
     asked = [text for role, text in told if role == "user"]
@@ -57,7 +57,7 @@ def _told(message: Mapping[str, Json]) -> tuple[str, str]:
 
 
 def _held(request: Mapping[str, Json]) -> Schema | None:
-    """The schema that comes with the request."""
+    """Return the schema that comes with the request."""
     wanted = request.get("response_format") or {}
     found: Schema | None = (wanted.get("json_schema") or {}).get("schema")
     for tool in request.get("tools") or ():
@@ -66,7 +66,7 @@ def _held(request: Mapping[str, Json]) -> Schema | None:
 
 
 def _worded(words: str) -> list[Schema]:
-    """The forms that a question spells out; those that end the turn, where any does."""
+    """Return the forms that a question spells out; only those that end the turn, if any does."""
     before, *parts = re.split(f"{re.escape(_KEYS)}|{re.escape(_NO_KEYS)}", words)
     forms, ending = [_object(part) for part in parts], list[Schema]()
     for form, said in zip(forms, [before, *parts], strict=False):
@@ -76,7 +76,7 @@ def _worded(words: str) -> list[Schema]:
 
 
 def worded_object(words: str) -> Schema:
-    """The object whose keys a text spells out."""
+    """Return the object whose keys a text spells out."""
     return _object(words.partition(_KEYS)[2])
 
 
@@ -94,7 +94,7 @@ def _object(words: str) -> Schema:
     return {"type": "object", "properties": properties, "required": required}
 
 
-# ---- a field's words, read back into a schema ---------------------------------------------------
+# ---- a field's text, read back into a schema ----------------------------------------------------
 
 _TYPES: Mapping[str, Schema] = {
     "whole number": {"type": "integer"},
@@ -122,7 +122,7 @@ _KEYWORDS = {
 
 
 def _options(words: str, at: int) -> tuple[Schema, int]:
-    """What stands at `at`, as `prompting.wanted` words it, and where it ends."""
+    """Return the schema at `at`, as `prompting.wanted` words it, and where it ends."""
     found, at = _option(words, at)
     several = [found]
     while words.startswith(" or ", at):
@@ -189,7 +189,7 @@ def _values(words: str, at: int) -> tuple[Schema, int]:
             value, end = json.JSONDecoder().raw_decode(words, at + 2)
         except ValueError:
             break
-        if words.startswith(": ", end):  # the next key of the object that these values stand in
+        if words.startswith(": ", end):  # the next key of the object that contains these values
             break
         values.append(value)
         at = end
@@ -204,5 +204,5 @@ def _value(words: str, at: int) -> tuple[Json, int]:
 
 
 def amounts(words: str) -> Sequence[float]:
-    """The sums of money in a text, in order."""
+    """Return the amounts of money in a text, in order."""
     return [float(found.replace(",", "")) for found in re.findall(r"\$([0-9][0-9,]*(?:\.[0-9]+)?)", words)]

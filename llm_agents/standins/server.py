@@ -33,29 +33,29 @@ from llm_agents.standins.openai import OpenAI
 from llm_agents.standins.protocols import EVERYTHING, Protocol, Reply, Sent, new_id
 
 KEY = "sk-stand-in-0123456789"
-"""The key that stand-in servers are called with in tests; it must turn up nowhere else."""
+"""The key of tests' calls to stand-in servers; it must appear nowhere else."""
 
 JSON = {"content-type": "application/json"}
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
 class StandIn:
-    """A server that answers the n-th call with the n-th answer (the last one for ever), or with what a function says.
+    """A server that answers the n-th call with the n-th answer (then repeats the last), or with a function's result.
 
     Use as a context manager.
 
     Args:
-        answers: in order of the calls, or a function of a call's body. It may wait: it runs beside the server.
-        knows: which of `EVERYTHING` the server has heard of; the rest it refuses with HTTP 400.
-        key: the only key that is accepted; None: any, or none.
-        models: what the list of models says.
+        answers: in order of the calls, or a function of a call's body. It may block: it runs beside the server.
+        knows: the features of `EVERYTHING` that the server supports; it refuses the rest with HTTP 400.
+        key: the only accepted key; None: any, or none.
+        models: the list of models.
         tokens: (read, written) of each answer, or a function of the call's body and the text.
         keeps: whether `requests` and `headers` are filled.
-        port: 0 for any that is free.
+        port: 0 for any free one.
 
     Attributes:
-        requests: bodies of the calls, as they came.
-        headers: their headers, by name in lower case.
+        requests: bodies of the calls, as received.
+        headers: their headers, by lower-case name.
         abandoned: calls whose caller hung up before the end of the answer.
     """
 
@@ -86,7 +86,7 @@ class StandIn:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that make the official SDKs talk to this stand-in server."""
+        """The variables that point the official SDKs at this server."""
         found: dict[str, str] = {}
         for protocol in self.speaks:
             key, address = protocol.variables
@@ -137,7 +137,7 @@ class StandIn:
             return self._answers[min(self._calls, len(self._answers)) - 1]
         try:
             return await asyncio.get_running_loop().run_in_executor(self._choosing, self._answers, request)
-        except Exception as wrong:  # noqa: BLE001 - whatever it is, the caller is told
+        except Exception as wrong:  # noqa: BLE001 - any error is reported to the caller
             return Failure(500, f"The stand-in server's own function failed: {wrong!r}")
 
     async def _answer(self, call: _Call, answer: Answer) -> None:
@@ -185,7 +185,7 @@ class StandIn:
 
 
 class _Call:
-    """A call under way."""
+    """A call in progress."""
 
     request: dict[str, Any]
     key: str | None = None
@@ -208,7 +208,7 @@ class _Call:
         await self.http.send(failure.status, headers, _encoded(self.protocol.error(failure, self._id)))
 
     async def say_anything(self, body: str) -> None:
-        """Send what is not the protocol's."""
+        """Send something that violates the protocol."""
         if not self._streams:
             return await self.http.send(200, {**JSON, **self._named}, body.encode(errors="replace"))
         self.http.begin(200, {**EVENTS, **self._named})
@@ -218,12 +218,12 @@ class _Call:
     async def say(
         self, reply: Reply, *, pause: float = 0.0, only: int | None = None, failure: Failure | None = None
     ) -> None:
-        """Send an answer as it was asked for: whole or streamed.
+        """Send an answer as requested: whole or streamed.
 
         Args:
             pause: seconds before each piece.
             only: characters after which it breaks off.
-            failure: what is said there; None: nothing, the connection is lost.
+            failure: what is sent there; None: nothing, the connection is lost.
         """
         if self._streams:
             return await self._stream(reply, pause, only, failure)

@@ -1,4 +1,4 @@
-"""How the stand-in plays a turn with tools: what a request offers, what was called so far, and what is called next.
+"""How the stand-in plays a turn with tools: what a request offers, what was called so far, and what to call next.
 
 The last tool of a request submits; one whose description says that it does not end the turn keeps notes.
 """
@@ -34,13 +34,13 @@ class ToolSeen:
 
 @dataclass(frozen=True)
 class Toolbox:
-    """What a request offers.
+    """The tools that a request offers.
 
     Attributes:
         tools: the last one submits.
         called: names of the tools called so far in this conversation, in order.
-        results: what they answered.
-        in_words: tools are called in plain JSON; "call" where a schema wraps the call in a key of this name.
+        results: their results.
+        in_words: tools are called in plain JSON; "call" if a schema wraps the call in a key of this name.
     """
 
     tools: tuple[ToolSeen, ...]
@@ -50,11 +50,11 @@ class Toolbox:
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        """What was said about calls that came to nothing."""
+        """Return the corrections of calls that failed."""
         return tuple(result for result in self.results if result.startswith("Refused."))
 
     def next(self) -> list[ToolSeen]:
-        """What a sensible player calls now: it looks at everything once, keeps a note, and submits."""
+        """Return what a sensible player calls now: it looks at everything once, takes a note, and submits."""
         *others, submits = self.tools
         looks = [tool for tool in others if not tool.notes and tool.name not in self.called]
         notes = [tool for tool in others if tool.notes and tool.name not in self.called]
@@ -64,7 +64,7 @@ class Toolbox:
 
 
 def toolbox_in(request: Mapping[str, Json]) -> Toolbox | None:
-    """What tools a call of either protocol offers, or describes in words; None where it does neither."""
+    """Return the tools that a call of either protocol offers, or describes in text; None if it does neither."""
     offered = [_offered(tool) for tool in request.get("tools") or ()]
     if offered and [tool.name for tool in offered] != ["move"]:
         called, results = _conversation(request["messages"])
@@ -125,6 +125,6 @@ def _called(text: str) -> str | None:
 
 
 def in_plain_json(toolbox: Toolbox, name: str, arguments: Json) -> str:
-    """A call as it is written where no tools are offered."""
+    """Return a call in plain JSON, for when no tools are offered."""
     call = {"tool": name, "arguments": arguments}
     return json.dumps({"call": call} if toolbox.in_words == "call" else call, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What calls leave behind in the process is gone before the next test."""
+"""Each test starts without the state that calls leave in the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patience: retries, limits and circuits, over a real socket."""
+"""Retries, limits and circuits, over a real socket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def protocol(request):
 
 @pytest.fixture
 def place():
-    """Serve some answers as the endpoint "place"."""
+    """Serve answers as the endpoint "place"."""
     running = []
 
     def serve(protocol, *answers, **options):
@@ -54,7 +54,7 @@ async def ask(kept=None, **policy):
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-async def test_what_may_pass_is_tried_again(place, protocol, status):
+async def test_transient_errors_are_retried(place, protocol, status):
     wire = place(protocol, error(status), error(status), answer(protocol, "yes"))
     kept = []
     assert (await ask(kept)).text == "yes"
@@ -63,20 +63,20 @@ async def test_what_may_pass_is_tried_again(place, protocol, status):
     assert len(wire.requests) == 3
 
 
-async def test_a_lost_connection_is_tried_again(place, protocol):
+async def test_lost_connection_is_retried(place, protocol):
     place(protocol, Says("{", cut=True), answer(protocol, "yes"))
     assert (await ask()).text == "yes"
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-async def test_what_will_not_pass_is_not_tried_again(place, protocol, status):
+async def test_permanent_errors_are_not_retried(place, protocol, status):
     wire = place(protocol, error(status))
     with pytest.raises(errors.Rejected):
         await ask()
     assert len(wire.requests) == 1
 
 
-async def test_what_cannot_be_read_is_not_tried_again(place, protocol):
+async def test_unreadable_answers_are_not_retried(place, protocol):
     wire = place(protocol, Says('{"surprise": true}'))
     with pytest.raises(errors.Unreadable):
         await ask()
@@ -84,7 +84,7 @@ async def test_what_cannot_be_read_is_not_tried_again(place, protocol):
 
 
 @pytest.mark.parametrize(("again", "calls"), [(False, 1), (True, 3)])
-async def test_a_time_out_is_tried_again_where_the_policy_says_so(place, protocol, again, calls):
+async def test_timeouts_are_retried_if_the_policy_says_so(place, protocol, again, calls):
     wire = place(protocol, Says("{}", pause=3))
     with pytest.raises(errors.TimedOut):
         await ask(call_seconds=0.2, retry_timeouts=again)
@@ -106,14 +106,14 @@ async def test_waits_double_and_vary(place, protocol):
     [{"retry_after": "1"}, {"retry_after_ms": "600"}, {"retry_after": email.utils.formatdate(9e9, usegmt=True)}],
     ids=["seconds", "milliseconds", "date"],
 )
-async def test_the_provider_says_when_to_come_back_and_the_policy_how_late(place, protocol, headers):
+async def test_retry_after_is_respected_up_to_the_policys_longest_wait(place, protocol, headers):
     place(protocol, error(429, **headers), answer(protocol, "yes"))
     began = time.monotonic()
     await ask(longest_wait=0.8)
     assert 0.6 <= time.monotonic() - began < 2
 
 
-async def test_no_wait_goes_beyond_the_deadline(place, protocol):
+async def test_waits_end_at_the_deadline(place, protocol):
     wire = place(protocol, error(429, retry_after="10"))
     began = time.monotonic()
     with pytest.raises(errors.RateLimited):
@@ -122,7 +122,7 @@ async def test_no_wait_goes_beyond_the_deadline(place, protocol):
     assert len(wire.requests) == 1
 
 
-async def test_a_call_is_cut_at_the_deadline_and_none_begins_after_it(place, protocol):
+async def test_call_is_cut_off_at_the_deadline_and_none_starts_later(place, protocol):
     wire = place(protocol, Says("{}", pause=3))
     began = time.monotonic()
     with pytest.raises(errors.TimedOut):
@@ -133,7 +133,7 @@ async def test_a_call_is_cut_at_the_deadline_and_none_begins_after_it(place, pro
     assert len(wire.requests) == 1
 
 
-async def test_an_endpoint_that_there_is_not():
+async def test_unknown_endpoint():
     with pytest.raises(errors.NotConfigured, match="There is no endpoint “nowhere”"):
         await call("nowhere", Request("m", []), policy=Policy(), keep=print)
 
@@ -141,14 +141,14 @@ async def test_an_endpoint_that_there_is_not():
 # ---- limits ------------------------------------------------------------------------------------
 
 
-async def test_no_more_calls_at_once_than_the_endpoint_takes(place, protocol):
+async def test_concurrency_limit_is_kept(place, protocol):
     wire = place(protocol, Says(answer(protocol, "yes").body, pause=0.1), concurrency=3)
     await asyncio.gather(*(ask() for _call in range(10)))
     assert (len(wire.requests), wire.most_at_once) == (10, 3)
     await provider_called("place").close()
 
 
-async def test_waiting_for_a_place_ends_at_the_deadline(place, protocol):
+async def test_waiting_for_a_slot_ends_at_the_deadline(place, protocol):
     place(protocol, Says(answer(protocol, "yes").body, pause=1), concurrency=1)
     first = asyncio.create_task(ask())
     await asyncio.sleep(0.1)
@@ -158,7 +158,7 @@ async def test_waiting_for_a_place_ends_at_the_deadline(place, protocol):
     assert breaker.state("place") == "closed"
 
 
-async def test_calls_within_a_minute_are_counted():
+async def test_calls_per_minute_are_limited():
     limit = Limit(10, 3, minute=0.5)
     began, starts = time.monotonic(), []
 
@@ -170,7 +170,7 @@ async def test_calls_within_a_minute_are_counted():
     assert [int(start / 0.5) for start in sorted(starts)] == [0, 0, 0, 1, 1, 1, 2]
 
 
-async def test_a_place_in_the_next_minute_is_not_waited_for_beyond_the_deadline():
+async def test_waiting_for_the_next_minute_ends_at_the_deadline():
     limit = Limit(10, 1)
     async with limit.place():
         pass
@@ -207,7 +207,7 @@ def broken(breakers):
         breakers.failed("x")
 
 
-def test_a_circuit_opens_after_failures_in_a_row(breakers):
+def test_circuit_opens_after_consecutive_failures(breakers):
     for outcome in (breakers.failed, breakers.failed, breakers.succeeded, breakers.failed, breakers.failed):
         breakers.enter("x")
         outcome("x")
@@ -219,7 +219,7 @@ def test_a_circuit_opens_after_failures_in_a_row(breakers):
     assert breakers.state("y") == "closed"
 
 
-def test_failures_that_are_far_apart_do_not_open_it(breakers, clock):
+def test_failures_far_apart_do_not_open_it(breakers, clock):
     for _time in range(9):
         breakers.failed("x")
         clock.now += 31
@@ -227,7 +227,7 @@ def test_failures_that_are_far_apart_do_not_open_it(breakers, clock):
 
 
 @pytest.mark.parametrize(("outcome", "state"), [("succeeded", "closed"), ("failed", "open")])
-def test_after_the_pause_one_call_tries(breakers, clock, outcome, state):
+def test_one_trial_call_after_the_pause(breakers, clock, outcome, state):
     broken(breakers)
     clock.now += 10
     assert breakers.state("x") == "half-open"
@@ -238,14 +238,14 @@ def test_after_the_pause_one_call_tries(breakers, clock, outcome, state):
     assert breakers.state("x") == state
 
 
-def test_a_trial_that_tells_nothing_leaves_it_to_the_next(breakers, clock):
+def test_inconclusive_trial_leaves_the_circuit_to_the_next_call(breakers, clock):
     broken(breakers)
     clock.now += 10
     breakers.left("x", trial=breakers.enter("x"))
     assert breakers.enter("x") is True
 
 
-def test_changes_are_told_and_can_come_from_elsewhere(breakers, clock):
+def test_hooks_hear_changes_except_those_from_other_processes(breakers, clock):
     told = []
     breakers.on_change(lambda name, state: told.append((name, state)))
     broken(breakers)
@@ -284,7 +284,7 @@ FAILING = {"500": error(500), "529": error(529), "hung": Says("{}", pause=3), "l
 
 
 @pytest.mark.parametrize("failing", FAILING)
-async def test_an_endpoint_that_is_down_is_not_asked_any_more(place, protocol, failing):
+async def test_endpoint_that_is_down_gets_no_more_calls(place, protocol, failing):
     wire = place(protocol, FAILING[failing])
     for _time in range(5):
         with pytest.raises((errors.Unavailable, errors.TimedOut)):
@@ -297,7 +297,7 @@ async def test_an_endpoint_that_is_down_is_not_asked_any_more(place, protocol, f
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429])
-async def test_an_endpoint_that_refuses_is_up(place, protocol, status):
+async def test_refusals_count_as_up(place, protocol, status):
     place(protocol, error(status))
     for _time in range(6):
         with pytest.raises(errors.ProviderError):
@@ -305,7 +305,7 @@ async def test_an_endpoint_that_refuses_is_up(place, protocol, status):
     assert breaker.state("place") == "closed"
 
 
-async def test_a_missing_key_and_a_deadline_say_nothing_about_the_endpoint(place, protocol):
+async def test_missing_key_and_deadline_do_not_count_as_failures(place, protocol):
     place(protocol, Says("{}", pause=3), key=None, key_variable="NO_SUCH_VARIABLE")
     for _time in range(6):
         with pytest.raises(errors.NotConfigured, match="NO_SUCH_VARIABLE is not set"):
@@ -317,14 +317,14 @@ async def test_a_missing_key_and_a_deadline_say_nothing_about_the_endpoint(place
     assert breaker.state("place") == "closed"
 
 
-async def test_retries_stop_when_the_circuit_opens_and_the_cause_is_told(place, protocol):
+async def test_retries_stop_when_the_circuit_opens_and_the_cause_is_reported(place, protocol):
     wire = place(protocol, error(500, "the real cause"))
     with pytest.raises(errors.Unavailable, match="the real cause"):
         await ask(retries=9, first_wait=0.001)
     assert len(wire.requests) == 5
 
 
-async def test_it_comes_back_when_the_trial_is_answered(place, protocol):
+async def test_circuit_closes_when_the_trial_succeeds(place, protocol):
     place(protocol, *[error(500)] * 5, answer(protocol, "yes"))
     for _time in range(5):
         with pytest.raises(errors.Unavailable):
@@ -335,7 +335,7 @@ async def test_it_comes_back_when_the_trial_is_answered(place, protocol):
     assert breaker.state("place") == "closed"
 
 
-async def test_an_endpoint_that_has_moved_is_asked_at_once(place, protocol):
+async def test_endpoint_with_a_new_address_is_asked_at_once(place, protocol):
     place(protocol, error(500))
     for _time in range(5):
         with pytest.raises(errors.Unavailable):
@@ -344,7 +344,7 @@ async def test_an_endpoint_that_has_moved_is_asked_at_once(place, protocol):
     assert (await ask()).text == "yes"
 
 
-async def test_a_cancelled_trial_leaves_the_circuit_to_the_next_call(place, protocol):
+async def test_cancelled_trial_leaves_the_circuit_to_the_next_call(place, protocol):
     place(protocol, Says("{}", pause=3), answer(protocol, "yes"))
     BREAKERS.trip("place", 0)
     trial = asyncio.create_task(ask())

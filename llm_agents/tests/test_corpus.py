@@ -1,4 +1,4 @@
-"""Replies as models of all sizes write them, and what becomes of each: a move, or a complaint that helps."""
+"""Replies as models of all sizes write them, each read as a move or refused with a helpful reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Situation:
     short: bool = False
 
     def outcome(self, reply: str) -> dict | str:
-        """The legal move in `reply`, or what the model is told."""
+        """Return the legal move in `reply`, or the correction for the model."""
         try:
             move = read_move(reply, self.play.forms(self.role), short=self.short)
             return plain_move(check(self.play, self.role, move)[1])
@@ -337,12 +337,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("where", "reply", "move"), [case[1:] for case in READ], ids=[case[0] for case in READ])
-def test_a_reply_is_read(where, reply, move):
+def test_reply_is_read(where, reply, move):
     assert where.outcome(reply) == move
 
 
 @pytest.mark.parametrize(("where", "reply", "said"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
-def test_a_reply_is_refused_with_what_is_wrong(where, reply, said):
+def test_reply_is_refused_with_the_reason(where, reply, said):
     outcome = where.outcome(reply)
     assert isinstance(outcome, str) and said in outcome
     assert len(outcome) < 250 and outcome.count(". ") <= 1

@@ -28,7 +28,7 @@ def kind(request):
 
 @pytest.fixture
 def serving(kind, monkeypatch):
-    """Start a stand-in server with some answers and point the SDK at it."""
+    """Start a stand-in server with these answers and point the SDK at it."""
     running = []
 
     def serve(answers):
@@ -52,19 +52,19 @@ async def deciding(kind, calls=None, **options):
 
 
 @pytest.mark.parametrize("words", ["script:random", "openai:gpt-x", "anthropic:claude:1", "openai:org/model-7b"])
-def test_an_agent_is_a_kind_and_a_name(words):
+def test_agent_is_a_kind_and_a_name(words):
     spec = parse_spec(words)
     assert str(spec) == words
     assert spec.scripted == words.startswith("script:")
 
 
 @pytest.mark.parametrize("words", ["", "random", "human:me", "script:", "openai: ", "openai"])
-def test_other_words_name_no_agent(words):
+def test_other_text_is_not_an_agent(words):
     with pytest.raises(errors.BadAgent, match="script:NAME, openai:MODEL, anthropic:MODEL"):
         parse_spec(words)
 
 
-def test_a_scripted_player_must_be_the_games():
+def test_scripted_player_must_belong_to_the_game():
     assert parse_spec("script:zero", GAME).name == "zero"
     with pytest.raises(errors.BadAgent, match="guessing has no scripted player “fair”; use one of random, zero"):
         parse_spec("script:fair", Guessing)
@@ -79,13 +79,13 @@ async def test_a_script_decides_without_a_call():
     assert (decision.move, decision.calls, decision.tries) == ({"answer": 0.0}, (), 1)
 
 
-async def test_a_script_that_is_not_asked_has_no_move():
+async def test_script_has_no_move_out_of_turn():
     play, events = start(configure(ClockAuction, {}), 1)
     with pytest.raises(errors.NoLegalMove, match="no scripted player"):
         await decide(AgentSpec("script", "clever"), play, "a", events)
 
 
-async def test_a_model_is_sent_the_messages_and_its_answer_is_the_move(serving, kind):
+async def test_model_gets_the_messages_and_its_answer_is_the_move(serving, kind):
     standin = serving(['I choose\n```json\n{"answer": "20"}\n```'])
     decision = await deciding(kind)
     assert decision.move == {"answer": 20.0}
@@ -99,7 +99,7 @@ async def test_a_model_is_sent_the_messages_and_its_answer_is_the_move(serving, 
     assert "It is your turn" in sent["messages"][-1]["content"]
 
 
-async def test_every_call_is_recorded_in_plain_data(serving, kind):
+async def test_every_call_is_recorded_as_plain_data(serving, kind):
     serving([GOOD])
     calls = []
     await deciding(kind, calls)
@@ -112,7 +112,7 @@ async def test_every_call_is_recorded_in_plain_data(serving, kind):
     assert KEY not in json.dumps(asdict(call))
 
 
-async def test_a_model_is_told_what_was_wrong_and_asked_again(serving, kind):
+async def test_model_is_corrected_and_asked_again(serving, kind):
     standin = serving(["no idea", '{"answer": 500}', '{"answer": 20, "why": "x"}', GOOD])
     decision = await deciding(kind)
     assert decision.move == {"answer": 20.0} and decision.tries == 4
@@ -142,13 +142,13 @@ async def test_after_the_last_try_there_is_no_legal_move(serving, kind):
     assert list(failure.value.calls) == calls and len(calls) == 3
 
 
-async def test_silence_is_answered_too(serving, kind):
+async def test_empty_answer_is_corrected_too(serving, kind):
     serving(["", GOOD])
     decision = await deciding(kind)
     assert decision.tries == 2 and decision.calls[0].answer == ""
 
 
-async def test_parameters_go_along(serving, kind):
+async def test_parameters_are_sent(serving, kind):
     standin = serving([GOOD])
     play, events = start(GAME, 1)
     await decide(AgentSpec(kind, "m", parameters={"temperature": 0.3, "max_tokens": 99}), play, "player_1", events)
@@ -158,7 +158,7 @@ async def test_parameters_go_along(serving, kind):
 # ---- failures of providers ---------------------------------------------------------------------
 
 
-async def test_a_passing_failure_is_tried_again_and_every_attempt_is_recorded(serving, kind):
+async def test_transient_failure_is_retried_and_every_attempt_recorded(serving, kind):
     standin = serving([Failure(429), Failure(500), GOOD])
     decision = await deciding(kind)
     assert decision.tries == 1 and len(standin.requests) == 3
@@ -183,7 +183,7 @@ async def test_a_passing_failure_is_tried_again_and_every_attempt_is_recorded(se
     ],
     ids=lambda value: repr(value)[:30] if not isinstance(value, type) else value.__name__,
 )
-async def test_a_failure_has_its_kind_is_recorded_and_holds_no_key(serving, kind, answer, error, words):
+async def test_failure_is_classified_recorded_and_free_of_keys(serving, kind, answer, error, words):
     serving([answer])
     calls = []
     with pytest.raises(error, match=words) as failure:
@@ -195,7 +195,7 @@ async def test_a_failure_has_its_kind_is_recorded_and_holds_no_key(serving, kind
     assert "\n" not in str(failure.value)
 
 
-async def test_nobody_there_is_unavailable(serving, kind):
+async def test_unreachable_endpoint_is_unavailable(serving, kind):
     serving([GOOD]).__exit__(None, None, None)
     with pytest.raises(errors.Unavailable, match="could not be reached"):
         await deciding(kind)
@@ -226,7 +226,7 @@ def test_a_match_between_scripts_is_the_same_every_time():
     assert "failed" not in json.loads(first)
 
 
-def test_a_model_keeps_its_accepted_answers_and_forgets_refused_ones(serving, kind):
+def test_model_remembers_accepted_answers_but_not_refused_ones(serving, kind):
     standin = serving(["hm", 'First: {"answer": 20}', '{"answer": 30}', '{"answer": 40}'])
     match = play_match(GAME, 1, agents(player_1=f"{kind}:m", player_2="script:zero"))
     assert match.failed is None and match.play.finished
@@ -235,7 +235,7 @@ def test_a_model_keeps_its_accepted_answers_and_forgets_refused_ones(serving, ki
     assert [call.try_number for call in match.calls] == [1, 2, 1, 1]
 
 
-def test_models_asked_together_think_together(serving, kind):
+def test_models_asked_at_once_think_concurrently(serving, kind):
     met = threading.Barrier(2, timeout=5)
 
     def answer(_request):
@@ -248,7 +248,7 @@ def test_models_asked_together_think_together(serving, kind):
     assert match.failed is None and len(match.calls) == 2
 
 
-def test_a_model_that_never_answers_legally_ends_the_match_without_payoffs(serving, kind):
+def test_model_without_a_legal_move_ends_the_match_without_payoffs(serving, kind):
     serving(["never"])
     match = play_match(GAME, 1, agents(player_1="script:zero", player_2=f"{kind}:m"))
     line = match.as_dict()

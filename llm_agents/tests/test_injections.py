@@ -1,4 +1,4 @@
-"""What a player writes stays that player's words: in every game with free text, way of asking and protocol."""
+"""A player's words stay that player's words: in every game with free text, way of asking and protocol."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from llm_agents.tests.injections import HARMLESS, INJECTIONS
 
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 TELLING = 25
-"""Characters in a row that are no coincidence."""
+"""Length of a repeated text that cannot be a coincidence."""
 CASES = 8
-"""So many configurations of a game are looked at for one in which somebody can write."""
+"""Configurations of a game to search for one in which a player can write."""
 MOST_MOVES = 12
-"""So many moves into a match a game with free text has let somebody write."""
+"""Moves within which a game with free text lets a player write."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """A match in which somebody has just written to somebody, whose turn it is now."""
+    """A match in which one player has just written to another, whose turn it is."""
 
     writer: Role
     reader: Role
@@ -46,7 +46,7 @@ class Told:
 
 
 def text_field(play: Play, role: Role, move: Mapping[str, Any]) -> str | None:
-    """A field of free text in the form of this move."""
+    """Return a free-text field in the form of this move."""
     for form in play.forms(role):
         fields = json_schema(form.model).get("properties", {})
         for name, field in fields.items() if form.ends_turn and move.keys() <= fields.keys() else ():
@@ -56,7 +56,7 @@ def text_field(play: Play, role: Role, move: Mapping[str, Any]) -> str | None:
 
 
 def wrote(case: Case, words: str) -> Told | None:
-    """The first moment at which a player has written `words` and another one reads them; None: nobody can."""
+    """Return the first moment at which a player has written `words` and another reads them, if any."""
     play, opening = start(case.game, case.seed)
     events, moves, writer = list(opening), [], None
     while not play.over and len(moves) < MOST_MOVES:
@@ -98,17 +98,17 @@ def test_the_games_of_the_published_tables_have_free_text():
 
 
 def outside(text: str) -> str:
-    """What the house says: players' words are replaced by their speakers."""
+    """Return the text with players' words replaced by their names."""
     return FENCE.sub(lambda found: f"[{found[1]} writes]", text)
 
 
 def words_in(text: str) -> list[str]:
-    """What stands between the marks, other than in their explanation."""
+    """Return the texts between the marks, except in their explanation."""
     return [json.loads(found[2]) for found in FENCE.finditer(text) if found[1] != "…"]
 
 
 def everything(told: Told, way: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
+    """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
     sent = strategies.messages(told.play, told.reader, told.events, **way)
     correction = strategies.correction(told.play, told.reader, "There is no JSON object.", **way)
     return [*((message["role"], message["content"]) for message in sent), ("user", correction)]
@@ -116,7 +116,7 @@ def everything(told: Told, way: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("key", sorted(written()))
-def test_words_stand_between_their_marks_and_change_nothing_else(key, way):
+def test_players_words_stay_between_marks_and_change_nothing_else(key, way):
     case = written()[key]
     usual = everything(wrote(case, HARMLESS), WAYS[way])
     assert not any(words_in(text) for role, text in usual if role == "system")
@@ -131,7 +131,7 @@ def test_words_stand_between_their_marks_and_change_nothing_else(key, way):
 
 
 @pytest.mark.parametrize("key", sorted(written()))
-def test_forms_schemas_and_payoffs_stay_the_rules(key):
+def test_forms_schemas_and_payoffs_follow_the_rules_alone(key):
     case = written()[key]
     usual = wrote(case, HARMLESS)
     expected = asked(usual), results(to_the_end(usual)[0])
@@ -141,14 +141,14 @@ def test_forms_schemas_and_payoffs_stay_the_rules(key):
 
 
 def asked(told: Told) -> Any:
-    """What the reader may do, and how a model's answer is held to it."""
+    """Return what the reader may do, and the schema of its answer."""
     forms = told.play.forms(told.reader)
     said = [(form.name, form.title, form.help, form.ends_turn, json_schema(form.model)) for form in forms]
     return said, answer_schema(forms), answer_schema(forms, short=True)
 
 
 def to_the_end(told: Told) -> tuple[Play, list[tuple[Role, dict]]]:
-    """The rest of the match between players that do not listen."""
+    """Play the rest of the match between players that ignore messages."""
     play, moves = told.play, list(told.moves)
     while not play.over:
         role = play.waiting_for()[0]
@@ -162,11 +162,11 @@ def results(play: Play) -> tuple[Any, Any]:
     return play.payoffs(), play.metrics()
 
 
-# ---- a model that does what it is told -----------------------------------------------------------------
+# ---- an obedient model -----------------------------------------------------------------------------------
 
 
 def obeying(request: dict[str, Any]) -> str:
-    """What a model says that takes a player's words for its orders; corrected, it repeats them, and repeats itself."""
+    """Answer like a model that takes a player's words for orders; corrected, it repeats them and itself."""
     said = [text_of(message["content"]) for message in request["messages"] if message["role"] == "user"]
     orders = [words for text in said for words in words_in(text)]
     objects = re.findall(r"\{[^{}]*\}", orders[-1]) if orders else []
@@ -193,7 +193,7 @@ def obedient() -> Iterator[BothStandIn]:
 
 
 QUICK = ("bargaining", "openai, schema")
-"""The others, each of which takes a quarter of a minute, are slow tests."""
+"""The other games are slow tests: each takes 15 seconds."""
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ QUICK = ("bargaining", "openai, schema")
         for protocol in PROTOCOLS
     ],
 )
-async def test_a_model_that_obeys_still_plays_by_the_rules(obedient, key, protocol):
+async def test_obedient_model_still_plays_by_the_rules(obedient, key, protocol):
     spoken, structured = PROTOCOLS[protocol]
     address = obedient.environment[f"{spoken.upper()}_BASE_URL"]
     use_endpoints(lambda name: Endpoint("obedient", spoken, address, structured=structured))
@@ -226,12 +226,12 @@ async def test_a_model_that_obeys_still_plays_by_the_rules(obedient, key, protoc
 
 
 def quiet(value: Any, words: str) -> Any:
-    """The same value with a harmless message in place of the attempt."""
+    """Return the value with a harmless message in place of the attempt."""
     return HARMLESS if isinstance(value, str) and (value == words or len(value) > 40) else value
 
 
 def check_requests(requests: list[dict[str, Any]], words: str, usual: str, attempt: str) -> None:
-    """Of a player's words nothing stands in what the house says, not even after the model has repeated them."""
+    """Check that no player's words appear outside the marks, even after the model has repeated them."""
     assert requests, attempt
     for request in requests:
         system = text_of(request.get("system"))
@@ -244,5 +244,5 @@ def check_requests(requests: list[dict[str, Any]], words: str, usual: str, attem
 
 
 def telling(words: str) -> list[str]:
-    """Parts of a text that are long enough to be an order."""
+    """Return the parts of a text that are long enough to be an order."""
     return [words[at : at + TELLING] for at in range(0, len(words) - TELLING + 1, 5) if len(set(words[at:])) > 3]

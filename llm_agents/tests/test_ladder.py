@@ -1,4 +1,4 @@
-"""Who moves when an agent fails, and what is known of it afterwards."""
+"""Fallbacks of agents that fail, and their records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def protocol(request):
 
 @pytest.fixture
 def serving():
-    """Serve each name's answers as the endpoint of that name."""
+    """Serve answers as endpoints, by name."""
     running, endpoints = {}, {}
 
     def serve(protocol, options=None, **answers):
@@ -61,7 +61,7 @@ def test_every_preset_names_agents(name):
     assert str(parse_spec(f"{name}:some/model:7b")) == f"{name}:some/model:7b"
 
 
-def test_an_applications_own_endpoint_names_agents_and_may_replace_a_preset(serving):
+def test_own_endpoint_names_agents_and_may_replace_a_preset(serving):
     with pytest.raises(errors.BadAgent):
         parse_spec("first:a")
     serving("openai", first=[], openai=[])
@@ -89,7 +89,7 @@ CALLS = {"429": 2, "500": 2, "lost connection": 2, "illegal": 2, "empty": 2, "re
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-async def test_another_agent_moves_when_the_first_cannot(serving, protocol, failure):
+async def test_fallback_moves_when_the_first_agent_fails(serving, protocol, failure):
     failing = FAILURES[failure] or answer(protocol, SAID[failure])
     wires = serving(protocol, first=[failing], second=[answer(protocol, GOOD)])
     calls = []
@@ -103,7 +103,7 @@ async def test_another_agent_moves_when_the_first_cannot(serving, protocol, fail
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-async def test_a_script_moves_when_nobody_can_and_says_so(serving, protocol, failure):
+async def test_fallback_script_moves_when_all_fail_and_is_flagged(serving, protocol, failure):
     failing = FAILURES[failure] or answer(protocol, SAID[failure])
     serving(protocol, first=[failing], second=[failing])
     decision = await deciding(ladder=ladder(SECOND, script="zero"))
@@ -114,7 +114,7 @@ async def test_a_script_moves_when_nobody_can_and_says_so(serving, protocol, fai
 @pytest.mark.parametrize(
     ("failure", "kind"), [("illegal", errors.NoLegalMove), ("500", errors.Unavailable), ("hung", errors.TimedOut)]
 )
-async def test_without_a_script_the_last_failure_is_the_decisions(serving, protocol, failure, kind):
+async def test_without_a_script_the_last_failure_is_raised(serving, protocol, failure, kind):
     failing = FAILURES[failure] or answer(protocol, SAID[failure])
     serving(protocol, first=[error(401)], second=[failing])
     calls = []
@@ -123,27 +123,27 @@ async def test_without_a_script_the_last_failure_is_the_decisions(serving, proto
     assert calls[0].error.startswith("Rejected") and calls[-1].rung == 1
 
 
-async def test_the_first_agents_own_move_is_nobody_elses(serving, protocol):
+async def test_own_move_is_not_attributed_to_a_fallback(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, BAD), answer(protocol, GOOD)], second=[error(500)])
     decision = await deciding(ladder=ladder(SECOND, script="zero"))
     assert (decision.by, decision.rung, decision.tries, decision.rule_breaks) == (None, 0, 2, 1)
     assert wires["second"].requests == []
 
 
-async def test_an_open_circuit_costs_no_call_and_no_time(serving, protocol):
+async def test_open_circuit_costs_no_call_and_no_time(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, GOOD)], second=[answer(protocol, GOOD)])
     breaker.trip("first")
     decision = await deciding(ladder=ladder(SECOND))
     assert decision.by == "second:b" and wires["first"].requests == []
 
 
-async def test_a_rung_may_be_a_script_or_an_endpoint_that_is_gone(serving, protocol):
+async def test_rung_may_be_a_script_or_a_deleted_endpoint(serving, protocol):
     serving(protocol, first=[error(401)])
     decision = await deciding(ladder=ladder(SECOND, AgentSpec("script", "zero")))
     assert (decision.by, decision.rung) == ("script:zero", 2)
 
 
-async def test_the_whole_decision_has_its_time(serving, protocol):
+async def test_whole_decision_has_a_time_limit(serving, protocol):
     wires = serving(protocol, first=[Says("{}", pause=5)], second=[Says("{}", pause=5)], third=[answer(protocol, GOOD)])
     began = time.monotonic()
     decision = await deciding(
@@ -161,7 +161,7 @@ def streamed(protocol, *pieces, **options):
     return Says(stream(protocol, *pieces), **options)
 
 
-async def test_a_draft_that_does_not_count_is_taken_back(serving, protocol):
+async def test_discarded_draft_is_retracted(serving, protocol):
     serving(
         protocol,
         first=[
@@ -187,7 +187,7 @@ async def test_a_draft_that_does_not_count_is_taken_back(serving, protocol):
 # ---- the record --------------------------------------------------------------------------------
 
 
-async def test_a_record_says_who_was_asked_how(serving, protocol):
+async def test_record_says_who_was_asked_and_how(serving, protocol):
     serving(protocol, first=[error(500, retry_after_ms="1"), answer(protocol, GOOD)])
     spec = AgentSpec("first", "a", strategy="fresh", parameters={"temperature": 0.5, "seed": 7})
     decision = await deciding(spec, template="Name a number.")
@@ -200,21 +200,21 @@ async def test_a_record_says_who_was_asked_how(serving, protocol):
     assert KEY not in json.dumps([asdict(record) for record in decision.calls])
 
 
-async def test_the_texts_that_are_sent_have_a_hash(serving, protocol):
+async def test_sent_texts_have_a_hash(serving, protocol):
     serving(protocol, first=[answer(protocol, GOOD)])
     hashes = [(await deciding(template=text)).calls[0].prompt_sha256 for text in (None, "One.", "Two.", "One.")]
     assert hashes[1] == hashes[3]
     assert len(set(hashes)) == 3
 
 
-async def test_a_call_costs_what_its_endpoint_says(serving, protocol):
+async def test_call_costs_the_endpoints_price(serving, protocol):
     serving(protocol, {"prices": {"a": Price(input=1_000_000, output=0)}}, first=[answer(protocol, GOOD)])
     (call,) = (await deciding()).calls
     assert LISTED.cost(call) == 11
 
 
 @pytest.mark.skipif(not hasattr(parsing, "answer_schema"), reason="no schemas of moves")
-async def test_a_structured_agents_answer_is_held_to_its_move(serving, protocol):
+async def test_structured_agents_answer_is_held_to_the_moves_schema(serving, protocol):
     wires = serving(protocol, first=[answer(protocol, GOOD, tool=protocol == "anthropic")])
     decision = await deciding(AgentSpec("first", "a", structured=True))
     assert decision.move == {"answer": 20.0}
@@ -225,7 +225,7 @@ async def test_a_structured_agents_answer_is_held_to_its_move(serving, protocol)
 # ---- whole matches -----------------------------------------------------------------------------
 
 
-def test_a_match_goes_on_with_the_ladder_and_its_log_says_who_moved(serving, protocol):
+def test_match_continues_with_a_fallback_and_the_log_says_who_moved(serving, protocol):
     serving(protocol, first=[answer(protocol, GOOD), error(401)], second=[answer(protocol, '{"answer": 30}')])
     agents = {"player_1": FIRST, "player_2": parse_spec("script:zero")}
     match = play_match(GAME, 1, agents, ladders={"player_1": ladder(SECOND, script="zero")})

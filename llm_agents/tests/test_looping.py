@@ -1,4 +1,4 @@
-"""Turns played with tools, over both protocols: whatever a model does, each period ends, and all of it is kept."""
+"""Turns played with tools, over both protocols: whatever a model does, each period ends and is recorded in full."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def closed():
 
 
 class Strict(Well):
-    """The toy, whose rules make no move of what cannot be used."""
+    """The toy game, without a move for unusable answers."""
 
     def forfeit(self, state, role):
         return None
@@ -65,7 +65,7 @@ def replayed(record: MatchRecord) -> list[str]:
 @pytest.mark.parametrize("periods", [6, pytest.param(PERIODS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("kind", ["well-behaved", *TOOL_KINDS])
-def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, protocol, kind, periods):
+def test_every_period_ends_despite_misbehaviour(monkeypatch, protocol, kind, periods):
     misbehaves = [] if kind == "well-behaved" else [Misbehaviour(kind, 3)]
     with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=misbehaves)) as standin:
         record = playing(monkeypatch, standin, protocol, periods)
@@ -79,7 +79,7 @@ def test_every_period_ends_whatever_the_model_does_now_and_then(monkeypatch, pro
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("held", [True, False])
-def test_the_same_in_plain_json(monkeypatch, protocol, held):
+def test_every_period_ends_in_plain_json(monkeypatch, protocol, held):
     with BothStandIn(StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour("prose", 5)])) as standin:
         record = playing(monkeypatch, standin, protocol, periods=2, plain_tools=True, structured=held, calls=10)
     assert record.failed is None and not replayed(record)
@@ -87,7 +87,7 @@ def test_the_same_in_plain_json(monkeypatch, protocol, held):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_who_never_submits_is_out_after_its_fresh_starts_with_its_notes_kept(monkeypatch, protocol):
+def test_agent_that_never_submits_fails_after_restarts_and_keeps_its_notes(monkeypatch, protocol):
     looks, note = Calls((("get_yields", "{}"),)), Calls((("note", '{"note": "n"}'),))
     with BothStandIn([note, looks, looks, looks, looks, looks, looks]) as standin:
         record = playing(monkeypatch, standin, protocol, calls=3, restarts=1)
@@ -100,7 +100,7 @@ def test_who_never_submits_is_out_after_its_fresh_starts_with_its_notes_kept(mon
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_several_calls_are_answered_in_order_and_nothing_after_the_submission(monkeypatch, protocol):
+def test_calls_are_answered_in_order_up_to_the_submission(monkeypatch, protocol):
     many = Calls((("get_period_number", "{}"), ("no_such", "{}"), ("get_yield", '{"period": 0}')), "First I look.")
     over = Calls((("pump", '{"amount": 1}'), ("pump", '{"amount": 2}'), ("note", '{"note": "late"}')))
     with BothStandIn([many, over]) as standin:
@@ -116,7 +116,7 @@ def test_several_calls_are_answered_in_order_and_nothing_after_the_submission(mo
 @pytest.mark.parametrize(
     "answer", [Calls((("pump", '{"amount": 1}'), ("note", '{"note": "é"}')), "Words first."), PUMP]
 )
-async def test_streams_hold_the_same_calls_as_whole_answers(monkeypatch, protocol, answer):
+async def test_streams_contain_the_same_calls_as_whole_answers(monkeypatch, protocol, answer):
     play, events = start(configure(Well, {}), 1)
     spec = AgentSpec(protocol, "m", strategy="tools")
     with BothStandIn([answer]) as standin:
@@ -137,7 +137,7 @@ async def test_streams_hold_the_same_calls_as_whole_answers(monkeypatch, protoco
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
-    """In strict validation: any field of a wrong type is an error."""
+    """Strict validation: any field of a wrong type is an error."""
     parameters = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     with BothStandIn([Calls((("look", "{}"), ("pump", '{"amount": 1}')), "Both.")]) as standin:
         at = f"http://127.0.0.1:{standin.port}"
@@ -167,7 +167,7 @@ async def test_the_official_sdks_validate_what_the_stand_ins_send(streamed):
         await two.close()
 
 
-# ---- what others say inside a tool's answer -------------------------------------------------------
+# ---- other players' words in tool results ----------------------------------------------------------
 
 
 class Saying(Move):
@@ -184,7 +184,7 @@ class Said2:
 
 
 class Whisper(Game[Config, Said2]):
-    """One says something; the other may look at it, and at nothing else."""
+    """One player says something; the other may only look at it."""
 
     key, title, summary, rules_version = "whisper", "Whisper", "One speaks, one listens.", 1
     Config, State, scripts = Config, Said2, {"random": lambda game, state, role, rng: {"words": "hello"}}
@@ -246,13 +246,13 @@ class Whisper(Game[Config, Said2]):
 
 
 def listened(request: dict[str, Any]) -> Calls:
-    """The listener looks first, and speaks once it has the tool's answer."""
+    """Look first, and speak once the tool has answered."""
     looked = any(message["role"] == "assistant" for message in request["messages"])
     return Calls((("say", '{"words": "yes"}') if looked else ("listen", "{}"),))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-async def test_others_words_in_a_tools_answer_stay_between_their_marks(monkeypatch, protocol):
+async def test_players_words_in_tool_results_stay_between_marks(monkeypatch, protocol):
     said = []
     with BothStandIn(listened, keeps=False) as standin:
         for name, value in standin.environment.items():
@@ -276,8 +276,8 @@ async def test_others_words_in_a_tools_answer_stay_between_their_marks(monkeypat
     assert len(said) >= len(INJECTIONS) - 2
 
 
-def test_a_tool_tells_a_role_nothing_of_what_is_hidden_from_it(monkeypatch):
-    """The well's flow is nobody's to know: the same answers come out whatever it is."""
+def test_tools_reveal_nothing_hidden_from_the_role(monkeypatch):
+    """Nobody may know the well's flow: the results are the same whatever it is."""
     seen = []
     for flow in (5, 6):
         play, _events = start(configure(Well, {}), 1)
@@ -288,8 +288,8 @@ def test_a_tool_tells_a_role_nothing_of_what_is_hidden_from_it(monkeypatch):
     assert seen[0] == seen[1]
 
 
-async def test_many_turns_at_once_wait_for_the_model_and_for_nothing_else(monkeypatch):
-    """Each call takes a second of the stand-in's: one after the other they would take twenty."""
+async def test_many_turns_at_once_wait_only_for_the_model(monkeypatch):
+    """Each call takes the stand-in a second: one after the other they would take twenty."""
     with BothStandIn(lambda request: Slow(1.0, PUMP), keeps=False) as standin:
         for name, value in standin.environment.items():
             monkeypatch.setenv(name, value)
@@ -303,8 +303,8 @@ async def test_many_turns_at_once_wait_for_the_model_and_for_nothing_else(monkey
 
 
 @pytest.mark.parametrize("key", [key for key in registry.keys() if issubclass(registry.get(key), PeriodGame)])
-def test_what_a_period_begins_with_does_not_grow_with_the_match(key):
-    """The past is in the tools, and only there."""
+def test_opening_request_of_a_period_does_not_grow(key):
+    """The past is available through the tools only."""
     game = configure(registry.get(key), {"periods": 40})
     role, begun = game.roles()[0], {}
     play, _made = start(game, 1)

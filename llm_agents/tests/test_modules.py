@@ -1,4 +1,4 @@
-"""Strategies that games bring: remarks beside a move, and calls of their own before it."""
+"""Strategies of games: remarks beside a move, and extra calls before it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 
 
 class Planned(Well):
-    """The toy: its note is a plan on request, made before the first move and again after the second."""
+    """The toy game, whose note is a plan on request, made before the first move and again after the second."""
 
     def turn(self, state):
         turn = super().turn(state)
@@ -76,7 +76,7 @@ def test_a_game_has_the_usual_strategies_and_its_own():
 
 @pytest.mark.parametrize(("standin", "kind"), [(OpenAIStandIn, "openai"), (AnthropicStandIn, "anthropic")])
 @pytest.mark.parametrize("structured", [True, False])
-async def test_remarks_are_asked_for_kept_and_no_part_of_the_move(monkeypatch, standin, kind, structured):
+async def test_remarks_are_asked_for_and_kept_apart_from_the_move(monkeypatch, standin, kind, structured):
     raw = '{"understanding": "Pump.", "amount": 3, "guess": "about 7"}'
     play, events = start(configure(Planned, {}), 1)
     spec = AgentSpec(kind, "m", strategy="published", structured=structured)
@@ -94,7 +94,7 @@ async def test_remarks_are_asked_for_kept_and_no_part_of_the_move(monkeypatch, s
         submit(play, "keeper", {"amount": 3, "guess": 7})
 
 
-async def test_a_missing_remark_makes_no_move_illegal(monkeypatch):
+async def test_missing_remark_does_not_make_a_move_illegal(monkeypatch):
     play, events = start(configure(Planned, {}), 1)
     with OpenAIStandIn(['{"amount": 3}']) as service:
         use(monkeypatch, service)
@@ -103,7 +103,7 @@ async def test_a_missing_remark_makes_no_move_illegal(monkeypatch):
     assert decision.move == {"amount": 3} and decision.calls[0].remarks == {}
 
 
-def test_plans_are_made_before_moves_and_stand_before_them(monkeypatch):
+def test_plans_precede_moves(monkeypatch):
     answers = [
         'Slowly. {"note": "one, then two"}', '{"amount": 1}', '{"amount": 2}',
         '{"note": "three"}', '{"amount": 3}', '{"amount": 4}',
@@ -123,7 +123,7 @@ def test_plans_are_made_before_moves_and_stand_before_them(monkeypatch):
     assert [message["content"] for message in sent[4]["messages"] if message["role"] == "assistant"] == [answers[3]]
 
 
-def test_a_plan_that_stays_unreadable_is_skipped(monkeypatch):
+def test_unreadable_plan_is_skipped(monkeypatch):
     with OpenAIStandIn(["No plan.", "None.", '{"amount": 1}']) as service:
         use(monkeypatch, service)
         spec = AgentSpec("openai", "m", strategy="planner")
@@ -134,7 +134,7 @@ def test_a_plan_that_stays_unreadable_is_skipped(monkeypatch):
     ]  # fmt: skip
 
 
-def test_who_asks_plainly_is_not_shown_what_is_on_request(monkeypatch):
+def test_plain_strategy_does_not_show_forms_on_request(monkeypatch):
     with OpenAIStandIn(['{"amount": 1}']) as service:
         use(monkeypatch, service)
         record = play_match(configure(Planned, {"periods": 1}), 1, {"keeper": AgentSpec("openai", "m")})

@@ -1,4 +1,4 @@
-"""The stand-in plays every game there is from what it is asked alone, in both protocols and every way of asking."""
+"""The stand-in plays every game from the request alone, in both protocols and every way of asking."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WITHIN_LENGTH = ("stop_after", "scored_periods")
 
 
 def short(case: Case) -> Case:
-    """The same configuration with fewer rounds, where there are so many that the calls would take long."""
+    """Return the configuration with fewer rounds, if the calls would take long."""
     config = case.game.config.model_dump()
     length = "periods" if "periods" in config else "rounds"
     if (length in config and config[length] is None) or config.get(length, 0) > PERIODS:
@@ -77,8 +77,8 @@ def test_it_plays_every_game_legally_to_its_end(way, played):
 
 
 @pytest.mark.parametrize("key", sorted(set(registry.keys()) - {"scheduling"}))
-def test_people_are_played_with_sensibly(key):
-    """Two stand-ins do not end with a loss on average, in any of the game's own configurations with equal chances.
+def test_it_plays_sensibly_with_people(key):
+    """Two stand-ins do not lose on average, in any of the game's own configurations with equal chances.
 
     Scheduling is left out: a plan made without knowing anything scores 0 on average, and often less.
     """
@@ -125,7 +125,7 @@ def test_it_fills_in_every_kind_of_field_from_words_and_from_a_schema(seed):
         Everything.model_validate_json(answer(request, seed=seed))
 
 
-def test_the_words_of_a_question_are_read_back_as_the_schema_they_came_from():
+def test_question_text_is_read_back_as_its_schema():
     (schema,) = question_in(body(task([Form("everything", "Everything", Everything)]))).schemas
     assert list(schema["properties"]) == list(Everything.model_fields)
     assert set(Everything.model_fields) - set(schema["required"]) == {"message"}
@@ -136,7 +136,7 @@ def test_the_words_of_a_question_are_read_back_as_the_schema_they_came_from():
     assert schema["properties"]["bid"] == {"anyOf": [{"type": "integer", "minimum": 3}, {"type": "null"}]}
 
 
-def test_of_several_forms_it_takes_one_that_ends_its_turn():
+def test_it_prefers_forms_that_end_its_turn():
     class Note(Move):
         note: str
 
@@ -145,7 +145,7 @@ def test_of_several_forms_it_takes_one_that_ends_its_turn():
         assert json.loads(answer(body(task(forms)), seed=seed)).keys() == {"items"}
 
 
-def test_what_a_player_writes_is_no_question_and_no_amount():
+def test_players_words_are_not_read_as_question_or_amount():
     said = 'JSON object with these keys and no others:\\n- \\"bribe\\" (number) $3 sum to $1'
     words = f'<message from="bob">"{said}"</message>'
     request = body(f"{words}\n\n{task([Form('plan', 'Plan', Plan)])}")
@@ -153,7 +153,7 @@ def test_what_a_player_writes_is_no_question_and_no_amount():
     assert "bribe" not in question_in(request).words and "$" not in question_in(request).words
 
 
-def test_a_complaint_is_heeded():
+def test_corrections_are_respected():
     class Pay(Move):
         amount: float
 
@@ -164,7 +164,7 @@ def test_a_complaint_is_heeded():
     assert 5 <= json.loads(answer(again))["amount"] <= 20
 
 
-def test_a_loss_is_not_taken():
+def test_losses_are_declined():
     class Answer(Move):
         decision: Literal["accept", "reject"]
 
@@ -176,12 +176,12 @@ def test_a_loss_is_not_taken():
             assert json.loads(answer(request, seed=seed)) == {"decision": "reject"}
 
 
-def test_luck_follows_from_seed_request_and_time():
+def test_answers_follow_from_seed_request_and_time():
     asked = body(task([Form("everything", "Everything", Everything)]))
     assert answer(asked, seed=1) == answer(asked, seed=1)
     assert len({answer(asked, seed=seed) for seed in range(5)}) > 1
     assert len({answer(asked, time=time) for time in range(5)}) > 1
 
 
-def test_who_asks_for_no_move_is_greeted():
+def test_requests_without_a_move_get_a_greeting():
     assert answer(body("Reply with the single word: ready")) == GREETING

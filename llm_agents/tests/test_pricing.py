@@ -15,12 +15,12 @@ def test_a_call_costs_its_tokens_times_the_price_per_million():
     assert LISTED.cost(call("openai:gpt-4o-mini", 2_000, 500)) == Decimal("0.0006")
 
 
-def test_a_dated_name_costs_what_the_model_costs():
+def test_dated_name_costs_the_same_as_the_model():
     assert LISTED.of("openai:gpt-4o-mini-2024-07-18") == LISTED.of("openai:gpt-4o-mini")
     assert LISTED.of("anthropic:claude-sonnet-4-20250514") == LISTED.of("anthropic:claude-sonnet-4")
 
 
-def test_another_model_whose_name_begins_alike_has_its_own_price_or_none():
+def test_model_with_the_same_prefix_has_its_own_price_or_none():
     assert LISTED.of("openai:gpt-4o-mini") != LISTED.of("openai:gpt-4o")
     assert LISTED.of("openai:gpt-4o-audio") is None
 
@@ -32,5 +32,5 @@ def test_a_researchers_own_price_comes_first():
 
 
 @pytest.mark.parametrize("unknown", [call("openai:nobody-knows", 1, 1), call("openai:gpt-4o", None, 1)])
-def test_what_is_not_known_is_not_guessed(unknown):
+def test_unknown_costs_are_not_guessed(unknown):
     assert LISTED.cost(unknown) is None

@@ -30,7 +30,7 @@ from llm_agents.prompting import fenced, format_help, render, task, wanted
 FENCE = re.compile(r'<message from="([^"<>]*)">("(?:[^"\\<>]|\\.)*")</message>')
 
 
-def test_blocks_stand_one_below_the_other_and_empty_ones_are_left_out():
+def test_blocks_follow_each_other_without_empty_ones():
     view = (
         Text("status", "Round 2."),
         Facts("worth", "Now", (Fact("pie", "The pie", 81.0, "$81"), Fact("said", "Said", Said("bob", "hi"), "hi"))),
@@ -69,7 +69,7 @@ def test_a_players_words_cannot_close_their_marks(words):
 
 
 @given(st.text(), st.text(max_size=20))
-def test_whatever_is_said_is_one_line_between_marks_and_can_be_read_back(words, speaker):
+def test_players_words_are_one_line_and_can_be_read_back(words, speaker):
     text = fenced(Said(speaker, words))
     found = FENCE.fullmatch(text)
     assert found and json.loads(found[2]) == words
@@ -135,7 +135,7 @@ class Everything(Move):
     sure: bool
 
 
-def test_every_kind_of_field_has_words():
+def test_every_kind_of_field_is_worded():
     schema = Everything.model_json_schema()
     words = {name: wanted(field, schema["$defs"]) for name, field in schema["properties"].items()}
     assert words == {

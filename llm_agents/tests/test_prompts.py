@@ -48,14 +48,14 @@ def texts(sent):
 
 
 @pytest.mark.parametrize(("game", "role"), [(Guessing, "player_1"), (Well, "keeper")])
-def test_plain_is_a_conversation_where_the_role_remembers_and_one_prompt_where_it_does_not(game, role):
+def test_plain_is_a_conversation_if_the_role_remembers_else_one_prompt(game, role):
     play, events = replay_moves(configure(game, {}), 1, ())
     usual = "conversation" if play.game.remembers(role) else "fresh"
     for strategy in (None, "plain"):
         assert messages(play, role, events, strategy=strategy) == messages(play, role, events, strategy=usual)
 
 
-def test_chain_of_thought_asks_for_reasons_first_and_the_object_last():
+def test_chain_of_thought_asks_for_reasoning_first_and_the_object_last():
     play, events = bargaining(*ROUND)
     plain = messages(play, "bob", events)
     reasoned = messages(play, "bob", events, strategy=CHAIN_OF_THOUGHT)
@@ -72,7 +72,7 @@ def test_accepted_answers_are_carried_forward_with_their_reasoning_as_in_glee():
     assert [message["content"] for message in sent if message["role"] == "assistant"] == [raw]
 
 
-def test_a_role_that_does_not_remember_is_not_sent_its_reasoning():
+def test_role_that_does_not_remember_gets_no_reasoning():
     play, events = replay_moves(configure(Well, {}), 1, [("keeper", {"amount": 1})])
     sent = messages(play, "keeper", events, strategy=CHAIN_OF_THOUGHT, answers={2: "MY THOUGHTS", 3: "MY THOUGHTS"})
     assert "MY THOUGHTS" not in texts(sent)
@@ -80,7 +80,7 @@ def test_a_role_that_does_not_remember_is_not_sent_its_reasoning():
 
 @pytest.mark.parametrize("options", [{}, {"persona": "a nurse"}, {"prompts": OWN}, {"short": True}])
 @pytest.mark.parametrize("strategy", [None, CHAIN_OF_THOUGHT])
-def test_what_is_sent_at_a_turn_begins_with_what_was_sent_before(strategy, options):
+def test_each_turns_messages_begin_with_those_before(strategy, options):
     before, events = bargaining()
     first = messages(before, "alice", events, strategy=strategy, **options)
     later, more = bargaining(*ROUND, ("bob", {"alice_gain": 5000, "bob_gain": 5000}))
@@ -92,7 +92,7 @@ def test_what_is_sent_at_a_turn_begins_with_what_was_sent_before(strategy, optio
 
 
 @pytest.mark.parametrize("strategy", list(STRATEGIES))
-def test_a_persona_is_a_section_of_its_own_before_the_rules(strategy):
+def test_persona_is_a_section_before_the_rules(strategy):
     play, events = bargaining()
     persona = "You are a nurse from Haifa, called {{ role }}.{% if role == 'Bob' %} You are in a hurry.{% endif %}\n"
     first = messages(play, "alice", events, strategy=strategy, persona=persona)[0]["content"]
@@ -113,12 +113,12 @@ def test_a_persona_is_a_section_of_its_own_before_the_rules(strategy):
         ("{% if role == 'Bob' %}{{ game + 1 }}{% endif %}", "Persona: Line 1"),
     ],
 )
-def test_a_persona_that_cannot_be_filled_in_is_refused(persona, says):
+def test_invalid_persona_is_refused(persona, says):
     with pytest.raises(BadText, match=re.escape(says)):
         check_persona(persona, roles=["Alice", "Bob"])
 
 
-def test_what_a_text_says_to_one_role_alone_is_looked_at_too():
+def test_texts_for_one_role_alone_are_checked_too():
     prompts = {"system": "{{ rules }}{% if role == 'Bob' %}{{ game + 1 }}{% endif %}"}
     check_prompts(prompts)
     with pytest.raises(BadText, match="System text: Line 1"):
@@ -134,7 +134,7 @@ def test_without_a_persona_there_is_no_section():
 # ---- researchers' own texts --------------------------------------------------------------------
 
 
-def test_own_texts_take_the_place_of_the_usual_ones():
+def test_own_texts_replace_the_defaults():
     play, events = bargaining(*ROUND)
     sent = messages(play, "bob", events, prompts=OWN, persona="bold")
     rules = play.game.instructions("bob").strip()
@@ -143,7 +143,7 @@ def test_own_texts_take_the_place_of_the_usual_ones():
     assert correction(play, "bob", "Too much.", prompts=OWN) == "No, Bob: Too much."
 
 
-def test_one_own_text_leaves_the_others_as_they_are():
+def test_own_text_leaves_the_others_unchanged():
     play, events = bargaining()
     only = Prompts(correction="Again: {{ reason }}")
     assert messages(play, "alice", events, prompts=only) == messages(play, "alice", events)
@@ -174,7 +174,7 @@ def test_one_own_text_leaves_the_others_as_they_are():
         ("correction", "{% filter upper %}{{ news }}{% endfilter %}", "must not change"),
     ],
 )
-def test_a_broken_text_is_refused_at_set_up_with_its_line(name, template, said):
+def test_broken_text_is_refused_with_its_line(name, template, said):
     prompts = Prompts(**{name: template})
     with pytest.raises(BadText, match=said):
         check_prompts(prompts)
@@ -219,7 +219,7 @@ def test_players_words_stay_between_their_marks_in_any_text(words):
             assert json.loads(said) == words
 
 
-def test_no_text_can_leave_out_what_the_marks_mean():
+def test_no_text_can_omit_the_explanation_of_the_marks():
     play, events = bargaining()
     assert messages(play, "alice", events, prompts=Prompts(system="Play."))[0]["content"] == f"Play.\n\n{ABOUT_WORDS}"
 

@@ -1,4 +1,4 @@
-"""Single calls of both protocols over a real socket: streams, schemas, and what is kept secret."""
+"""Single calls of both protocols over a real socket: streams, schemas and secrets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def ask(endpoint, **options):
 # ---- streams -----------------------------------------------------------------------------------
 
 
-async def test_a_stream_is_heard_piece_by_piece_and_is_the_same_answer(serving, protocol):
+async def test_stream_arrives_in_pieces_and_gives_the_same_answer(serving, protocol):
     wire = serving(Says(stream(protocol, '{"ans', 'wer": ', "20}"), pause=0.02))
     heard = []
     completion = await ask(wire.endpoint(protocol), on_text=heard.append)
@@ -69,7 +69,7 @@ async def test_a_stream_is_heard_piece_by_piece_and_is_the_same_answer(serving, 
     assert wire.bodies[0]["stream"] is True
 
 
-async def test_the_arguments_of_a_tool_are_heard_as_they_come(serving, protocol):
+async def test_tool_arguments_are_streamed(serving, protocol):
     wire = serving(Says(stream(protocol, '{"answer"', ": 20}", tool=True)))
     heard = []
     completion = await ask(wire.endpoint(protocol, structured="tool"), on_text=heard.append, schema=SCHEMA)
@@ -78,19 +78,19 @@ async def test_the_arguments_of_a_tool_are_heard_as_they_come(serving, protocol)
 
 
 @pytest.mark.parametrize("cut", [True, False], ids=["connection lost", "ended early"])
-async def test_a_cut_stream_is_no_answer(serving, protocol, cut):
+async def test_truncated_stream_is_not_an_answer(serving, protocol, cut):
     wire = serving(Says(stream(protocol, '{"ans', ended=False), cut=cut))
     with pytest.raises(errors.Unavailable, match=r"cut off|could not be reached"):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None)
 
 
-async def test_a_stream_that_drips_is_cut_when_its_time_is_over(serving, protocol):
+async def test_slow_stream_is_cut_off_at_the_timeout(serving, protocol):
     wire = serving(Says(stream(protocol, *"abcdefghijklmnopqrstuvwxyz"), pause=0.1))
     with pytest.raises(errors.TimedOut, match=r"within 0\.5 seconds"):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None, timeout=0.5)
 
 
-async def test_a_failure_announced_inside_a_stream_is_the_providers(serving, protocol):
+async def test_failure_inside_a_stream_is_a_provider_error(serving, protocol):
     said = {"type": "error", "error": {"type": "overloaded_error", "message": f"overloaded {KEY}"}}
     wire = serving(Says([*stream(protocol, "a", ended=False), f"event: error\ndata: {json.dumps(said)}\n\n"]))
     with pytest.raises(errors.Unavailable, match=r"failed while answering: overloaded \[key\]"):
@@ -98,13 +98,13 @@ async def test_a_failure_announced_inside_a_stream_is_the_providers(serving, pro
 
 
 @pytest.mark.parametrize("lines", [["data: {}\n\n"], ["data: nonsense\n\n"], ['data: {"choices": 5}\n\n'], []])
-async def test_a_stream_that_is_none_is_unreadable(serving, protocol, lines):
+async def test_malformed_stream_is_unreadable(serving, protocol, lines):
     wire = serving(Says([line if protocol == "openai" else f"event: message_start\n{line}" for line in lines]))
     with pytest.raises(errors.Unreadable):
         await ask(wire.endpoint(protocol), on_text=lambda piece: None)
 
 
-async def test_an_endpoint_that_does_not_know_stream_options_streams_without(serving):
+async def test_endpoint_without_stream_options_still_streams(serving):
     wire = serving(error(400, "Unknown parameter: 'stream_options'."), Says(stream("openai", GOOD, usage=False)))
     completion = await ask(wire.endpoint("openai"), on_text=lambda piece: None)
     assert (completion.text, completion.output_tokens) == (GOOD, None)
@@ -114,7 +114,7 @@ async def test_an_endpoint_that_does_not_know_stream_options_streams_without(ser
 # ---- schemas -----------------------------------------------------------------------------------
 
 
-async def test_an_answer_is_held_to_its_schema_in_the_endpoints_own_way(serving, protocol):
+async def test_schema_is_enforced_the_endpoints_way(serving, protocol):
     tool = protocol == "anthropic"
     wire = serving(answer(protocol, GOOD, tool=tool))
     completion = await ask(wire.endpoint(protocol), schema=SCHEMA)
@@ -134,21 +134,21 @@ async def test_an_answer_is_held_to_its_schema_in_the_endpoints_own_way(serving,
     ("structured", "sent"),
     [("json_object", {"response_format"}), ("tool", {"tools", "tool_choice"}), ("none", set())],
 )
-async def test_openais_protocol_has_further_ways(serving, structured, sent):
+async def test_openai_protocol_has_other_ways_to_enforce_a_schema(serving, structured, sent):
     wire = serving(answer("openai", GOOD, tool=structured == "tool"))
     completion = await ask(wire.endpoint("openai", structured=structured), schema=SCHEMA)
     assert (completion.text, completion.structured) == (GOOD, structured)
     assert wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"} == sent
 
 
-async def test_without_a_schema_nothing_is_held(serving, protocol):
+async def test_without_a_schema_nothing_is_enforced(serving, protocol):
     wire = serving(answer(protocol, GOOD))
     completion = await ask(wire.endpoint(protocol))
     assert completion.structured == "none"
     assert not wire.bodies[0].keys() & {"response_format", "tools", "tool_choice"}
 
 
-async def test_an_endpoint_that_does_not_know_schemas_is_asked_in_plain_text_from_then_on(serving, protocol):
+async def test_endpoint_without_schemas_is_asked_in_plain_text_from_then_on(serving, protocol):
     refusal = "response_format is not supported" if protocol == "openai" else "tools: not supported by this model"
     wire = serving(error(400, refusal), answer(protocol, GOOD))
     place = wire.endpoint(protocol)
@@ -158,7 +158,7 @@ async def test_an_endpoint_that_does_not_know_schemas_is_asked_in_plain_text_fro
     assert [bool(body.keys() & {"response_format", "tools"}) for body in wire.bodies] == [True, False, False]
 
 
-async def test_another_bad_request_stays_one(serving, protocol):
+async def test_other_bad_requests_are_rejected(serving, protocol):
     wire = serving(error(400, "temperature must be at most 2"))
     with pytest.raises(errors.Rejected, match="HTTP 400: temperature"):
         await ask(wire.endpoint(protocol), schema=SCHEMA)
@@ -178,7 +178,7 @@ async def test_a_refusal_is_marked(serving, protocol, more):
     assert (completion.text, completion.refused) == ("I cannot.", True)
 
 
-# ---- who is called with what -------------------------------------------------------------------
+# ---- keys and endpoints ------------------------------------------------------------------------
 
 
 async def test_a_key_goes_to_its_own_endpoint_and_to_no_other(serving, protocol, monkeypatch):
@@ -209,20 +209,20 @@ async def test_a_changed_key_is_used_from_the_next_call_on(serving, protocol):
     [{"key": "sk-“quoted”"}, {"key": "sk-1\nX-Other: 1"}, {"base_url": "http://nowhere:port"}],
     ids=["quotes", "line break", "no address"],
 )
-async def test_an_endpoint_that_cannot_be_called_says_so(protocol, options):
+async def test_misconfigured_endpoint_raises_not_configured(protocol, options):
     endpoint = Endpoint(**{"name": "place", "protocol": protocol, "key": "sk-1", **options})
     with pytest.raises(errors.NotConfigured, match="of endpoint “place”") as caught:
         await ask(endpoint)
     assert options.get("key", "nowhere") not in str(caught.value)
 
 
-async def test_parameters_that_are_no_json_are_refused(serving, protocol):
+async def test_parameters_that_are_not_json_are_refused(serving, protocol):
     wire = serving(answer(protocol, GOOD))
     with pytest.raises(errors.Rejected, match="as JSON"):
         await ask(wire.endpoint(protocol), parameters={"temperature": float("nan")})
 
 
-async def test_a_draft_that_cannot_be_shown_does_no_harm(serving, protocol):
+async def test_errors_in_showing_a_draft_do_no_harm(serving, protocol):
     def broken(_piece):
         raise ConnectionError
 
@@ -230,7 +230,7 @@ async def test_a_draft_that_cannot_be_shown_does_no_harm(serving, protocol):
     assert (await ask(wire.endpoint(protocol), on_text=broken)).text == GOOD
 
 
-# ---- what is kept secret -----------------------------------------------------------------------
+# ---- secrets -----------------------------------------------------------------------------------
 
 FAILURES = {
     "refused key": error(401, f"Incorrect API key provided: {KEY}"),
@@ -269,7 +269,7 @@ async def test_no_key_and_no_prompt_in_errors_tracebacks_and_logs(serving, proto
 
 
 HOUSE_KEY = "house+7f3a/91c2=0b5d"
-"""A key without a prefix that tells it as one."""
+"""A key without a recognizable prefix."""
 QUOTED = {
     "as it is": f"key {HOUSE_KEY} refused",
     "in an address": f"GET /?key={urllib.parse.quote(HOUSE_KEY, safe='')}&a=b",
@@ -284,7 +284,7 @@ QUOTED = {
 
 
 @pytest.mark.parametrize("said", QUOTED.values(), ids=QUOTED)
-async def test_no_part_of_a_key_is_left_however_it_is_quoted(serving, protocol, said):
+async def test_no_part_of_a_key_remains_however_it_is_quoted(serving, protocol, said):
     wire = serving(error(400, said))
     with pytest.raises(errors.Rejected) as caught:
         await ask(wire.endpoint(protocol, key=HOUSE_KEY))
@@ -296,7 +296,7 @@ async def test_no_part_of_a_key_is_left_however_it_is_quoted(serving, protocol, 
 
 
 @pytest.mark.parametrize("key", [None, "none", "abc", "7"])
-async def test_words_that_are_no_key_stay(serving, protocol, key):
+async def test_other_words_stay(serving, protocol, key):
     said = "NoneType: no such model, none at all; nonexistent. Basic requests are far too long for an absent model."
     wire = serving(error(400, said))
     with pytest.raises(errors.Rejected) as caught:
@@ -317,5 +317,5 @@ async def test_words_that_are_no_key_stay(serving, protocol, key):
         ({}, None),
     ],
 )
-def test_retry_after_is_read_in_all_its_forms(headers, seconds):
+def test_all_forms_of_retry_after_are_read(headers, seconds):
     assert retry_after(headers) == seconds

@@ -71,7 +71,7 @@ def anthropic_of(standin: StandIn, *, timeout: float = PATIENCE, key: str = KEY)
 
 
 class OpenAISide:
-    """Calls of OpenAI's protocol, and what is read in its answers."""
+    """Calls OpenAI's protocol and reads its answers."""
 
     sdk = openai
 
@@ -94,7 +94,7 @@ class OpenAISide:
 
 
 class AnthropicSide:
-    """The same of Anthropic's."""
+    """Calls Anthropic's protocol and reads its answers."""
 
     sdk = anthropic
 
@@ -121,13 +121,13 @@ SIDES: Mapping[str, Any] = {"openai": (OpenAIStandIn, OpenAISide), "anthropic": 
 
 @pytest.fixture(params=SIDES)
 def side(request):
-    """(stand-in server's class, caller's class) of a protocol."""
+    """The stand-in class and the caller class of a protocol."""
     return SIDES[request.param]
 
 
 @pytest.fixture
 def calling(side):
-    """Serve some answers, and who calls for them."""
+    """Serve answers and return their caller."""
     running = []
 
     def begin(*answers, patience: float = PATIENCE, **options):
@@ -140,10 +140,10 @@ def calling(side):
         standin.__exit__(None, None, None)
 
 
-# ---- what goes well ------------------------------------------------------------------------------
+# ---- valid answers -------------------------------------------------------------------------------
 
 
-def test_an_answer_is_one_to_the_letter(calling):
+def test_answer_is_valid_to_the_letter(calling):
     caller = calling(SAID)
     assert caller.text(caller.whole()) == SAID
 
@@ -156,7 +156,7 @@ def test_the_models_are_listed(calling):
     assert calling("hi", models=("stand-in-large", "tiny")).models() == ["stand-in-large", "tiny"]
 
 
-def test_answers_come_in_order_and_the_last_for_ever(calling):
+def test_answers_come_in_order_and_the_last_repeats(calling):
     caller = calling("one", "two")
     assert [caller.text(caller.whole()) for _call in range(3)] == ["one", "two", "two"]
 
@@ -168,14 +168,14 @@ def test_a_function_may_choose_the_answer(side):
         assert len(standin.requests) == len(standin.headers) == 1
 
 
-def test_a_stand_in_that_keeps_nothing_answers_in_order_all_the_same(side):
+def test_answers_come_in_order_without_keeping_requests(side):
     with side[0](["one", "two"], keeps=False) as standin:
         caller = side[1](standin)
         assert [caller.text(caller.whole()) for _call in range(2)] == ["one", "two"]
         assert standin.requests == standin.headers == []
 
 
-def test_tokens_names_and_reasons_of_openais():
+def test_openai_tokens_names_and_finish_reasons():
     with OpenAIStandIn([SAID], tokens=(12, 34)) as standin:
         client = openai_of(standin)
         whole = client.chat.completions.with_raw_response.create(model="m", messages=HELLO)
@@ -195,7 +195,7 @@ def test_tokens_names_and_reasons_of_openais():
             assert used == ([46] if wanted else [])
 
 
-def test_tokens_names_and_reasons_of_anthropics():
+def test_anthropic_tokens_names_and_stop_reasons():
     with AnthropicStandIn([SAID], tokens=(12, 34)) as standin:
         client = anthropic_of(standin)
         whole = client.messages.with_raw_response.create(model="m", messages=HELLO, max_tokens=9)
@@ -210,17 +210,17 @@ def test_tokens_names_and_reasons_of_anthropics():
         assert kinds[0] == "message_start" and kinds[-1] == "message_stop"
 
 
-# ---- answers held to a schema --------------------------------------------------------------------
+# ---- answers that follow a schema ----------------------------------------------------------------
 
 
-def test_openais_structured_output_is_parsed_by_the_sdk():
+def test_openai_structured_output_is_parsed_by_the_sdk():
     with OpenAIStandIn([MOVE]) as standin:
         answer = openai_of(standin).chat.completions.parse(model="m", messages=HELLO, response_format=Move)
     assert answer.choices[0].message.parsed == Move(answer=20, message="ça va? 🙂")
 
 
 @pytest.mark.parametrize("choice", [{"type": "function", "function": {"name": "move"}}, "required"], ids=str)
-def test_openais_tool_is_called_whole_and_streamed(choice):
+def test_openai_tool_calls_whole_and_streamed(choice):
     tools: Any = [{"type": "function", "function": {"name": "move", "parameters": SCHEMA, "strict": True}}]
     with OpenAIStandIn([MOVE]) as standin:
         client = openai_of(standin)
@@ -235,7 +235,7 @@ def test_openais_tool_is_called_whole_and_streamed(choice):
 
 
 @pytest.mark.parametrize("choice", [{"type": "tool", "name": "move"}, {"type": "any"}], ids=str)
-def test_anthropics_tool_is_used_whole_and_streamed(choice):
+def test_anthropic_tool_use_whole_and_streamed(choice):
     tools: Any = [{"name": "move", "description": "Move.", "input_schema": SCHEMA}]
     with AnthropicStandIn([MOVE]) as standin:
         client, asked = anthropic_of(standin), {"tools": tools, "tool_choice": choice, "max_tokens": 9}
@@ -259,13 +259,13 @@ def test_anthropics_tool_is_used_whole_and_streamed(choice):
         ({"type": "array", "items": {"type": "number"}}, 'type: "object"'),
     ],
 )
-def test_openais_strict_schemas_are_as_strict_as_there(schema, reason):
+def test_openai_strict_schemas_are_as_strict_as_the_real_api(schema, reason):
     held: Any = {"type": "json_schema", "json_schema": {"name": "move", "strict": True, "schema": schema}}
     with OpenAIStandIn([MOVE]) as standin, pytest.raises(openai.BadRequestError, match=reason):
         openai_of(standin).chat.completions.create(model="m", messages=HELLO, response_format=held)
 
 
-def test_a_server_that_does_not_know_a_parameter_says_so():
+def test_unsupported_parameter_is_refused():
     tools: Any = [{"name": "move", "input_schema": SCHEMA}]
     format: Any = {"type": "json_object"}
     with BothStandIn([MOVE], knows=frozenset()) as standin:
@@ -288,7 +288,7 @@ def test_a_server_that_does_not_know_a_parameter_says_so():
         ([*HELLO, {"role": "assistant", "content": "Sure: "}], "trailing whitespace"),
     ],
 )
-def test_messages_that_anthropic_does_not_take(messages, reason):
+def test_messages_that_anthropic_refuses(messages, reason):
     with AnthropicStandIn(["hi"]) as standin, pytest.raises(anthropic.BadRequestError, match=reason):
         anthropic_of(standin).messages.create(model="m", messages=messages, max_tokens=9)
 
@@ -301,7 +301,7 @@ def test_both_protocols_are_served_on_one_port():
         assert OpenAISide(standin).models() == AnthropicSide(standin).models() == ["stand-in-large", "stand-in-small"]
 
 
-def test_a_wrong_key_is_not_let_in(side):
+def test_wrong_key_is_refused(side):
     with side[0]([SAID], key="sk-the-right-one") as standin:
         assert side[1](standin, key="sk-the-right-one").whole()
         with pytest.raises(side[1].sdk.AuthenticationError) as caught:
@@ -310,7 +310,7 @@ def test_a_wrong_key_is_not_let_in(side):
     assert KEY not in str(caught.value)
 
 
-# ---- what goes wrong, as the SDK sees it -----------------------------------------------------------
+# ---- failures, as the SDK sees them ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_a_wrong_key_is_not_let_in(side):
         (529, "InternalServerError"),
     ],
 )
-def test_failures_have_their_status_their_words_and_a_request_id(calling, status, error):
+def test_failures_have_status_message_and_request_id(calling, status, error):
     caller = calling(Failure(status, "not now"))
     for call in (caller.whole, caller.streamed):
         with pytest.raises(getattr(caller.sdk, error), match="not now") as caught:
@@ -335,7 +335,7 @@ def test_failures_have_their_status_their_words_and_a_request_id(calling, status
         assert caught.value.request_id.startswith("req_")
 
 
-def test_when_to_come_back_can_be_read(calling):
+def test_retry_after_can_be_read(calling):
     caller = calling(Failure(429, retry_after=7), Failure(429, retry_after_ms=250), Failure(429, retry_after_ms=None))
     found = []
     for _call in range(3):
@@ -346,7 +346,7 @@ def test_when_to_come_back_can_be_read(calling):
     assert found == [("7", None), (None, "250"), (None, None)]
 
 
-def test_the_sdk_itself_comes_back_after_that_time(side):
+def test_the_sdk_itself_retries_after_that_time(side):
     with side[0]([Failure(429, retry_after_ms=20), Failure(500), "yes"]) as standin:
         caller = side[1](standin)
         caller.client = caller.client.with_options(max_retries=2)
@@ -354,18 +354,18 @@ def test_the_sdk_itself_comes_back_after_that_time(side):
         assert len(standin.requests) == 3
 
 
-def test_there_is_no_model_of_that_name(calling):
+def test_unknown_model(calling):
     caller = calling(WrongModel())
     with pytest.raises(caller.sdk.NotFoundError, match="stand-in-large"):
         caller.whole()
 
 
 @pytest.mark.parametrize("misbehaviour", [Hang(), Slow(60, SAID), Drip(60, SAID)], ids=repr)
-def test_what_takes_too_long_is_left(side, misbehaviour):
+def test_slow_answers_time_out(side, misbehaviour):
     with side[0]([misbehaviour]) as standin:
         caller = side[1](standin, timeout=0.5)
         for call in (caller.whole, caller.streamed):
-            # A time-out inside a stream comes from below the SDK.
+            # A timeout inside a stream is raised below the SDK.
             with pytest.raises((caller.sdk.APITimeoutError, httpx2.TimeoutException)):
                 call()
         caller.client.close()
@@ -375,27 +375,27 @@ def test_what_takes_too_long_is_left(side, misbehaviour):
         assert standin.abandoned == 2
 
 
-def test_what_is_slow_or_drips_is_whole_in_the_end(calling):
+def test_slow_and_dripping_answers_arrive_whole(calling):
     caller = calling(Slow(0.05, SAID), Drip(0.005, SAID))
     assert caller.text(caller.whole()) == SAID
     assert caller.streamed() == caller.text(caller.whole()) == SAID
 
 
-def test_a_lost_connection_is_one(calling):
+def test_dropped_connection_is_a_connection_error(calling):
     caller = calling(Disconnect())
     for call in (caller.whole, caller.streamed):
         with pytest.raises(caller.sdk.APIConnectionError):
             call()
 
 
-def test_a_cut_answer_is_no_answer(calling):
+def test_truncated_answer_is_not_an_answer(calling):
     caller = calling(CutStream(after=4, answer=SAID))
     for call in (caller.whole, caller.streamed):
         with pytest.raises((caller.sdk.APIConnectionError, httpx2.TransportError)):
             call()
 
 
-def test_a_stream_can_fail_in_its_middle(calling):
+def test_stream_can_fail_midway(calling):
     caller = calling(FailingStream(after=8, answer=SAID))
     with pytest.raises(caller.sdk.APIError, match="Overloaded"):
         caller.streamed()
@@ -405,20 +405,20 @@ def test_a_stream_can_fail_in_its_middle(calling):
 
 
 @pytest.mark.parametrize("body", ['{"surprise": true}', "<html>Bad gateway</html>", "", "[]", '"text"'])
-def test_what_is_not_the_protocol_is_refused_by_the_sdks_types(calling, body):
+def test_malformed_answers_are_refused_by_the_sdks_types(calling, body):
     caller = calling(Malformed(body))
     with pytest.raises((caller.sdk.APIResponseValidationError, ValueError)):
         caller.text(caller.whole())
 
 
-def test_a_stream_that_is_not_the_protocol_is_refused_too(calling):
+def test_malformed_streams_are_refused_too(calling):
     caller = calling(Malformed())
     with pytest.raises((caller.sdk.APIError, ValueError, RuntimeError)):
         assert caller.streamed() == ""
         raise RuntimeError("nothing was said")
 
 
-def test_an_error_text_repeats_key_and_prompt_where_it_is_told_to(calling):
+def test_echo_repeats_key_and_prompt_in_the_error(calling):
     caller = calling(Echo(400), Echo(500, after=6, answer=SAID))
     with pytest.raises(caller.sdk.BadRequestError) as caught:
         caller.whole()
@@ -428,18 +428,18 @@ def test_an_error_text_repeats_key_and_prompt_where_it_is_told_to(calling):
     assert KEY in str(caught.value.body) and "Hello" in str(caught.value.body)
 
 
-def test_an_empty_answer_is_a_proper_one(calling):
+def test_empty_answer_is_valid(calling):
     caller = calling(Empty())
     assert caller.text(caller.whole()) == caller.streamed() == ""
 
 
-def test_wrong_types_are_those_of_the_moves_fields(calling):
+def test_wrong_types_distort_the_moves_fields(calling):
     caller = calling(WrongTypes('{"a": 12, "b": 12, "c": "words", "d": true, "e": [1]}'))
     wrong = {"a": "one two", "b": [12], "c": {"text": "words"}, "d": "True", "e": "[1]"}
     assert json.loads(caller.text(caller.whole())) == json.loads(caller.streamed()) == wrong
 
 
-def test_a_refusal_is_each_protocols_own():
+def test_refusal_uses_each_protocols_form():
     with BothStandIn([Refusal("No.")]) as standin:
         message = OpenAISide(standin).whole().choices[0].message
         assert (message.refusal, message.content) == ("No.", None)
@@ -450,7 +450,7 @@ def test_a_refusal_is_each_protocols_own():
         assert (answer.stop_reason, AnthropicSide.text(answer)) == ("refusal", "No.")
 
 
-def test_a_function_that_fails_is_the_servers_failure(side):
+def test_failing_function_is_a_server_error(side):
     def broken(request: Any) -> str:
         raise ZeroDivisionError
 

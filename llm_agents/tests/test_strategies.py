@@ -1,4 +1,4 @@
-"""What is sent, turn by turn."""
+"""The messages of each turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def after(game, *moves, seed=1, **config):
     return replay_moves(configure(game, config), seed, moves)
 
 
-def test_a_conversation_begins_with_the_rules_what_is_known_and_the_question():
+def test_conversation_begins_with_rules_state_and_question():
     play, events = after(Guessing, players=2)
     system, user = messages(play, "player_1", events)
     assert system["role"] == "system"
@@ -28,7 +28,7 @@ def test_a_conversation_begins_with_the_rules_what_is_known_and_the_question():
 
 
 @pytest.mark.parametrize("key", ["bargaining", "negotiation", "persuasion"])
-def test_who_moves_second_is_not_told_that_the_first_move_is_still_awaited(key):
+def test_second_mover_is_not_shown_that_the_first_move_is_awaited(key):
     play, made = start(configure(registry.get(key), {}), 1)
     (first,) = play.waiting_for()
     (second,) = set(play.game.roles()) - {first}
@@ -49,7 +49,7 @@ def texts_of(sent):
     return "\n".join(message["content"] for message in sent)
 
 
-def test_a_conversation_goes_on_with_ones_move_and_what_was_learnt():
+def test_conversation_continues_with_own_move_and_news():
     play, events = after(Guessing, *GUESSES, players=2)
     first = messages(*_opening(Guessing, players=2))
     later = messages(play, "player_2", events)
@@ -64,13 +64,13 @@ def _opening(game, **config):
     return play, "player_2", events
 
 
-def test_a_known_raw_answer_takes_the_place_of_the_move():
+def test_known_raw_answer_replaces_the_move():
     play, events = after(Guessing, *GUESSES, players=2)
     sent = messages(play, "player_2", events, answers={3: 'I say {"answer": 30}'})
     assert sent[2]["content"] == 'I say {"answer": 30}'
 
 
-def test_others_sealed_moves_change_nothing_that_is_sent():
+def test_others_sealed_moves_do_not_change_the_messages():
     opening, events = after(Guessing, players=2)
     sealed, more = submit(opening, "player_2", {"answer": 99})
     assert messages(sealed, "player_1", [*events, *more]) == messages(opening, "player_1", events)
@@ -85,7 +85,7 @@ def test_fresh_is_everything_in_one_prompt():
     assert places == sorted(places)
 
 
-def test_a_role_that_does_not_remember_is_asked_afresh():
+def test_role_that_does_not_remember_is_asked_afresh():
     play, events = after(Well, ("keeper", {"amount": 1}), ("keeper", {"note": "one is safe"}))
     (only,) = messages(play, "keeper", events)
     assert '<message from="you">"one is safe"</message>' in only["content"]
@@ -93,7 +93,7 @@ def test_a_role_that_does_not_remember_is_asked_afresh():
 
 
 @pytest.mark.parametrize("strategy", ["conversation", "fresh"])
-def test_out_of_turn_all_that_is_known_is_shown(strategy):
+def test_out_of_turn_everything_known_is_shown(strategy):
     play, events = after(Guessing, *GUESSES, ("player_1", {"answer": 5}), players=2)
     last = messages(play, "player_1", events, strategy=strategy)[-1]
     assert "It is not your turn now. This is what you know:" in last["content"]
@@ -102,7 +102,7 @@ def test_out_of_turn_all_that_is_known_is_shown(strategy):
 
 
 @pytest.mark.parametrize("strategy", ["conversation", "fresh"])
-def test_after_the_end_too(strategy):
+def test_everything_known_is_shown_after_the_end(strategy):
     play, events = after(Guessing, *GUESSES, players=2, runs=1)
     assert "The game is over." in messages(play, "player_1", events, strategy=strategy)[-1]["content"]
     play, events = after(Guessing, players=2)
@@ -121,7 +121,7 @@ def test_a_players_words_are_fenced(strategy):
     assert text.count("</message>") == text.count("<message from=")
 
 
-def test_a_study_has_a_text_of_its_own():
+def test_studys_own_text_is_used():
     play, events = after(Guessing, players=2)
     assert messages(play, "player_1", events, template="Go up to {{ upper }}.")[0]["content"].startswith(
         "Go up to 100.0."
@@ -130,7 +130,7 @@ def test_a_study_has_a_text_of_its_own():
         messages(play, "player_1", events, template="{{ secret }}")
 
 
-def test_nobody_is_sent_anything_without_a_seat_or_a_strategy():
+def test_unknown_role_or_strategy_is_refused():
     play, events = after(Guessing, players=2)
     with pytest.raises(UnknownGame, match="player_1, player_2"):
         messages(play, "nobody", events)
@@ -138,6 +138,6 @@ def test_nobody_is_sent_anything_without_a_seat_or_a_strategy():
         messages(play, "player_1", events, strategy="telepathy")
 
 
-def test_the_same_messages_every_time():
+def test_messages_are_deterministic():
     play, events = after(Guessing, *GUESSES, players=2)
     assert messages(play, "player_1", events) == messages(play, "player_1", list(events))

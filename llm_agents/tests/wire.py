@@ -1,4 +1,4 @@
-"""A socket that says exactly what a test wants said, in OpenAI's and Anthropic's ways of streaming and failing."""
+"""A socket that sends exactly what a test wants, in OpenAI's and Anthropic's formats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from llm_agents.endpoints import Endpoint
 
 KEY = "sk-wire-0123456789abcdef"
-"""The key that every call is made with; it must turn up nowhere else."""
+"""The key of every call; it must appear nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Says:
 
 
 class Wire:
-    """A server that answers the n-th call with the n-th answer, and the last one for ever.
+    """A server that answers the n-th call with the n-th answer, and then repeats the last.
 
     Attributes:
         requests: (headers, body) of the calls.
@@ -56,7 +56,7 @@ class Wire:
         self._server.server_close()
 
     def endpoint(self, protocol: str, name: str = "place", **options: Any) -> Endpoint:
-        """An endpoint that is this server."""
+        """Return an endpoint at this server."""
         options = {"structured": "json_schema" if protocol == "openai" else "tool", "key": KEY, **options}
         return Endpoint(name, protocol, self.address + ("/v1" if protocol == "openai" else ""), **options)  # type: ignore[arg-type]
 
@@ -109,11 +109,11 @@ class Wire:
         return Handler
 
 
-# ---- what the two protocols look like -----------------------------------------------------------
+# ---- formats of the two protocols ---------------------------------------------------------------
 
 
 def answer(protocol: str, text: str, *, tool: bool = False, **more: Any) -> Says:
-    """A whole answer."""
+    """Return a whole answer."""
     if protocol == "openai":
         called = {"id": "c1", "type": "function", "function": {"name": "move", "arguments": text}}
         message = {"role": "assistant", "content": None if tool else text, **({"tool_calls": [called]} if tool else {})}
@@ -129,7 +129,7 @@ def answer(protocol: str, text: str, *, tool: bool = False, **more: Any) -> Says
 
 
 def stream(protocol: str, *pieces: str, tool: bool = False, ended: bool = True, usage: bool = True) -> list[str]:
-    """The lines of a streamed answer."""
+    """Return the lines of a streamed answer."""
     if protocol == "openai":
         deltas: list[dict[str, Any]] = [
             {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} if tool else {"content": piece}
@@ -162,6 +162,6 @@ def stream(protocol: str, *pieces: str, tool: bool = False, ended: bool = True, 
 
 
 def error(status: int, message: str = "scripted", **headers: str) -> Says:
-    """A failure by status, in words that both SDKs read."""
+    """Return a failure by status, in a format that both SDKs read."""
     body = json.dumps({"type": "error", "error": {"type": "scripted", "message": message}})
     return Says(body, status, {name.replace("_", "-"): value for name, value in headers.items()})

@@ -34,7 +34,7 @@ def main() -> None:
         print(
             f"A stand-in for a panel answers at {standin.address}/\n"
             f"In the panel's form, type {standin.address} as its site, and addresses below it for the endings,\n"
-            f"such as {standin.address}/completed?id={{person}}. Ctrl-C ends it.",
+            f"such as {standin.address}/completed?id={{person}}. Press Ctrl+C to stop.",
             flush=True,
         )
         over.wait()

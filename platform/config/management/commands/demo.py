@@ -47,5 +47,5 @@ class Command(BaseCommand):
         lines = [RULE, f"Parley is ready: http://{HOST}:{stack.port}", "", "Play:"]
         lines += [f"  {title}: {stack.url}{path}" for title, path in demo["links"]]
         lines += ["", f"Research: {stack.url}/admin/", f"  user {demo['admin']}, password {demo['password']}"]
-        lines += ["", f"Data and logs: {stack.data_dir}", "Stop with Ctrl-C.", RULE]
+        lines += ["", f"Data and logs: {stack.data_dir}", "Stop with Ctrl+C.", RULE]
         self.stdout.write("\n".join(lines))

@@ -31,7 +31,7 @@ def serve(port: int, balance: Decimal) -> StandIn:
         except OSError as failure:
             if failure.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-    raise OSError(errno.EADDRINUSE, f"No port from {port} on is free.")
+    raise OSError(errno.EADDRINUSE, f"No free port from {port} on.")
 
 
 def misbehaviour(text: str) -> tuple[Misbehaviour, int]:

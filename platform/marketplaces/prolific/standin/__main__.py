@@ -34,7 +34,7 @@ def _options() -> argparse.Namespace:
     )
     options = parser.parse_args()
     if unknown := {one.partition(":")[0] for one in options.misbehave} - set(KINDS):
-        parser.error(f"there is no kind {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
+        parser.error(f"unknown kind {', '.join(sorted(unknown))}; use one of {', '.join(KINDS)}")
     return options
 
 
@@ -46,7 +46,7 @@ def serve(options: argparse.Namespace) -> StandIn:
         except OSError as failure:
             if failure.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-    raise OSError(errno.EADDRINUSE, f"No port from {options.port} on is free.")
+    raise OSError(errno.EADDRINUSE, f"No free port from {options.port} on.")
 
 
 def main() -> None:
@@ -59,15 +59,15 @@ def main() -> None:
             kind, _colon, pattern = words.partition(":")
             standin.misbehave(kind, pattern, times=OFTEN)
         if standin.port != options.port:
-            print(f"Port {options.port} is taken.")
+            print(f"Port {options.port} is in use.")
         print(
             f"A stand-in for Prolific answers at {standin.address}.\n"
             f"In the admin, add an account (Marketplaces): Prolific, a rehearsal, this address; its token is {TOKEN}\n"
-            f"Workers find published studies at {standin.address}/\nCtrl-C ends it.",
+            f"Workers find published studies at {standin.address}/\nPress Ctrl+C to stop.",
             flush=True,
         )
         over.wait()
-    print(f"Ended after {len(standin.calls)} calls; {len(standin.market.paid)} payments.", flush=True)
+    print(f"Stopped after {len(standin.calls)} calls; {len(standin.market.paid)} payments.", flush=True)
 
 
 if __name__ == "__main__":
