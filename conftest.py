@@ -1,9 +1,9 @@
-"""Databases and Redis of the tests' own: nothing that already runs on the machine is touched.
+"""Private databases and Redis for the tests: nothing that already runs on the machine is touched.
 
 The environment is set before Django's settings are read, so this file names the settings too. SQLite
 by default; PostgreSQL, started privately, with TEST_DATABASE=postgres.
 
-Property tests try the same few examples each time; --hypothesis-profile=searching looks for others, and more.
+Property tests try the same few examples each time; --hypothesis-profile=searching tries more and new ones.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if settings.configured:
 DATABASES = ("sqlite", "postgres")
 KIND = os.environ.get("TEST_DATABASE", "sqlite")
 if KIND not in DATABASES:
-    raise pytest.UsageError(f"TEST_DATABASE is one of {', '.join(DATABASES)}")
+    raise pytest.UsageError(f"TEST_DATABASE must be one of {', '.join(DATABASES)}")
 
 FOLDER = Path(tempfile.mkdtemp(prefix="parley-tests-"))
 (FOLDER / "static").mkdir()
@@ -44,18 +44,18 @@ os.environ.update(
     DJANGO_SETTINGS_MODULE="config.settings",
     PARLEY_DATA=str(FOLDER),
     SECRET_KEY="tests",
-    JOINS_PER_HOUR="1000000",  # everybody comes from one address
-    SPEND_CAP_PER_DAY="",  # stand-in servers' calls cost whatever a test says
+    JOINS_PER_HOUR="1000000",  # every test participant comes from one address
+    SPEND_CAP_PER_DAY="",  # calls of stand-in servers cost whatever a test sets
     DATABASE_URL=POSTGRES.url if POSTGRES else f"sqlite:///{FOLDER / 'parley.sqlite3'}",
     REDIS_URL=f"unix://{FOLDER / 'redis.sock'}",
 )
 for name in ("DEBUG", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SITE_URL"):
     os.environ.pop(name, None)
-# A file by name; left to itself Django would test on SQLite in memory, whose locks are not those of a file.
+# A named file: by default Django would test on SQLite in memory, whose locks differ from a file's.
 settings.DATABASES["default"]["TEST"] = {"NAME": "test_parley" if POSTGRES else str(FOLDER / "test.sqlite3")}
-# Half a second for each password is right for people and lost on tests; the live stacks keep Django's own.
+# Half a second per password hash is right in production and wasted in tests; the live stacks keep Django's own.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# Likewise every test's client would look through all static files before its first request.
+# Likewise every test client would scan all static files before its first request.
 settings.WHITENOISE_AUTOREFRESH = True
 
 
@@ -66,24 +66,24 @@ hypothesis.settings.load_profile("every time the same")
 
 
 def examples(usual: int) -> int:
-    """How many examples a dear property test tries: `usual` when searching, fewer by day."""
+    """Return how many examples a slow property test tries: `usual` when searching, otherwise fewer."""
     return max(5, usual * hypothesis.settings.default.max_examples // 100)
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: the garbage collector need not walk through it again."""
+    """Freeze what was imported and collected: the garbage collector need not scan it again."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_sessionstart() -> None:
-    """The settings are read; xdist's workers, which inherit this environment, shall make their own."""
+    """Unset DJANGO_SETTINGS_MODULE once the settings are read: xdist's workers inherit it and must set their own."""
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    """The address of a private Redis, the one that the settings name."""
+    """Return the address of a private Redis, the one in the settings."""
     server = PrivateRedis(FOLDER)
     server.start()
     yield server.url
@@ -92,12 +92,12 @@ def redis_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, redis_url: str) -> None:
-    """Whoever has the database has Redis too, since commits announce themselves there."""
+    """Start Redis with the database, since commits publish to it."""
     if POSTGRES is not None:
         POSTGRES.start()
 
 
 @pytest.fixture
 def database(db: None) -> str:
-    """The test database; its value is the kind, "sqlite" or "postgres"."""
+    """Set up the test database and return its kind, "sqlite" or "postgres"."""
     return KIND

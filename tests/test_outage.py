@@ -44,6 +44,6 @@ def test_an_outage_is_one_line_and_other_errors_keep_their_traceback() -> None:
 
     records = [record_of(OperationalError("server closed the connection")) for _request in range(1000)]
     told = [record for record in records if only.filter(record)]
-    assert [logging.Formatter().format(record) for record in told] == ["the database is away: OperationalError"]
+    assert [logging.Formatter().format(record) for record in told] == ["the database is unavailable: OperationalError"]
     other = record_of(ValueError("a fault of ours"))
     assert only.filter(other) and "Traceback" in logging.Formatter().format(other)

@@ -1,4 +1,4 @@
-"""Wiring: settings, addresses, ASGI and Celery. The only place that knows every app."""
+"""Project wiring: settings, URLs, ASGI and Celery. The only package that knows every app."""
 
 from config.celery import app as celery_app
 

@@ -1,6 +1,6 @@
-"""Who may work here: users, in the look of the rest. Only superusers make and change them.
+"""The admin of users. Only superusers create and change them.
 
-What somebody may do in a study follows from their part in it; permissions are left for endpoints alone.
+Rights in a study follow from membership; Django's permissions are used for endpoints only.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ admin.site.unregister(Group)
 
 
 ENDPOINT_RIGHTS = {"may_see_endpoints": ["view"], "may_change_endpoints": ["add", "change", "delete"]}
-"""What a box to tick allows with endpoints, as the beginnings of Django's permissions."""
+"""Endpoint rights that the form offers as switches, as prefixes of Django's permissions."""
 
 
 class PersonForm(UserChangeForm):
-    """Somebody's account, with what they may do besides their parts as boxes to tick."""
+    """A user's account, with rights beyond memberships as switches."""
 
     may_see_endpoints = forms.BooleanField(
         label=_("sees endpoints"), required=False, widget=UnfoldBooleanSwitchWidget()
@@ -51,7 +51,7 @@ class PersonForm(UserChangeForm):
             self.fields[name].initial = all(f"{begin}_endpoint" in held for begin in begins)
 
     def give_endpoint_rights(self) -> None:
-        """Give or take what was ticked; rights that nothing was said about stay."""
+        """Grant or revoke the rights that the form shows; others stay."""
         for name, begins in ENDPOINT_RIGHTS.items():
             if name not in self.changed_data:
                 continue
@@ -65,7 +65,7 @@ class PersonForm(UserChangeForm):
 
 
 class NewPersonForm(UserCreationForm):
-    """An account is a name, an e-mail address and a password."""
+    """Form for a new account: a name, an e-mail address and a password."""
 
     class Meta(UserCreationForm.Meta):
         fields = ("username", "email")
@@ -88,7 +88,7 @@ class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
             _("Rights"),
             {
                 "fields": ["is_active", "is_superuser", "may_see_endpoints", "may_change_endpoints"],
-                "description": _("Parts in studies and collections are given on their own pages, under Members."),
+                "description": _("Roles in studies and collections are assigned on their own pages, under Members."),
             },
         ),
         (_("Dates"), {"fields": ["last_login", "date_joined"]}),
@@ -98,20 +98,20 @@ class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
             None,
             {
                 "fields": ["username", "email", "password1", "password2"],
-                "description": _("Whoever is made here can sign in, make studies, and be given a part in others'."),
+                "description": _("New users can sign in, create studies, and be added to other researchers' studies."),
             },
         )
     ]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Fields that only the form knows are not asked of the model."""
+        """Keep fields that only the form knows from the model's own form."""
         if obj is not None:
             names = [name for _title, section in self.get_fieldsets(request, obj) for name in section["fields"]]
             kwargs["fields"] = [name for name in names if name not in (*ENDPOINT_RIGHTS, *self.readonly_fields)]
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """Whoever has an account works here; `is_active` is what takes that away."""
+        """Make every user staff; `is_active` revokes access."""
         obj.is_staff = True if not change else obj.is_staff or obj.is_active
         super().save_model(request, obj, form, change)
 
@@ -122,9 +122,9 @@ class UserAdmin(DeclaredLookups, AuditedAdmin, DjangoUserAdmin, ModelAdmin):
 
     @admin.action(description=_("Remove the second factor (lost phone)"))
     def remove_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:
-        """Whoever it was taken from sets up a new one at the next sign-in."""
+        """Remove the second factor; the users set up a new one at their next sign-in."""
         removed = sum(second_factor.remove(user, by=request.user) for user in users)
-        self.message_user(request, _("Removed from {number} of them.").format(number=removed))
+        self.message_user(request, _("Removed for {number} users.").format(number=removed))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)

@@ -1,4 +1,4 @@
-"""What the web server runs: pages over HTTP, play over WebSocket."""
+"""The ASGI application: pages over HTTP, play over WebSocket."""
 
 import os
 

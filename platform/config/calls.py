@@ -1,4 +1,4 @@
-"""Runs functions by name inside a stack's environment: a line of JSON in, a line of JSON out.
+"""Run functions by name inside a stack's environment: a line of JSON in, a line of JSON out.
 
 `Stack.call` keeps one such process, so that tests and the demo reach the database of their stack
 without sharing their own process's settings.
@@ -29,20 +29,20 @@ def main() -> None:
 
 
 def answer(line: str, answers: TextIO) -> None:
-    """Call what the line names and write its result, or the traceback of what it raised."""
+    """Call what the line names and write its result, or the traceback of its exception."""
     from django.utils.module_loading import import_string
 
     name, positional, named = json.loads(line)
     try:
         said = json.dumps({"result": import_string(name)(*positional, **named)}, default=plain)
-    except Exception:  # noqa: BLE001  (whoever called shall see it)
+    except Exception:  # noqa: BLE001  (the caller gets to see it)
         said = json.dumps({"error": traceback.format_exc()})
     answers.write(said + "\n")
     answers.flush()
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as dictionaries, anything else as text."""
+    """Return dataclasses as dictionaries and anything else as text."""
     return dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The Celery app: one worker answers the agents' turns, beat sweeps what was left behind."""
+"""The Celery app: a worker answers the agents' turns, beat schedules the sweeps."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Child processes that never outlive us: started in one place, stopped by their own id."""
+"""Child processes that never outlive this one: started in one place, stopped by their own id."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def start(
     death_signal: signal.Signals = signal.SIGKILL,
     **options: Any,
 ) -> subprocess.Popen[Any]:
-    """Start `command` in a session of its own; it gets `death_signal` when this process dies, however that happens.
+    """Start `command` in its own session; it gets `death_signal` when this process dies, for whatever reason.
 
-    Its output goes to the end of the file `log`, or nowhere. `user` gives up root for that user.
+    Its output is appended to the file `log`, or discarded. `user` drops root privileges to that user.
     """
     parent = os.getpid()
 
@@ -60,12 +60,12 @@ def start(
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when the one that started it dies: a web server's own processes."""
+    """Let the kernel kill this process when its parent dies: for the web server's own processes."""
     _libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
 def stop(process: subprocess.Popen[Any], *, how: signal.Signals = signal.SIGTERM, patience: float = 5) -> None:
-    """Ask it to end; after `patience` seconds, kill it."""
+    """Ask a process to stop; kill it after `patience` seconds."""
     if process.poll() is None:
         process.send_signal(how)
         try:

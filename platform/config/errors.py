@@ -1,4 +1,4 @@
-"""Errors reported to Sentry, where the installation names a project of its own; never people's data."""
+"""Error reports to Sentry, if the installation configures a project; never people's data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from config.logs import without_secrets
 
 
 def report_to(dsn: str) -> None:
-    """Send errors there from now on: tracebacks without variables, addresses without tokens, no bodies, no headers."""
+    """Report errors from now on: tracebacks without variables, addresses without tokens, no bodies, no headers."""
     import sentry_sdk
 
     sentry_sdk.init(
@@ -23,7 +23,7 @@ def report_to(dsn: str) -> None:
 
 
 def _scrubbed(event: Any, _hint: Any) -> Any:
-    """The event as it may leave the house."""
+    """Return the event without people's data."""
     for key in ("user", "extra", "modules"):
         event.pop(key, None)
     if "request" in event:
@@ -34,6 +34,6 @@ def _scrubbed(event: Any, _hint: Any) -> Any:
     if "logentry" in event:
         event["logentry"] = {"message": without_secrets(str(event["logentry"].get("message", "")))}
     for error in event.get("exception", {}).get("values", []):
-        # The words of an error may quote what somebody wrote.
+        # An error message may quote what a participant wrote.
         error["value"] = ""
     return event

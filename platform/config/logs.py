@@ -1,4 +1,4 @@
-"""What the logs must not say."""
+"""Filters that keep secrets out of the logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECRET_PARTS = re.compile(r"(/p/|/ws/play/|/api/v1/results/)[^/\s?]+|(\?)\S+|(p
 
 
 AWAY = (OperationalError, InterfaceError)
-AWAY_SAYS = "the database is away"
+AWAY_SAYS = "the database is unavailable"
 
 
 def without_secrets(text: str) -> str:
@@ -20,7 +20,7 @@ def without_secrets(text: str) -> str:
 
 
 class HideTokens(logging.Filter):
-    """Cuts participants' link tokens, tokens of the API and query strings (worker ids) out of what is logged."""
+    """Removes participants' link tokens, API tokens and query strings (worker ids) from log messages."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg = without_secrets(record.getMessage())
@@ -29,7 +29,7 @@ class HideTokens(logging.Filter):
 
 
 class OneLinePerOutage(logging.Filter):
-    """Of a database that is away, one line a minute instead of a traceback for every request and task."""
+    """Logs an unavailable database once a minute instead of a traceback for every request and task."""
 
     SECONDS = 60.0
 

@@ -1,12 +1,12 @@
-"""How long-lived processes treat their memory."""
+"""Memory settings of long-lived processes."""
 
 import gc
 
 
 def keep_what_is_loaded() -> None:
-    """Tell the garbage collector, once everything is imported, not to look at all that again.
+    """Freeze what is imported, so that the garbage collector does not scan it again.
 
-    Code and settings live as long as the process; walking through them again and again costs a web
+    Code and settings live as long as the process; scanning them again and again costs a web
     server or worker several percent of its time.
     """
     gc.collect()

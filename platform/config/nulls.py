@@ -1,4 +1,4 @@
-"""No request to the admin with a null character in its address gets further: PostgreSQL cannot compare one."""
+"""Refuse admin requests whose address contains a null character: PostgreSQL cannot compare one."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ class RefuseNulls(MiddlewareMixin):
         if not request.path_info.startswith(reverse("admin:index")):
             return None
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return HttpResponseBadRequest("This address holds a null character.", content_type="text/plain")
+            return HttpResponseBadRequest("This address contains a null character.", content_type="text/plain")
         return None

@@ -1,4 +1,4 @@
-"""Sockets are opened by our own pages alone, not by another program's on the same machine."""
+"""Only our own pages may open sockets, not another program's pages on the same machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from channels.security.websocket import WebsocketDenier
 
 
 class SameOrigin:
-    """Above the library's own check of host names: the port counts too, as in browsers."""
+    """Checks the origin's port too, as browsers do; the library checks host names only."""
 
     def __init__(self, application: Any) -> None:
         self._application = application

@@ -1,4 +1,4 @@
-"""Pages over ASGI: each request is one task of one thread, of which there are few, with connections that last."""
+"""Pages over ASGI: each request is one task in one of a few threads, which keep their database connections."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from django.urls import set_script_prefix
 
 T = TypeVar("T")
 _threads = ThreadPoolExecutor(settings.PAGE_THREADS, thread_name_prefix="page")
-"""Each keeps its connection to the database: as many as these, however many people come at once."""
+"""Number of threads, each with one database connection, however many requests arrive at once."""
 
 
 class PagesHandler(ASGIHandler):
-    """Django's handler hands a request from the event loop to a thread and back for each middleware that it passes.
+    """Handles each request in a single thread.
 
-    It also makes that thread, and its connection to the database, anew for each request, without an upper bound:
-    hundreds of people who follow a link in the same moment would use up the connections that PostgreSQL has. Here
-    middleware and view run together in one of a few threads that last. A request takes its turn once its body is
-    here and is done with it when its answer is ready to be sent, so a slow line on either side keeps nobody waiting.
+    Django's own handler passes a request from the event loop to a thread and back for each middleware. It also
+    starts that thread, and opens its database connection, for each request and without an upper bound:
+    hundreds of people who follow a link at the same moment would use up PostgreSQL's connections. Here
+    middleware and view run together in one of a few long-lived threads. A request enters a thread once its body
+    has arrived and leaves it when its response is ready to be sent, so a slow connection delays nobody else.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class PagesHandler(ASGIHandler):
         self.load_middleware()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async with ThreadSensitiveContext():  # of downloads, which are read while they are sent
+        async with ThreadSensitiveContext():  # for downloads, which are read while they are sent
             await self.handle(scope, receive, send)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -64,7 +65,7 @@ class PagesHandler(ASGIHandler):
                 await _in_thread(response.close)
 
     def _respond(self, scope: Any, body: Any) -> HttpResponseBase:
-        """The whole answer, but for files and streams, which are read while they are sent."""
+        """Return the whole response, except files and streams, which are read while they are sent."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)

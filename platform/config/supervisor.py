@@ -1,4 +1,4 @@
-"""The whole of Parley on one machine: a private Redis, the web server, a worker and the clock, watched."""
+"""All of Parley on one machine: a private Redis, the web server, workers and beat, supervised."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from config.private_redis import PrivateRedis
 
 HOST = "127.0.0.1"
 FIRST_WAIT, LONGEST_WAIT = 0.3, 30.0
-"""Seconds before a service that died is started again: doubled each time, forgotten once it lived for a while."""
+"""Seconds before a service that died is restarted: doubled each time, reset once it has run for a while."""
 LIVED_LONG = 10.0
 COLLECTIONS_AT_ONCE = 4
 PRIVATE = 0o077
-"""The umask of everything that writes people's data."""
+"""The umask of every process that writes people's data."""
 PROBE = 0.1
 LARGEST_MESSAGE = 64 * 1024
-"""Bytes of one message of a socket."""
+"""Maximum bytes of one message of a socket."""
 
 
 class StackError(RuntimeError):
@@ -56,11 +56,11 @@ class Stack:
     """A complete Parley in `data_dir`: services "redis", "web", "worker",
     "collector" and "beat".
 
-    Without `database_url` the data are in SQLite in `data_dir`; without `redis_url` a private Valkey
-    is started. `web_port` is the first port to try, 0 any; `web_processes` share it. `environment` is added to the
+    Without `database_url` the data is in SQLite in `data_dir`; without `redis_url` a private Valkey
+    is started. `web_port` is the first port to try, 0 for any; `web_processes` share it. `environment` is added to the
     children's.
     With `local_model` a small language model is served too (service "model", made by deploy/setup/llm.sh)
-    at `model_url`. `say` is told when a service dies. Use as a context manager, or call `start` and `stop`.
+    at `model_url`. `say` is called when a service dies. Use as a context manager, or call `start` and `stop`.
     """
 
     def __init__(
@@ -104,12 +104,12 @@ class Stack:
 
     @property
     def model_url(self) -> str:
-        """Where the local model is asked, under OpenAI's protocol."""
+        """The address of the local model, which speaks OpenAI's protocol."""
         return f"http://{HOST}:{self.model_port}/v1"
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process ids of the services that run now."""
+        """The process ids of the running services."""
         with self._change:
             return {
                 name: service.process.pid
@@ -119,7 +119,7 @@ class Stack:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the children see: ours, with everything that points at data replaced by the stack's own."""
+        """The children's environment: ours, with everything that points at data replaced by the stack's own."""
         ours = {key: value for key, value in os.environ.items() if key not in ("DATABASE_URL", "REDIS_URL")}
         own = {
             "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -141,13 +141,13 @@ class Stack:
     def __exit__(self, *exception: object) -> None:
         self.stop()
 
-    # ---- from nothing to serving, and back -----------------------------------------------------------
+    # ---- start and stop ------------------------------------------------------------------------------
 
     def start(self, patience: float = 60) -> None:
-        """Bring everything up; returns once the web server answers.
+        """Start everything; return once the web server answers.
 
         Raises:
-            StackError: saying what did not come up; nothing is left running.
+            StackError: names the service that did not start; nothing is left running.
         """
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.data_dir.chmod(0o700)
@@ -175,7 +175,7 @@ class Stack:
             raise
 
     def stop(self) -> None:
-        """Stop everything, last started first. Safe to call twice."""
+        """Stop everything, in reverse order of starting. Safe to call twice."""
         self._stopping.set()
         if self._keeper is not None:
             self._keeper.join()
@@ -191,16 +191,16 @@ class Stack:
         if self._lock is not None:
             self._lock.close()
 
-    # ---- what tests do to it -------------------------------------------------------------------------
+    # ---- for tests -----------------------------------------------------------------------------------
 
     def kill(self, name: str) -> None:
-        """SIGKILL, as a crash would; the keeper starts it again."""
+        """Send SIGKILL, as in a crash; the supervisor restarts the service."""
         process = self.services[name].process
         assert process is not None
         process.kill()
 
     def halt(self, name: str) -> None:
-        """Stop one service and leave it down until `restart`."""
+        """Stop one service and keep it down until `restart`."""
         with self._change:
             service = self.services[name]
             service.wanted = False
@@ -214,7 +214,7 @@ class Stack:
             self._begin(self.services[name])
 
     def is_healthy(self) -> bool:
-        """Whether the web server answers and reaches its database."""
+        """Return whether the web server answers and reaches its database."""
         try:
             with urllib.request.urlopen(f"{self.url}/health/", timeout=2) as answer:
                 return answer.status == 200
@@ -222,17 +222,17 @@ class Stack:
             return False
 
     def log(self, name: str) -> str:
-        """What a service has written so far."""
+        """Return a service's output so far."""
         path = self._log_path(name)
         return path.read_text(errors="replace") if path.exists() else ""
 
-    # ---- Django inside it ----------------------------------------------------------------------------
+    # ---- Django inside the stack ---------------------------------------------------------------------
 
     def manage(self, *arguments: str) -> str:
-        """Run `manage.py` with the stack's data; returns what it printed.
+        """Run `manage.py` with the stack's data; return its output.
 
         Raises:
-            StackError: with what it said on its way down.
+            StackError: the command failed; contains its output.
         """
         ran = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
@@ -253,7 +253,7 @@ class Stack:
         """Call a function by its dotted name with the stack's data, JSON in and out.
 
         Raises:
-            StackError: with the traceback of what it raised.
+            StackError: contains the traceback.
         """
         if self._caller is None or self._caller.poll() is not None:
             self._caller = children.start(
@@ -330,7 +330,7 @@ class Stack:
             service.wanted = True
 
     def _keep(self) -> None:
-        """Start again what died, later each time it dies young."""
+        """Restart services that died, after longer waits if they died soon."""
         while not self._stopping.wait(PROBE):
             with self._change:
                 for service in self.services.values():
@@ -345,9 +345,7 @@ class Stack:
                 service.wait = FIRST_WAIT
             service.again_at = now + service.wait
             service.wait = min(2 * service.wait, LONGEST_WAIT)
-            self._say(
-                f"{service.name} ended ({process.returncode}); it is started again. {self._log_path(service.name)}"
-            )
+            self._say(f"{service.name} ended ({process.returncode}); restarting it. {self._log_path(service.name)}")
         if now >= service.again_at:
             self._begin(service)
 
@@ -364,17 +362,17 @@ class Stack:
         return self.data_dir / "logs" / f"{name}.log"
 
     def _lock_folder(self) -> None:
-        """Two stacks on one folder would take each other's Redis away."""
+        """Lock the folder: two stacks on one folder would share a Redis."""
         self._lock = (self.data_dir / "running.lock").open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._lock.close()
-            raise StackError(f"Parley already runs on {self.data_dir}.") from None
+            raise StackError(f"Parley is already running on {self.data_dir}.") from None
 
 
 def free_port(wanted: int = 0) -> int:
-    """The first free port from `wanted` on; with 0 any below those that outgoing connections use."""
+    """Return the first free port from `wanted` on; with 0, any below those that outgoing connections use."""
     candidates = range(wanted, wanted + 100) if wanted else random.sample(range(20_000, 30_000), 100)
     for port in candidates:
         with socket.socket() as probe:
@@ -388,10 +386,10 @@ def free_port(wanted: int = 0) -> int:
 
 
 def hold_port(wanted: int = 0) -> tuple[int, socket.socket]:
-    """A free port, and a socket that keeps it from other stacks until it is closed.
+    """Return a free port, and a socket that reserves it among stacks until it is closed.
 
-    The web server binds its port only seconds later. Meanwhile a name among the kernel's abstract sockets stands
-    for the port; it goes with the process, however that ends.
+    The web server binds its port only seconds later. Until then an abstract kernel socket name reserves
+    the port; it disappears with the process, however that ends.
     """
     while True:
         port = free_port(wanted)

@@ -1,4 +1,4 @@
-"""How the admin looks and what its side bar offers, in the order in which a study is run."""
+"""The admin's look, and its side bar in the order in which a study is run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from marketplaces import kinds
 
 
 def _item(title: Any, icon: str, model: str) -> dict[str, Any]:
-    """One entry of the side bar, for those who may see what it leads to."""
+    """Return one side-bar entry, shown to users who may open it."""
 
     def allowed(request: HttpRequest) -> bool:
-        from django.apps import apps  # the settings import this file before there are apps
+        from django.apps import apps  # the settings import this file before the apps are loaded
         from django.contrib import admin
 
         page = admin.site.get_model_admin(apps.get_model(*model.split("_")))

@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""All URLs of the site."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
@@ -18,7 +18,7 @@ urlpatterns = [
     path("admin/exports/", include("exports.urls")),
     path("admin/reports/", include("reports.urls")),
     path("admin/judging/", include("judging.urls")),
-    # The admin's own short cut from any object to its page would hand out participants' personal links.
+    # The admin's own shortcut from any object to its page would reveal participants' personal links.
     path("admin/r/<path:anything>", not_found, {"exception": None}),
     path("admin/monitor/", include("monitoring.urls")),
     path("admin/pay/", include("paydesk.urls")),

@@ -1,4 +1,4 @@
-"""Pages that belong to no app: the front door, health, and what is shown when nothing is found."""
+"""Pages of no app: the home page, health, and error pages."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from django.views.decorators.cache import never_cache
 
 AWAY = (OperationalError, InterfaceError)
 AGAIN = 5
-"""Seconds after which a page that found no database tries again."""
+"""Seconds after which a page that found no database reloads."""
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Where somebody lands who typed the bare address."""
+    """Render the home page."""
     return render(request, "home.html")
 
 
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """200 when this process serves pages and reaches its database."""
+    """Return 200 when this process serves pages and reaches its database."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return JsonResponse({"status": "ok"})
@@ -32,7 +32,7 @@ def not_found(request: HttpRequest, exception: Exception | None, **named: str) -
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """What went wrong, without details; while the database is away, a page that tries again by itself."""
+    """Return an error page without details; while the database is unavailable, one that reloads by itself."""
     if not isinstance(sys.exc_info()[1], AWAY):
         return render(request, "500.html", status=500)
     again = request.get_full_path() if request.method in ("GET", "HEAD") else request.path

@@ -185,7 +185,9 @@ def heard_from(row: Model) -> Iterator[None]:
         try:
             while not done.wait(SILENT.total_seconds() / 6):
                 close_old_connections()
-                with suppress(OperationalError, InterfaceError):  # the database is away: it is told when it is back
+                with suppress(
+                    OperationalError, InterfaceError
+                ):  # the database is unavailable: it is told when it is back
                     type(row)._default_manager.filter(pk=row.pk).update(alive_at=timezone.now())
         finally:
             connections.close_all()

@@ -38,7 +38,7 @@ BURST, PER_SECOND = 30, 5
 """Messages that one socket may send at once, and after that; no page sends half as many."""
 TOO_MANY = 4429
 COME_BACK = 1013
-"""The code with which a socket closes while the database is away: the page fetches its frames meanwhile."""
+"""The code with which a socket closes while the database is unavailable: the page fetches its frames meanwhile."""
 LONGEST_MESSAGE = 32_768
 """Characters; a move with the longest allowed message is far below."""
 PATIENCE = 0.3
@@ -69,7 +69,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
         try:
             await getattr(self, get_handler_name(message))(message)
         except (OperationalError, InterfaceError) as away:
-            log.error("the database is away: %s", type(away).__name__)
+            log.error("the database is unavailable: %s", type(away).__name__)
             await self.close(COME_BACK)
 
     async def connect(self) -> None:
@@ -191,7 +191,7 @@ class PlayConsumer(AsyncWebsocketConsumer):
                 if self.last < last:
                     await self._show()
             except (OperationalError, InterfaceError) as away:
-                log.error("the database is away: %s", type(away).__name__)
+                log.error("the database is unavailable: %s", type(away).__name__)
 
         if self.late is None or self.late.done():
             self.late = asyncio.create_task(show())

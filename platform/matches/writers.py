@@ -44,7 +44,7 @@ class Writers:
         return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
     async def insist(self, function: Callable[..., T], *positional: Any, **named: Any) -> T:
-        """`do`, again and again while the database is away: for what would be lost otherwise.
+        """`do`, again and again while the database is unavailable: for what would be lost otherwise.
 
         The function is a transaction: an attempt that failed has changed nothing.
         """
@@ -54,7 +54,9 @@ class Writers:
                 return await self.do(function, *positional, **named)
             except AWAY as error:
                 if wait == FIRST_WAIT:
-                    log.warning("the database is away (%s): what was decided is written later", type(error).__name__)
+                    log.warning(
+                        "the database is unavailable (%s): what was decided is written later", type(error).__name__
+                    )
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST_WAIT)
 

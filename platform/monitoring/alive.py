@@ -37,7 +37,7 @@ def keep_saying(kind: str) -> None:
             try:
                 say(kind)
             except redis.RedisError as away:
-                log.warning("Redis is away: %s", type(away).__name__)
+                log.warning("Redis is unavailable: %s", type(away).__name__)
             time.sleep(EVERY)
 
     threading.Thread(target=go_on, name="alive", daemon=True).start()

@@ -40,13 +40,13 @@ def look() -> Readiness:
         if found.waiting > LONG:
             found.problems.append("an agent's turn has waited too long for a worker")
     except (DatabaseError, InterfaceError):
-        found.problems.append("the database is away")
+        found.problems.append("the database is unavailable")
     try:
         found.living = alive.living()
         names = {"worker": "no worker lives", "beat": "no clock (beat) lives"}
         found.problems += [says for kind, says in names.items() if not found.living[kind]]
     except redis.RedisError:
-        found.problems.append("Redis is away")
+        found.problems.append("Redis is unavailable")
     return found
 
 

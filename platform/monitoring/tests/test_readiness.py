@@ -75,4 +75,4 @@ def test_an_outage_of_the_database_is_one_line_a_minute():
         for _ in range(1000)
     ]
     kept = [record.getMessage() for record in errors if one_line.filter(record)]
-    assert kept == ["the database is away: OperationalError"], json.dumps(kept)
+    assert kept == ["the database is unavailable: OperationalError"], json.dumps(kept)

@@ -1,4 +1,4 @@
-"""`manage.py await_migrations`: what workers do before they start, so that none meets tables of before."""
+"""`manage.py await_migrations`: run before workers start, so that none meets an outdated schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY = 1.0
 
 
 class Command(BaseCommand):
-    help = "Wait until the database is there and has every migration of this version."
+    help = "Wait until the database is available and has every migration of this version."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,5 +34,5 @@ def _missing() -> str:
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except (OperationalError, InterfaceError) as away:
         connection.close()
-        return f"The database is away: {type(away).__name__}."
-    return f"{len(plan)} migrations are missing: `manage.py migrate` makes them." if plan else ""
+        return f"The database is unavailable: {type(away).__name__}."
+    return f"{len(plan)} migrations are missing; run `manage.py migrate`." if plan else ""

@@ -1,4 +1,4 @@
-"""`manage.py demo`: everything on this machine, with a demo study of every game."""
+"""`manage.py demo`: all of Parley on this machine, with a demo study of every game."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RULE = "─" * 72
 
 class Command(BaseCommand):
     help = "Serve a demo study of every game on this machine, with a private Redis and an SQLite database."
-    requires_system_checks: list[str] = []  # the children check for themselves, with their own settings
+    requires_system_checks: list[str] = []  # the child processes run the checks, with their own settings
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="the first port to try (8000)")
-        parser.add_argument("--llm", action="store_true", help="with a small language model on this machine")
+        parser.add_argument("--llm", action="store_true", help="add a small language model on this machine")
 
     def handle(self, *, port: int, llm: bool, **options: Any) -> None:
         stop = threading.Event()
@@ -30,13 +30,13 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         self.stdout.write("Starting Parley …")
         try:
-            # A web process fills a core; a hundred megabytes each.
+            # A web process uses a full core and a hundred megabytes.
             web = {"web_port": port, "web_processes": min(4, os.cpu_count() or 1)}
             with Stack(settings.DATA_DIR, local_model=llm, say=self.stderr.write, **web) as stack:
                 demo = stack.call("studies.demo.create_demo", stack.model_url if llm else None)
                 stack.hang_up()
                 if stack.port != port:
-                    self.stdout.write(f"Port {port} is taken; Parley uses {stack.port}.")
+                    self.stdout.write(f"Port {port} is in use; Parley uses {stack.port}.")
                 self._tell(stack, demo)
                 stop.wait()
                 self.stdout.write("Stopping …")

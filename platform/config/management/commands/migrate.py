@@ -1,4 +1,4 @@
-"""`manage.py migrate`, one at a time: web servers that start together wait for the first."""
+"""`manage.py migrate`, one at a time: web servers that start together wait for the first one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.management.commands import migrate
 from django.db import connections
 
 LOCK = 0x5061726C6579
-"""The advisory lock's number in PostgreSQL."""
+"""Number of the advisory lock in PostgreSQL."""
 
 
 class Command(migrate.Command):
@@ -23,7 +23,7 @@ class Command(migrate.Command):
 
 @contextmanager
 def alone(database: str) -> Iterator[None]:
-    """Hold the lock of migrations; whoever else wants it waits."""
+    """Hold the migration lock; other processes that want it wait."""
     connection = connections[database]
     if connection.vendor != "postgresql":
         settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
