@@ -1,4 +1,4 @@
-"""Exits 0 when the web server on this machine answers /health/, asked as the proxy in front of it would ask."""
+"""Exit with 0 if the web server on this machine answers /health/, asked the way its proxy would ask."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The benchmark: live matches at once on this machine, clients included.
+"""The benchmark: concurrent live matches on this machine, clients included.
 
-`make bench` prints a table; `make bench BENCH="--workers 1 50 --database sqlite"` a part of it. For
-each database it starts a private stack (web server, worker, Redis, PostgreSQL), lets N simulated
-workers come in by HTTP and play over the socket against a scripted opponent, and reports the time
+`make bench` prints a table; `make bench BENCH="--workers 1 50 --database sqlite"` prints a part of it. For
+each database it starts a private stack (web server, worker, Redis, PostgreSQL), has N simulated
+participants enter by HTTP and play over the socket against a scripted opponent, and reports the time
 from sending an offer to the opponent's counter-offer on the socket, CPU per move by process, and
 memory. Ratios within one run mean more than figures across machines.
 """
@@ -34,7 +34,7 @@ SLICES = ("web", "worker", "redis", "database", "client")
 
 @contextmanager
 def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, PrivatePostgres | None]]:
-    """A private stack on "sqlite" or "postgres"."""
+    """Run a private stack on "sqlite" or "postgres"."""
     postgres = PrivatePostgres(durable=True) if database == "postgres" else None
     try:
         with (
@@ -57,7 +57,7 @@ def stack_on(database: str, web_processes: int = 1) -> Iterator[tuple[Stack, Pri
 
 
 class Meter:
-    """CPU seconds and memory by slice, of the stack's processes and our own."""
+    """CPU seconds and memory of the stack's processes and our own, by group."""
 
     def __init__(self, stack: Stack, postgres: PrivatePostgres | None):
         self._roots = {name: psutil.Process(pid) for name, pid in stack.pids.items() if name in SLICES}
@@ -72,7 +72,7 @@ class Meter:
         return [root] if name == "client" else [root, *root.children(recursive=True)]
 
     def seconds(self) -> dict[str, float]:
-        """CPU seconds used so far, with those of children that have ended."""
+        """Return the CPU seconds used so far, including those of children that have ended."""
         used = {}
         for name in self._roots:
             used[name] = sum(_cpu_seconds(process) for process in self._processes(name))
@@ -82,18 +82,18 @@ class Meter:
         self.begun, self.began = self.seconds(), time.monotonic()
 
     def per_move(self, moves: int) -> dict[str, float]:
-        """CPU milliseconds per move since `begin`, by slice."""
+        """Return the CPU milliseconds per move since `begin`, by group."""
         now = self.seconds()
         return {name: 1000 * (now[name] - self.begun[name]) / max(moves, 1) for name in now}
 
     def megabytes(self) -> float:
-        """Memory of the server's processes (not the clients), shared pages counted once each."""
+        """Return the memory of the server's processes (not the clients), counting shared pages once."""
         names = [name for name in self._roots if name != "client"]
         return sum(p.memory_full_info().pss for name in names for p in self._processes(name)) / 1e6
 
 
 def _cpu_seconds(process: psutil.Process) -> float:
-    """What a process has used; nothing for one that has just ended (a database backend comes and goes)."""
+    """Return a process's CPU seconds, 0 if it has just ended (a database backend comes and goes)."""
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
@@ -102,7 +102,7 @@ def _cpu_seconds(process: psutil.Process) -> float:
 
 
 def live(database: str, counts: list[int], *, seconds: float, thinking: float) -> None:
-    """Print a row for each number of workers."""
+    """Print a row for each number of participants."""
     with stack_on(database) as (stack, postgres):
         address = stack.url.removeprefix("http://")
         for count, pause in [*((count, thinking) for count in counts), (8, 0.0)]:
@@ -125,7 +125,7 @@ def live(database: str, counts: list[int], *, seconds: float, thinking: float) -
 
 
 def simulated() -> float:
-    """Bargaining decisions per second of `manage.py simulate`, its start-up included."""
+    """Return bargaining decisions per second of `manage.py simulate`, start-up included."""
     command = [sys.executable, "manage.py", "simulate", "bargaining", "--matches", "3000", "--json"]
     command += ["--seat", "alice=script:haggler", "--seat", "bob=script:random"]
     began = time.monotonic()
@@ -135,13 +135,13 @@ def simulated() -> float:
 
 def main() -> None:
     options: Any = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="people at once")
+    options.add_argument("--workers", type=int, nargs="*", default=[1, 50, 200], help="concurrent participants")
     options.add_argument("--database", choices=["sqlite", "postgres"], nargs="*", default=["postgres", "sqlite"])
     options.add_argument("--seconds", type=float, default=30.0, help="measured per row")
     options.add_argument("--parts", choices=PARTS, nargs="*", default=PARTS)
     options.add_argument("--matches", type=int, default=10_000, help="in the large collection")
     options.add_argument("--exported", type=int, default=datasets.MATCHES, help="matches in the exported datasets")
-    options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a worker thinks")
+    options.add_argument("--thinking", type=float, default=2.0, help="mean seconds a participant thinks")
     chosen = options.parse_args()
     print(
         f"{machine.machine()}, {os.cpu_count()} cores, Python {machine.python_version()}; clients on the same machine"
@@ -154,7 +154,7 @@ def main() -> None:
     if "beside" in chosen.parts:
         beside.report(stack_on, chosen.database, seconds=chosen.seconds, thinking=chosen.thinking)
     if "groups" in chosen.parts:
-        print("\n| database | people together | |\n|---|---|---|", flush=True)
+        print("\n| database | people in groups | | |\n|---|---|", flush=True)
         groups.report(stack_on, chosen.database)
     if "calls" in chosen.parts:
         calls.report()

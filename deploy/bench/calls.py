@@ -1,8 +1,8 @@
-"""How many calls of models one process makes: N at a time to a stand-in server that takes a second for each.
+"""How many model calls one process can make: N at a time to a stand-in server that takes a second for each.
 
-`python -m deploy.bench.calls` prints calls per second, the times of single calls, and this process's
-CPU and memory. The stand-in server runs in a process of its own. With a second per call, N calls at a time can
-be at most N per second.
+`python -m deploy.bench.calls` prints calls per second, the duration of single calls, and this process's
+CPU and memory. The stand-in server runs in its own process. With a second per call, N calls at a time can
+reach at most N per second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from llm_agents.providers.base import Request
 
 NAME = "bench"
 WARM_UP = 3.0
-"""Seconds until all connections are open and calls no longer begin together."""
+"""Seconds until all connections are open and calls no longer start together."""
 STANDIN = """
 import sys
 from llm_agents.standins import AnthropicStandIn, OpenAIStandIn, Slow

@@ -1,4 +1,4 @@
-"""What collections do on this machine: decisions a second, and memory that does not follow their size."""
+"""Performance of collections on this machine: decisions per second, and memory that does not grow with their size."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NINE = tuple(
     for name in ("random", "rational", "level_1", "level_2", "level_3", "level_4", "adaptive", *["random"] * 2)
 )
 STEADY = "script:haggler"
-"""Against itself it plays eleven rounds, each match as long as the other."""
+"""Against itself it plays eleven rounds, so all matches have the same length."""
 
 
 def begin_large(slug: str, *, matches: int) -> None:
-    """Make a collection of contests of nine scripts over 15 rounds and start it; called inside the stack."""
+    """Start a collection of contests of nine scripts over 15 rounds; called inside the stack."""
     from collecting import planning, services
     from games.lineups import Lineups
 
@@ -43,7 +43,7 @@ def begin_large(slug: str, *, matches: int) -> None:
 def begin(
     slug: str, *, matches: int, agents: list[str], grid: dict[str, list[Any]], concurrency: int, delay: float
 ) -> None:
-    """Make a collection of bargaining matches and start it; called inside the stack."""
+    """Start a collection of bargaining matches; called inside the stack."""
     from collecting import planning, services
     from games import grids, registry
 
@@ -63,7 +63,7 @@ def begin(
 
 
 def status_of(slug: str) -> dict[str, Any]:
-    """Status, seconds since the start, and decisions so far; called inside the stack."""
+    """Return the status, seconds since the start, and decisions so far; called inside the stack."""
     from django.db.models import Sum
     from django.utils import timezone
 
@@ -81,7 +81,7 @@ def status_of(slug: str) -> dict[str, Any]:
 
 
 def collected(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> dict[str, Any]:
-    """Play a collection to its end; what `status_of` says then, and the worker's memory in MB."""
+    """Play a collection to its end; return its final `status_of`, and the worker's memory in MB."""
     stack.call(f"deploy.bench.collecting.{make}", slug, **plan)
     while (now := stack.call("deploy.bench.collecting.status_of", slug))["status"] == "running":
         time.sleep(0.5)
@@ -89,7 +89,7 @@ def collected(stack: Stack, slug: str, *, make: str = "begin", **plan: Any) -> d
 
 
 def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan: Any) -> float:
-    """Decisions a second while all matches are under way: from 3 s after the start on."""
+    """Return decisions per second while all matches are in progress: from 3 s after the start."""
     stack.call("deploy.bench.collecting.begin", slug, **plan)
     while (first := stack.call("deploy.bench.collecting.status_of", slug))["seconds"] < 3:
         time.sleep(0.2)
@@ -100,7 +100,7 @@ def rate_at_full_concurrency(stack: Stack, slug: str, *, seconds: float, **plan:
 
 
 def exported_and_verified(stack: Stack, slug: str) -> dict[str, float]:
-    """Seconds and peak memory in MB of `export_dataset` and of `verify_dataset`."""
+    """Return the seconds and peak memory in MB of `export_dataset` and of `verify_dataset`."""
     found = {}
     with tempfile.TemporaryDirectory(prefix="parley-bench-export-") as folder:
         target = str(Path(folder) / "dataset")
@@ -111,7 +111,7 @@ def exported_and_verified(stack: Stack, slug: str) -> dict[str, float]:
 
 
 def imported(stack: Stack, games: int) -> dict[str, float]:
-    """Seconds and peak memory in MB of `import_glee` with a sample in the published layout."""
+    """Return the seconds and peak memory in MB of `import_glee` with a sample in the published layout."""
     from exports.glee.sample import write_sample
 
     with tempfile.TemporaryDirectory(prefix="parley-bench-import-") as folder:
@@ -121,7 +121,7 @@ def imported(stack: Stack, games: int) -> dict[str, float]:
 
 
 def _run(stack: Stack, *arguments: str) -> tuple[float, float]:
-    """Seconds and peak memory in MB of a management command, its start-up included."""
+    """Return the seconds and peak memory in MB of a management command, start-up included."""
     began = time.monotonic()
     child = subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), *arguments],

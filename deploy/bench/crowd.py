@@ -1,4 +1,4 @@
-"""A study as it looks after many people have played: real rows, copied from one match that was really played."""
+"""A study after many people have played: real rows, copied from one match that was really played."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from studies.models import Cell, Placement, Study
 ROWS = 1000
 SINCE = timedelta(days=10)
 QUIET = timedelta(minutes=30)
-"""The finished matches ended before this; what is newer belongs to the live ones."""
+"""The finished matches ended before this; newer ones belong to the live matches."""
 GRID = {"grid": {"delta_alice": [0.8, 0.9, 1.0], "delta_bob": [0.8, 0.9, 1.0]}}
 AGENT = "openai:bench"
 
 
 def gather(slug: str, *, finished: int, live: int) -> int:
-    """Launch a bargaining study in which `finished` people have played and `live` are playing; returns its key."""
+    """Launch a bargaining study that `finished` people have played and `live` are playing; return its key."""
     study = Study.objects.create(
         slug=slug,
         title="A crowded study",
@@ -48,7 +48,7 @@ def gather(slug: str, *, finished: int, live: int) -> int:
 
 
 def add(study: Study, *, finished: int, live: int) -> None:
-    """Let more people have played, and more be playing."""
+    """Add people who have played, and people who are playing."""
     now = timezone.now()
     cells = list(Cell.objects.filter(version__study=study).order_by("number"))
     over = [now - QUIET - SINCE * (place / max(1, finished)) for place in range(finished)]
@@ -101,7 +101,7 @@ def _play(study: Study, cells: Sequence[Cell], moments: Sequence[datetime], *, e
 
 
 def _begun(study: Study) -> Match:
-    """A match in which alice has made an offer and bob is asked."""
+    """Return a match in which alice has made an offer and bob is asked."""
     config = configure(get(study.game), study.config).config.model_dump(mode="json")
     players = {role: services.Player(agent="script:fair", delay=3600) for role in ("alice", "bob")}
     match = services.open_match(
@@ -174,6 +174,6 @@ def _call(match: Match, at: datetime, number: int) -> Call:
 
 
 def _kept(rows: Iterable[models.Model]) -> list[Any]:
-    """The rows, written down."""
+    """Return the rows, saved."""
     made = list(rows)
     return type(made[0])._default_manager.bulk_create(made, batch_size=ROWS) if made else []

@@ -1,8 +1,8 @@
-"""How long a dataset of the published size takes to write, to verify and to analyse, and in how much memory.
+"""Time and memory to write, verify and analyse a dataset of the published size.
 
-The matches are played by scripts over the published configurations of the three families, with made-up
-messages where messages are allowed, and written into the database as a collection that was played here
-writes them. A few thousand are played; the others are copies under identifiers of their own.
+Scripts play the matches over the published configurations of the three families, with made-up
+messages where messages are allowed; the database rows are those of a collection that was played
+here. A few thousand are played; the others are copies with their own identifiers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from config.supervisor import ROOT, Stack
 
 TABLES, ALL = "csv,parquet", "csv,parquet,jsonl"
 EVERY = 0.5
-"""Seconds between two looks at the memory: looking takes the kernel milliseconds for each process."""
+"""Seconds between two memory readings: each takes the kernel milliseconds per process."""
 MATCHES = 80_000
 SHARES = {"bargaining": 0.47, "negotiation": 0.434, "persuasion": 0.096}
-"""Of the matches, by family: together 7.4 decisions a match, as in the published data."""
+"""Shares of the families among the matches: 7.4 decisions per match overall, as in the published data."""
 PLAYED = 1500
 CHUNK = 500
 _WORDS = (
@@ -40,12 +40,12 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What a command took: seconds, and the largest memory of all its processes together in MB.
+    """A command's duration in seconds, and the peak memory of all its processes together in MB.
 
     Attributes:
-        cpu: seconds of CPU time, of all its processes together (without the database's).
-        resident: the sum of what each has in memory.
-        own: the same with pages that they share counted once.
+        cpu: seconds of CPU time of all its processes together (without the database's).
+        resident: the sum of their resident memory.
+        own: the same, counting shared pages once.
     """
 
     seconds: float
@@ -55,7 +55,7 @@ class Measured:
 
 
 def fill(name: str, *, matches: int, seed: int = 1) -> dict[str, int]:
-    """Make the collections NAME-FAMILY with finished matches; called inside the stack.
+    """Create the collections NAME-FAMILY with finished matches; called inside the stack.
 
     Returns: decisions by collection.
     """
@@ -133,13 +133,13 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
 
 
 def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]:
-    """Configuration, seed, players, log, payoffs, metrics and rules version of a match between scripts."""
+    """Return the configuration, seed, players, log, payoffs, metrics and rules version of a match between scripts."""
     from games import registry
     from games.play import configure, script_move, start, submit
 
     game = configure(registry.get(family), config)
     scripts = {role: rng.choice(sorted(game.scripts)) for role in game.roles()}
-    if family != "persuasion":  # two patient scripts refuse each other for a hundred rounds, which models do not
+    if family != "persuasion":  # two patient scripts refuse each other for a hundred rounds, models do not
         scripts[rng.choice(game.roles())] = "random"
     luck, plain = rng.getrandbits(32), game.config.model_dump(mode="json")
     play, events = start(game, luck)
@@ -159,7 +159,7 @@ def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]
 
 
 def measured(stack: Stack, *arguments: str) -> Measured:
-    """Run a management command and watch it and its children.
+    """Run a management command and measure it with its children.
 
     Raises:
         RuntimeError: it failed.
@@ -189,13 +189,13 @@ def measured(stack: Stack, *arguments: str) -> Measured:
 
 
 def _children() -> float:
-    """CPU seconds of all children that have ended, and of theirs."""
+    """Return the CPU seconds of all ended children and their descendants."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
-    """(resident bytes, bytes with shared pages counted once) of a process and all below it."""
+    """Yield (resident bytes, bytes with shared pages counted once) of a process and its descendants."""
     try:
         processes = [root, *root.children(recursive=True)]
     except psutil.NoSuchProcess:
@@ -209,7 +209,7 @@ def _sizes(root: psutil.Process) -> Iterator[tuple[int, int]]:
 
 
 def report(stack: Stack, *, matches: int = MATCHES) -> None:
-    """Print a row for each family, and the sums."""
+    """Print a row for each family, and the totals."""
     began = time.monotonic()
     made = stack.call("deploy.bench.datasets.fill", "published", matches=matches)
     print(f"{matches:,} matches with {sum(made.values()):,} decisions, made in {time.monotonic() - began:.0f} s")

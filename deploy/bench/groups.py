@@ -1,4 +1,4 @@
-"""People who play with each other: how soon a group is seated, and how soon a sealed round closes for everybody."""
+"""People who play with each other: how soon a group is seated, and how soon a sealed round ends for everyone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 60.0
 def report(
     stack_on: Callable[..., AbstractContextManager[tuple[Stack, Any]]], databases: Sequence[str], *, tables: int = 6
 ) -> None:
-    """Print a line for the lobby and one for sealed rounds, for each database; with a web process per core."""
+    """Print a row for the lobby and one for sealed rounds, for each database, with one web process per core."""
     for database in databases:
         with stack_on(database, os.cpu_count() or 1) as (stack, _database):
             seated = asyncio.run(_lobby(stack))
@@ -49,7 +49,7 @@ def _share(values: Sequence[float], share: float) -> float:
 
 
 async def _lobby(stack: Stack) -> list[float]:
-    """Seconds from the last arrival of each group until all of it have been told to begin."""
+    """Return the seconds from each group's last arrival until all its members are told to begin."""
     paths = stack.call("deploy.bench.study.before_the_lobby", "bench-lobby", ARRIVALS, GROUP)
     arrived: dict[str, float] = {}
     begun: dict[str, float] = {}
@@ -93,7 +93,7 @@ async def _until_it_begins(stack: Stack, path: str) -> None:
 
 
 async def _rounds(stack: Stack, tables: int) -> list[float]:
-    """Seconds from the last move of each round to each person's new page, table after table."""
+    """Return the seconds from each round's last move to each person's new page, table after table."""
     times: list[float] = []
     for number in range(tables):
         paths = stack.call("deploy.bench.study.sitting_together", f"bench-round-{number}", TABLE, ROUNDS)
@@ -137,7 +137,7 @@ async def _table(stack: Stack, paths: Sequence[str]) -> list[float]:
 
 
 async def _next_question(socket: Any, after: int | None) -> int | None:
-    """The next question that a page is asked; None when the game is over."""
+    """Return the next question that a page is asked; None when the game is over."""
     while True:
         frame = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
         if frame["type"] == "screen" and (frame["over"] or frame["answering"] not in (None, after)):

@@ -1,9 +1,9 @@
-"""How well the small model on this machine plays: N matches of each game against its usual scripted opponent.
+"""Performance of the small model on this machine: N matches of each game against its usual scripted opponent.
 
 `python -m deploy.bench.local_model` starts the model of `make demo-llm` in the environment that
-`deploy/setup/llm.sh` makes, plays, and prints a line for each game and way of asking: answers that
-held no move of the kind asked for, answers that held one against the rules, moves that the fallback
-script had to make, and how the matches ended. The model takes each seat in half of the matches.
+`deploy/setup/llm.sh` makes, plays, and prints a row for each game and way of asking: answers without
+a move of the kind asked for, answers with one against the rules, moves by the fallback
+script, and how the matches ended. The model takes each seat in half of the matches.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TRIES_AFTER_FIRST = 5
 
 @dataclass(frozen=True)
 class Way:
-    """How the model is asked; with `calls` by tools, so many times in a period."""
+    """How the model is asked; with `calls`, by tools, that many times per period."""
 
     name: str
     structured: bool
@@ -60,7 +60,7 @@ WAYS = [
 
 @contextmanager
 def local_model(threads: int) -> Iterator[None]:
-    """The model served on a free port by so many processor threads, known as the endpoint `PLACE`."""
+    """Serve the model on a free port with so many processor threads, as the endpoint `PLACE`."""
     python = ROOT / ".venv-llm" / "bin" / "python"
     if not python.exists():
         raise SystemExit("There is no local model here: run deploy/setup/llm.sh first.")
@@ -78,7 +78,7 @@ def local_model(threads: int) -> Iterator[None]:
 
 
 def play(game: Game[Any, Any], way: Way, number: int) -> MatchRecord:
-    """One match; the model has the first seat when `number` is even."""
+    """Play one match; the model has the first seat if `number` is even."""
     model: Role = game.roles()[number % len(game.roles())]
     agents = {role: AgentSpec("script", game.sparring) for role in game.roles()}
     agents[model] = way.agent
@@ -87,7 +87,7 @@ def play(game: Game[Any, Any], way: Way, number: int) -> MatchRecord:
 
 
 def line(way: Way, matches: Sequence[MatchRecord], seconds: float) -> str:
-    """What came of the matches, as a row of the table."""
+    """Return the results of the matches as a row of the table."""
     calls = [call for match in matches for call in match.calls]
     answers = [call for call in calls if call.error is None]
     faults = Counter(call.fault for call in answers)
@@ -108,8 +108,10 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=registry.keys(), choices=registry.keys())
     parser.add_argument("--matches", type=int, default=100)
     parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=range(len(WAYS)))
-    parser.add_argument("--config", type=json.loads, default={}, metavar="JSON", help="what differs from the defaults")
-    parser.add_argument("--threads", type=int, default=2, help="of the model; 1 where the machine is busy")
+    parser.add_argument(
+        "--config", type=json.loads, default={}, metavar="JSON", help="values that override the defaults"
+    )
+    parser.add_argument("--threads", type=int, default=2, help="of the model; 1 if the machine is busy")
     options = parser.parse_args()
     print(
         "| game | asked for | ended | of them without a fallback | turns | answers | unreadable | against the rules "

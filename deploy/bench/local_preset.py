@@ -1,8 +1,8 @@
-"""How the small model on this machine plays a published collection, and how often it fails at it.
+"""How the small model on this machine plays a published collection, and how often it fails.
 
 `python -m deploy.bench.local_preset econarena-contest rational --matches 3` plays the first 3 sessions of each
-treatment of an environment with the model as the agent that is examined, asked as the preset says; baselines that
-the preset takes besides follow as `--agents`. It prints a line of figures for each match, and of its calls.
+treatment of an environment with the model as the examined agent, asked as the preset says; further baselines
+of the preset follow as `--agents`. It prints a line of figures for each match and for its calls.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def preset_called(name: str) -> tuple[type[Game[Any, Any]], CollectionPreset]:
 
 
 def ladder_of(settings: Mapping[str, Any]) -> Ladder:
-    """The model, asked as the preset says and held to a schema as the platform does."""
+    """Return the model's ladder as the preset says, with structured output as on the platform."""
     asked = AgentSpec(
         PLACE,
         MODEL,
@@ -58,7 +58,7 @@ def ladder_of(settings: Mapping[str, Any]) -> Ladder:
 def matches(
     kind: type[Game[Any, Any]], environment: Environment, ladder: Ladder, sessions: int, treatments: int
 ) -> Iterator[tuple[MatchRecord, str]]:
-    """The first sessions of each treatment, with the seat of the model."""
+    """Yield the first sessions of each treatment, with the model's seat."""
     cycle = environment.cycle
     for treatment in range(min(treatments, len(environment.configurations) // cycle)):
         for session in range(sessions):
@@ -73,7 +73,7 @@ def matches(
 
 
 def tell_decisions() -> None:
-    """Print each decision of the model as it is made: a match may take longer than anybody waits."""
+    """Print each decision of the model as it is made: a match may take very long."""
 
     async def decide(*args: Any, **more: Any) -> Decision:
         decision = await agent.decide(*args, **more)
@@ -85,7 +85,7 @@ def tell_decisions() -> None:
 
 
 def said_of(calls: Sequence[CallRecord]) -> str:
-    """Of each purpose: answers, unreadable and illegal ones, and the median of their seconds."""
+    """Return, for each purpose: answers, unreadable and illegal ones, and the median seconds."""
     purposes = dict.fromkeys(call.purpose for call in calls)
     parts = []
     for purpose in purposes:
@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("environment")
     parser.add_argument("--agents", default="", help="scripts named before the model, comma-separated")
     parser.add_argument("--matches", type=int, default=3, help="of each treatment")
-    parser.add_argument("--treatments", type=int, default=100, help="only the first so many")
+    parser.add_argument("--treatments", type=int, default=100, help="only the first N treatments")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     kind, preset = preset_called(options.preset)

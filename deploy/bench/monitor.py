@@ -1,4 +1,4 @@
-"""How long a study's monitor takes while 500 people play, after a few and after many have played."""
+"""How long a study's monitor takes while 500 people play, after a few and after many matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSWORD = "only for the benchmark"
 
 
 def prepare() -> str:
-    """A researcher; returns the name of their session's cookie and the session."""
+    """Create a researcher; return the name of their session cookie and the session."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.auth.models import User
@@ -33,7 +33,7 @@ def prepare() -> str:
 
 
 def play_more(finished: int) -> None:
-    """Let more people have played in the study."""
+    """Add people who have played the study."""
     from deploy.bench import crowd
     from studies.models import Study
 
@@ -78,6 +78,6 @@ def _look(client: httpx.Client, address: str) -> str:
 
 
 def _cpu(process: psutil.Process) -> float:
-    """Seconds of CPU time that a process and its children have used."""
+    """Return the CPU seconds of a process and its children."""
     used = [one.cpu_times() for one in (process, *process.children(recursive=True))]
     return sum(times.user + times.system for times in used)

@@ -1,6 +1,6 @@
-"""People who walk in without pause, each from the link to the first page of the game, again and again.
+"""People who enter without pause, each from the link to the first page of the game, again and again.
 
-With oTree set up (deploy/setup/otree.sh), the same number walk through its demonstration in the same run: as many
+With oTree set up (deploy/setup/otree.sh), the same number go through its demonstration in the same run: as many
 pages of forms, one after the other. What counts is the ratio.
 """
 
@@ -27,7 +27,7 @@ PEOPLE = 50
 OTREE = ROOT / ".venv-otree" / "bin" / "otree"
 PROJECT = Path(__file__).parent / "otree_walk"
 PARTICIPANTS = 4000
-"""As many as can come in: oTree makes them when its session is made."""
+"""Maximum arrivals: oTree creates its participants with the session."""
 Walk = Callable[[httpx.AsyncClient], Awaitable[None]]
 
 
@@ -56,7 +56,7 @@ def report(
 
 
 def _otree_session(peer: Otree) -> str:
-    """The link by which anybody comes into a new session."""
+    """Return the link through which anyone enters a new session."""
     asked = {"session_config_name": "walk", "num_participants": PARTICIPANTS}
     headers = {"otree-rest-key": peer.rest_key}
     made = httpx.post(f"{peer.url}/api/sessions", json=asked, headers=headers, timeout=300)
@@ -76,7 +76,7 @@ def _row(name: str, processes: int, url: str, walk: Walk, seconds: float, megaby
 
 
 async def _measure(url: str, walk: Walk, seconds: float) -> tuple[list[float], list[str], float]:
-    """Seconds of every submit with the page that it leads to, errors, and submits a second."""
+    """Return the seconds of every submit including the next page, the errors, and the submits per second."""
     took: list[float] = []
     errors: list[str] = []
     since = time.monotonic()
@@ -95,7 +95,7 @@ async def _measure(url: str, walk: Walk, seconds: float) -> tuple[list[float], l
 
 
 class _Timed(httpx.AsyncClient):
-    """A browser whose submits are timed, with the pages that they lead to."""
+    """A browser whose submits are timed, including the pages that they lead to."""
 
     def __init__(self, *, took: list[float], until: float, **options: Any):
         super().__init__(**options)
@@ -110,7 +110,7 @@ class _Timed(httpx.AsyncClient):
 
 
 def _megabytes(pid: int) -> float:
-    """The memory of the web server's processes, what they share counted once."""
+    """Return the memory of the web server's processes, counting shared pages once."""
     root = psutil.Process(pid)
     return sum(process.memory_full_info().pss for process in [root, *root.children(recursive=True)]) / 1e6
 
@@ -120,7 +120,7 @@ async def _into_parley(client: httpx.AsyncClient) -> None:
 
 
 async def _into_otree(client: httpx.AsyncClient, join: str) -> None:
-    """As many pages of as many forms: in by the link, consent, a name, instructions, and the page of an offer."""
+    """Go through as many pages of as many forms: the link, consent, a name, instructions, and the page of an offer."""
     page = await client.get(join, follow_redirects=True)
     for number, answer in enumerate([{"agree": "yes"}, {"name": "Worker"}, {}], start=1):
         if page.status_code != 200 or f"page {number}" not in page.text:

@@ -1,4 +1,4 @@
-"""The studies that the benchmark's workers play; run inside the stack by `Stack.call`."""
+"""The studies that the benchmark's participants play; run inside the stack by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ HUNG = "hung"
 
 
 def launch(slug: str) -> None:
-    """A bargaining study without an end in sight: neither the workers nor their opponent ever accept."""
+    """Launch a bargaining study without end: neither the participants nor their opponent ever accept."""
     _launch(slug, agents=named("script:fair"))
 
 
 def launch_hung(slug: str, url: str) -> None:
-    """The same against a model at `url`, for which a person waits as long as the benchmark lasts."""
+    """Launch the same study against a model at `url`; people wait for it as long as the benchmark lasts."""
     Endpoint.objects.create(name=HUNG, title="Hung", protocol="openai", base_url=url, concurrency=1_000)
     MEMORY.grow_old()
     _launch(slug, agents=named(f"{HUNG}:any", settings={"call_seconds": 600.0, "limit_seconds": 600.0}))
@@ -44,19 +44,19 @@ def _launch(slug: str, **values: object) -> None:
 
 
 def before_the_lobby(slug: str, people: int, together: int) -> list[tuple[str, int]]:
-    """A study of groups and people one page before its lobby: the paths of their pages and the step they are at."""
+    """Launch a study of groups with people one page before its lobby; return their pages' paths and steps."""
     _contest(slug, players=together, runs=1)
     return [_walk(slug, until="instructions") for _one in range(people)]
 
 
 def sitting_together(slug: str, people: int, runs: int) -> list[str]:
-    """One group at its first question; the paths of their pages."""
+    """Seat one group at its first question; return the paths of their pages."""
     _contest(slug, players=people, runs=runs)
     return [_walk(slug, until="match")[0] for _one in range(people)]
 
 
 def groups_of(paths: list[str]) -> dict[str, int]:
-    """The match of each page that has one."""
+    """Return the match of each page that has one."""
     seats = Seat.objects.filter(enrolment__token__in=[path.split("/")[2] for path in paths])
     matches = dict(seats.values_list("enrolment__token", "match"))
     return {path: matches[path.split("/")[2]] for path in paths if path.split("/")[2] in matches}

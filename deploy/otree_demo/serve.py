@@ -1,4 +1,4 @@
-"""`make otree-demo`: an oTree experiment and the Parley that it sends its participants to, side by side."""
+"""`make otree-demo`: an oTree experiment side by side with the Parley that it sends its participants to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main() -> int:
             experiment.prepare(parley=stack.url, **made)
             experiment.start()
             print(f"oTree: {experiment.url}/demo (choose the session, then open the participants' links)")
-            print(f"Parley, to which they are sent: {stack.url}")
+            print(f"Parley, where they play: {stack.url}")
             print(f"Data and logs: {DATA}\nStop with Ctrl+C.", flush=True)
             stop.wait()
     except StackError as error:

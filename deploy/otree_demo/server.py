@@ -1,6 +1,6 @@
-"""An oTree server beside a running Parley: its project copied to a folder of its own, its data kept there.
+"""An oTree server beside a running Parley: its project is copied to a folder, and its data kept there.
 
-It is run as experiments are (`otree prodserver1of2`): every answer is in its database when a page is
+It is run as in experiments (`otree prodserver1of2`): every answer is in its database when a page is
 shown. oTree's `devserver` holds everything in memory until it is stopped, and loses it when killed.
 """
 
@@ -23,17 +23,17 @@ from config.supervisor import HOST, StackError, free_port
 PROJECT = Path(__file__).resolve().parent.parent / "otree"
 PATIENCE = 60
 _TOGETHER = """trap "trap '' TERM; kill -TERM 0; wait" TERM; "$@" & wait"""
-"""oTree starts a process of its own for page timeouts: asked to end, this shell ends both."""
+"""oTree starts a separate process for page timeouts: on SIGTERM, this shell ends both."""
 
 
 class Otree:
     """The demonstration's experiment on a free port.
 
     Args:
-        folder: where the project is copied to; oTree keeps its database in it.
+        folder: the project is copied there, and oTree keeps its database in it.
         program: the `otree` of its environment.
-        database_url: a PostgreSQL database; otherwise a file of SQLite in the folder.
-        project: what is copied.
+        database_url: a PostgreSQL database; otherwise an SQLite file in the folder.
+        project: the folder to copy.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Otree:
         self._process: subprocess.Popen[bytes] | None = None
 
     def prepare(self, *, parley: str, study: str, link_key: str) -> None:
-        """Copy the project, and remember what it must know of Parley."""
+        """Copy the project, and store its settings for Parley."""
         shutil.copytree(self.project, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
         kept = {name: os.environ[name] for name in ("HOME", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
         self.environment = {
@@ -64,10 +64,10 @@ class Otree:
         }
 
     def start(self) -> None:
-        """Serve; returns once pages are answered.
+        """Start the server; return once it answers.
 
         Raises:
-            StackError: with what oTree said.
+            StackError: contains oTree's output.
         """
         command = ["sh", "-c", _TOGETHER, "sh", str(self.program), "prodserver1of2", f"{HOST}:{self.port}"]
         self._process = children.start(
@@ -81,13 +81,13 @@ class Otree:
             time.sleep(0.2)
 
     def stop(self) -> None:
-        """End it; its sessions are kept. Safe to call twice."""
+        """Stop it; its sessions are kept. Safe to call twice."""
         if self._process is not None:
             children.stop(self._process, patience=20)
             self.kill()
 
     def kill(self) -> None:
-        """End it as a power cut does: all of its processes at once, without a word. Safe to call twice."""
+        """Kill all of its processes at once, as a power cut does. Safe to call twice."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -104,7 +104,7 @@ class Otree:
         return self.folder / "otree.log"
 
     def log(self) -> str:
-        """What it has written so far."""
+        """Return its output so far."""
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
     def _answers(self) -> bool:

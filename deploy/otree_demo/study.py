@@ -1,4 +1,4 @@
-"""Parley's side of the demonstration: a study that the oTree experiment sends people into."""
+"""Parley's side of the demonstration: a study that the oTree experiment sends participants to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SLUG = "otree-demo"
 
 
 def make_study(address: str, rest_key: str, *, purpose: str = "demo") -> dict[str, str]:
-    """The study, launched, and the oTree server at `address` allowed to send people and sent the results; made once."""
+    """Create and launch the study once, and allow the oTree server at `address` to send people and get results."""
     study, new = Study.objects.get_or_create(
         slug=SLUG,
         defaults={

@@ -1,4 +1,4 @@
-"""An import-linter contract: every folder of games/ that has rules is independent of every other, new ones too."""
+"""An import-linter contract: every folder of games/ that has rules is independent of every other, new ones included."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlinter.domain.imports import ModuleExpression
 
 
 class GamesApart(IndependenceContract):
-    """Independence of the packages games.<key>, which it finds by their `rules` module."""
+    """Independence of the packages games.<key>, found by their `rules` module."""
 
     modules = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
 

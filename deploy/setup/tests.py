@@ -1,8 +1,8 @@
-"""Runs the test groups one after the other, each in a pytest of its own, and adds up what they say.
+"""Run the test groups one after the other, each in its own pytest, and add up their results.
 
 Sync Playwright leaves an event loop behind, and the services tests run once more on PostgreSQL: hence
-the groups. A group of few files collects those alone, unless the arguments name paths. The slow ones
-include every property test once more, with examples that were not tried yet.
+the groups. A group of few files collects only those, unless the arguments name paths. The slow ones
+include every property test once more, with new examples.
 Usage: tests.py [--slow] [pytest arguments]
 """
 
@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 NOTHING_COLLECTED, STOPPED = 5, 1
 FOLDERS = ("games", "llm_agents", "platform", "tests")
 REASON = 300
-"""Characters of the reason for which a test was skipped."""
+"""Maximum length of the reason for a skipped test."""
 SLOWEST = 3600
-"""Seconds that a slow test may take; those by day have what pyproject.toml says."""
+"""Seconds that a slow test may take; pyproject.toml has the limit of the others."""
 LONGEST = 2400
-"""Seconds after which a group by day is stopped, so that one that hangs does not keep the others from being seen."""
+"""Seconds after which a group of quick tests is stopped, so that a hanging group does not hide the others."""
 
 GROUPS = [
     ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"], ""),
@@ -38,13 +38,13 @@ GROUPS = [
     ("browser", "browser and not otree", "sqlite", ["-n", "2", "--dist", "loadfile"], "browser"),
     ("beside a real oTree", "otree", "sqlite", [], "otree"),
 ]
-"""Name, marks, database, options, and the mark in whose files the group's tests are; "" for all files."""
+"""Name, marks, database, options, and the mark whose files contain the group's tests; "" for all files."""
 SEARCH = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"], "")
 SEARCHING = "--hypothesis-profile=searching"
 
 
 def files_with(mark: str) -> list[str]:
-    """The files of tests in which the mark stands; none for no mark."""
+    """Return the test files that contain the mark; none if there is no mark."""
     if not mark:
         return []
     tests = (path for folder in FOLDERS for path in (ROOT / folder).rglob("test_*.py"))
@@ -54,7 +54,7 @@ def files_with(mark: str) -> list[str]:
 def run(
     name: str, marks: str, database: str, options: list[str], report: Path
 ) -> tuple[int, dict[str, int], list[str]]:
-    """One group; returns pytest's exit code, how many tests passed, failed and were skipped, and why these were."""
+    """Run one group; return pytest's exit code, counts of passed, failed and skipped tests, and the skips' reasons."""
     print(f"\n=== {name} ===", flush=True)
     environment = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
     command = [sys.executable, "-m", "pytest", "-q", "-m", marks, f"--junitxml={report}", *options]

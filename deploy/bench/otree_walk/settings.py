@@ -1,4 +1,4 @@
-"""The peer of the benchmark's part `pages`: the walk into a game, as an oTree project."""
+"""The oTree counterpart of the benchmark part `pages`: the pages up to a game, as an oTree project."""
 
 SESSION_CONFIGS = [{"name": "walk", "display_name": "The walk into a game", "app_sequence": ["walk"]}]
 SESSION_CONFIG_DEFAULTS = {

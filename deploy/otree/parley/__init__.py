@@ -1,6 +1,6 @@
 """A game in Parley as one app of an oTree experiment: copy this folder into any project.
 
-Play sends the participant to Parley by a link that is signed and soon expires; Done comes once Parley has
+Play sends the participant to Parley through a signed link that soon expires; Done is shown once Parley has
 a result. Settings, from the environment: PARLEY_URL (Parley's address), PARLEY_STUDY (the study's short
 name), PARLEY_LINK_KEY (shown when this server was added to Parley) and OTREE_URL (this server's own
 address, as Parley knows it).
@@ -27,24 +27,24 @@ log = logging.getLogger(__name__)
 
 NEEDED = ("PARLEY_URL", "PARLEY_STUDY", "PARLEY_LINK_KEY")
 LINK_SECONDS = 3600
-"""A link is good for this long; the page makes a new one whenever it is shown."""
+"""Lifetime of a link; the page makes a new one whenever it is shown."""
 PATIENCE = 5
 """Seconds that a page waits for Parley."""
 QUIET = 15
-"""Seconds for which no page waits for a Parley that has kept one waiting: oTree shows one page at a time."""
+"""Seconds for which no page waits after Parley was slow: oTree serves one page at a time."""
 REPORT_SECONDS = 10
-"""Seconds after which the report asks no more, but says of whom it has not asked."""
+"""Seconds after which the report stops asking and lists the participants it has not asked about."""
 NOT_YET = {
     "pending": "Your game is not finished yet. Please follow the link and play it to its end.",
     "unknown": "Your result has not arrived yet. If you have finished the game, please wait a minute and press the "
     "button again: nothing is lost.",
 }
-"""What is said to whoever wants to go on without a result."""
+"""Messages for participants who want to continue without a result."""
 TOLD = {
     "pending": "has not finished the game in Parley",
     "unknown": "Parley could not be asked: open this report again",
 }
-"""What the report says of whom no result has come."""
+"""Entries in the report for participants without a result."""
 
 
 class C(BaseConstants):
@@ -86,7 +86,7 @@ class Turn(ExtraModel):
 
 
 def signed(player: Player, audience: str, **claims: str) -> str:
-    """A JSON Web Token for Parley about this player's round (RFC 7519, HS256)."""
+    """Return a JSON Web Token for Parley about this player's round (RFC 7519, HS256)."""
     claims = {
         "aud": audience,
         "study": environ["PARLEY_STUDY"],
@@ -100,7 +100,7 @@ def signed(player: Player, audience: str, **claims: str) -> str:
 
 
 def round_of(player: Player) -> str:
-    """Which round of which app: one game in Parley, and the name of its result among the participant's vars."""
+    """Return the app and round: one game in Parley, and the name of its result among the participant's vars."""
     return f"{C.NAME_IN_URL}/{player.round_number}"
 
 
@@ -109,7 +109,7 @@ def _encoded(data: bytes) -> str:
 
 
 def link_of(player: Player) -> str:
-    """Where the player plays."""
+    """Return the link to the player's game."""
     address = environ.get("OTREE_URL", "http://127.0.0.1:8001").rstrip("/")
     claims = {"back": f"{address}/InitializeParticipant/{player.participant.code}"}
     roles = player.session.config.get("parley_roles")
@@ -126,12 +126,12 @@ def _parley() -> str:
 
 
 def has_result(player: Player) -> bool:
-    """Whether the result has come, sent by Parley or asked for. Once it is here nothing is asked or written again."""
+    """Return whether the result is stored, sent by Parley or requested. Then nothing is requested or stored again."""
     return state_of(player) == "finished"
 
 
 def state_of(player: Player) -> str:
-    """ "finished" once the result is written down, "pending" while the game goes on, "unknown" if Parley is silent."""
+    """Return "finished" once the result is stored, "pending" during the game, "unknown" if Parley is silent."""
     if player.field_maybe_none("parley_ending"):
         return "finished"
     outcome = player.participant.vars.get(round_of(player)) or ask_parley(player)
@@ -143,9 +143,9 @@ def state_of(player: Player) -> str:
 
 
 def take_in(participant) -> None:
-    """Write down every result of theirs that has come: for apps that follow.
+    """Store every result that has arrived for the participant: for later apps.
 
-    Whoever was advanced past Play by hand, before the result came, has it from then on.
+    A participant who was advanced past Play by hand, before the result came, has it from then on.
     """
     for player in participant.get_players():
         if isinstance(player, Player):
@@ -153,7 +153,7 @@ def take_in(participant) -> None:
 
 
 def ask_parley(player: Player) -> dict | None:
-    """The outcome as Parley tells it; None where Parley cannot be reached."""
+    """Return the outcome from Parley; None if Parley cannot be reached."""
     global _quiet_until
     began = time.monotonic()
     if began < _quiet_until:
@@ -164,9 +164,9 @@ def ask_parley(player: Player) -> dict | None:
             outcome = json.load(answer)
         if isinstance(outcome, dict) and "state" in outcome:
             return outcome
-        log.error("What answers at PARLEY_URL is not Parley.")
+        log.error("The server at PARLEY_URL is not Parley.")
     except urllib.error.HTTPError as error:
-        log.error("Parley refuses to tell the result: %s", _said(error))
+        log.error("Parley refuses to send the result: %s", _said(error))
     except (OSError, ValueError, http.client.HTTPException) as error:
         log.warning("Parley cannot be reached (%s); the page asks again when it is shown.", type(error).__name__)
         if time.monotonic() - began > PATIENCE / 2:
@@ -185,9 +185,9 @@ def _said(error: urllib.error.HTTPError) -> str:
 
 
 def keep(player: Player, outcome: dict) -> None:
-    """Write the result down, and what is paid for it: whole cents, which oTree does not round.
+    """Store the result and its payment: whole cents, which oTree does not round.
 
-    The payoff last: with it oTree commits, so that nobody has a part of their result.
+    The payoff comes last: oTree commits with it, so that nobody has a partial result.
     """
     player.parley_ending = outcome["ending"]
     player.parley_role = outcome["role"]
@@ -209,27 +209,27 @@ def keep(player: Player, outcome: dict) -> None:
 
 
 def payoff_of(cents: int, session) -> Currency:
-    """Whole cents of money as a payoff: money, or the points that are worth as much in this session."""
+    """Return whole cents as a payoff: money, or the points worth as much in this session."""
     if settings.CURRENCY_UNIT_CLASS is not None or not settings.USE_POINTS:
         return Currency(Decimal(cents) / 100)
     return Currency(Decimal(cents) / 100 / Decimal(str(session.config["real_world_currency_per_point"])))
 
 
 def creating_session(subsession: Subsession) -> None:
-    """Refuse a session that cannot reach Parley, or in which oTree would round cents away from people's pay."""
+    """Refuse a session that cannot reach Parley, or in which oTree would round cents off people's pay."""
     missing = [name for name in NEEDED if not environ.get(name)]
     if missing:
-        raise ValueError(f"This server's environment lacks {', '.join(missing)}: the lines that Parley showed.")
+        raise ValueError(f"This server's environment lacks {', '.join(missing)}: copy the lines that Parley showed.")
     session = subsession.session
     if settings.CURRENCY_UNIT_CLASS is None and float(payoff_of(1, session).to_real_world_currency(session)) != 0.01:
         raise ValueError(
             "In this session no payoff is worth one cent, so Parley's amounts would be rounded. Set USE_POINTS = False "
-            "in settings.py, or real_world_currency_per_point=0.01 for the session: a point is then a cent."
+            "in settings.py, or real_world_currency_per_point=0.01 for the session: a point is then worth a cent."
         )
 
 
 def custom_export(players):
-    """One row a turn."""
+    """Yield one row per turn."""
     yield ["session", "participant", "round", "match", "number", "role", "move", "moved_by", "seconds"]
     for player in players:
         for turn in sorted(Turn.filter(player=player), key=lambda turn: turn.number):
@@ -247,7 +247,7 @@ def custom_export(players):
 
 
 def vars_for_admin_report(subsession: Subsession) -> dict:
-    """Who has a result, up to this round; what has come for people who were advanced past Play is written down now."""
+    """Return who has a result, up to this round; late results of people advanced past Play are stored now."""
     until = time.monotonic() + REPORT_SECONDS
     players = [player for one in subsession.in_all_rounds() for player in one.get_players()]
     return {"rows": [_reported(player, until) for player in players if player.participant.visited]}
@@ -271,7 +271,7 @@ def _reported(player: Player, until: float) -> dict:
 class Play(Page):
     @staticmethod
     def is_displayed(player: Player) -> bool:
-        # oTree's bots play no game of another server: they skip it.
+        # oTree's bots cannot play a game on another server: they skip it.
         return not player.participant._is_bot and not has_result(player)
 
     @staticmethod
@@ -286,7 +286,7 @@ class Play(Page):
 class Done(Page):
     @staticmethod
     def is_displayed(player: Player) -> bool:
-        # Whoever was advanced by hand without a result goes on without this page.
+        # Participants advanced by hand without a result skip this page.
         return bool(player.field_maybe_none("parley_ending"))
 
     @staticmethod
