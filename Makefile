@@ -1,15 +1,15 @@
-# Two commands on a fresh Debian: `make demo` serves every game, `make test` checks everything not slow.
+# On a fresh Debian, `make demo` serves every game, and `make test` runs all quick tests.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help analysis docs setup setup-test demo demo-llm otree-demo stand-in-llm stand-in-mturk stand-in-panel stand-in-prolific fake-llm fake-mturk \
         fake-panel fake-prolific test test-slow lint check-games bench lock clean
 
-# Celery and the web server find the apps by it; manage.py and pytest see to it themselves.
+# Celery and the web server need it to find the apps; manage.py and pytest set it themselves.
 export PYTHONPATH := platform:.
 PYTHON := .venv/bin/python
 SOURCES := manage.py conftest.py games llm_agents platform tests deploy
 
-help:           ## this list
+help:           ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
 
 setup:
@@ -21,14 +21,14 @@ setup-test:
 demo: setup     ## set up, then serve a demo study of every game at http://127.0.0.1:8000
 	@$(PYTHON) manage.py demo
 
-demo-llm: setup  ## the same with a small language model on this machine, which needs no key
+demo-llm: setup  ## the demo with a small language model on this machine; needs no key
 	@deploy/setup/llm.sh
 	@$(PYTHON) manage.py demo --llm
 
 # The targets fake-* and the variable FAKE are the earlier names; they keep working.
 STAND_IN ?= $(FAKE)
 
-stand-in-llm: setup  ## stand-in server for OpenAI and Anthropic: plays every game, needs no key (STAND_IN="--help")
+stand-in-llm: setup  ## stand-in server for OpenAI and Anthropic that plays every game (STAND_IN="--help")
 	@$(PYTHON) -m llm_agents.standins $(STAND_IN)
 
 stand-in-mturk: setup  ## stand-in server for Mechanical Turk, with workers' pages, to rehearse a study (STAND_IN="--help")
@@ -45,43 +45,43 @@ fake-mturk: stand-in-mturk
 fake-panel: stand-in-panel
 fake-prolific: stand-in-prolific
 
-otree-demo: setup  ## an oTree experiment at http://127.0.0.1:8001 with a game in Parley in its middle
+otree-demo: setup  ## serve an oTree experiment at http://127.0.0.1:8001 with a Parley game in the middle
 	@deploy/setup/otree.sh
 	@$(PYTHON) -m deploy.otree_demo.serve
 
-test: setup-test       ## set up, then run everything not marked slow (PYTEST="…" adds arguments)
+test: setup-test       ## set up, then run all tests not marked slow (PYTEST="…" adds arguments)
 	@deploy/setup/browser.sh
 	@deploy/setup/nginx.sh
 	@style=0; $(MAKE) --no-print-directory lint || style=1; \
 	$(PYTHON) deploy/setup/tests.py $(PYTEST) && exit $$style
 
-test-slow: setup-test  ## what is marked slow, and property tests with new examples
+test-slow: setup-test  ## run the tests marked slow, and property tests with new examples
 	@deploy/setup/browser.sh
 	@deploy/setup/nginx.sh
 	@$(PYTHON) deploy/setup/tests.py --slow $(PYTEST)
 
-analysis:       ## set up what `manage.py analyse` and notebooks need beside the server
+analysis:       ## install what `manage.py analyse` and notebooks need besides the server
 	@deploy/setup/venv.sh requirements.lock requirements-analysis.lock
 
-docs: setup     ## build the documentation's site: open var/docs/html/index.html
+docs: setup     ## build the documentation site: open var/docs/html/index.html
 	@deploy/setup/venv.sh --into .venv-docs requirements-docs.lock
 	@$(PYTHON) -m deploy.docs
 
-lint: setup-test       ## style, types and imports between the layers
+lint: setup-test       ## check style, types and imports between layers
 	@.venv/bin/ruff check --quiet $(SOURCES)
 	@.venv/bin/ruff format --check $(SOURCES)
 	@.venv/bin/mypy games llm_agents
 	@.venv/bin/lint-imports --no-logo
 
-check-games: setup-test  ## what a game still lacks, and the promises that every game keeps
+check-games: setup-test  ## list what a game still lacks, and test what every game must do
 	@$(PYTHON) -m games.contract $(GAMES) && $(PYTHON) manage.py check_games $(GAMES)
 
-bench: setup-test      ## live matches at once on this machine
+bench: setup-test      ## measure concurrent live matches on this machine
 	@$(PYTHON) -m deploy.bench.bench $(BENCH)
 
-lock:           ## pin today's versions of requirements*.txt
+lock:           ## pin current versions of requirements*.txt
 	@deploy/setup/lock.sh
 
-clean:          ## remove the environment, the demo's data and every cache
+clean:          ## remove the environments, the demo's data and every cache
 	rm -rf .venv .venv-docs .venv-llm .venv-otree var .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

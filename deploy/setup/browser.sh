@@ -1,5 +1,5 @@
 #!/bin/bash
-# The browser tests use Debian's chromium: as root install it when it is missing, otherwise say so.
+# The browser tests use Debian's chromium: as root, install it if missing; otherwise, report it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv-llm: a small language model with its server, apart from Parley's own packages.
+# Create .venv-llm: a small language model with its server, separate from Parley's own packages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

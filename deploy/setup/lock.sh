@@ -1,5 +1,5 @@
 #!/bin/bash
-# Writes requirements*.lock: what the ranges in requirements*.txt resolve to today. The first three are one
+# Write requirements*.lock: what the ranges in requirements*.txt resolve to today. The first three are one
 # environment, each on top of those before it; requirements-docs.lock is an environment of its own.
 # lock.sh [docs]: only requirements-docs.lock.
 set -euo pipefail
@@ -17,10 +17,10 @@ quiet_pip() {  # PYTHON ARGUMENT...
 pinned() {
     quiet_pip "$1" freeze --exclude pip --exclude setuptools --exclude wheel | sort -f
 }
-# The hashes of every file that the registry has of each: what is installed later is what was looked at now.
+# The hashes of every file in the registry: what is installed later is what was locked now.
 hashed() {
     if grep -qE '@ |://' "$1"; then
-        echo "These came from an address and cannot be locked:" >&2
+        echo "These were installed from a URL and cannot be locked:" >&2
         grep -E '@ |://' "$1" >&2
         exit 1
     fi

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A test runs the real nginx: as root install it when it is missing, otherwise say so (the test is skipped then).
+# A test runs the real nginx: as root, install it if missing; otherwise, report it (the test is skipped).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

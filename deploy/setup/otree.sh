@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes .venv-otree: oTree with its old pins, apart from Parley's own packages.
-# Does nothing when it was already made from these very requirements.
+# Create .venv-otree: oTree with its old pins, separate from Parley's own packages.
+# Does nothing if it already exists with exactly these requirements.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,8 +16,8 @@ echo "Setting up .venv-otree with $python …"
 install() {
     .venv-otree/bin/python -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 20 "$@"
 }
-# Most of oTree's pins come as sources. Built by one setuptools, and SQLAlchemy without its parts in C, they
-# take a third of the time.
+# Most of oTree's pins are source packages. Built with a single setuptools, and SQLAlchemy without its C
+# extensions, they take a third of the time.
 install "setuptools<81" wheel
 DISABLE_SQLALCHEMY_CEXT=1 install --no-build-isolation --no-compile -r deploy/otree/requirements.txt
 echo "$wanted" > "$stamp"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Prints the Python to build the environment with: 3.11 or newer.
+# Print the Python for the environment: 3.11 or newer.
 set -euo pipefail
 
 for candidate in python3.11 python3; do

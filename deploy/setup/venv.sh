@@ -1,6 +1,6 @@
 #!/bin/bash
-# venv.sh [--into FOLDER] LOCK...: an environment in FOLDER (.venv) that holds exactly what the lock files say.
-# Does nothing when it was already made from these very files.
+# venv.sh [--into FOLDER] LOCK...: create an environment in FOLDER (.venv) with exactly the packages of the lock files.
+# Does nothing if it already exists with exactly these files.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -152,7 +152,7 @@ async def test_waiting_for_a_slot_ends_at_the_deadline(place, protocol):
     place(protocol, Says(answer(protocol, "yes").body, pause=1), concurrency=1)
     first = asyncio.create_task(ask())
     await asyncio.sleep(0.1)
-    with pytest.raises(errors.TimedOut, match="no place"):
+    with pytest.raises(errors.TimedOut, match="no free slot"):
         await ask(deadline=time.monotonic() + 0.2)
     assert (await first).text == "yes"
     assert breaker.state("place") == "closed"
