@@ -515,8 +515,8 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
         hold(views[0] == views[1], f"{role} sees a difference, but should not know: {what}")
         if role in true.waiting_for() and not disclosed:
             for script in scripts:
-                luck = rng.random()
-                moves = script_answer(true, role, script, luck), script_answer(shadow, role, script, luck)
+                seed = rng.random()
+                moves = script_answer(true, role, script, seed), script_answer(shadow, role, script, seed)
                 hold(moves[0] == moves[1], f"script {script} as {role} uses what it should not know: {what}")
         if true.over:
             return

@@ -188,9 +188,9 @@ def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk
     return Walk(opening, tuple(moments), tuple(log))
 
 
-def script_answer(play: Play, role: Role, script: str, luck: float) -> MoveData:
-    """What a scripted player does with luck of the contract's own."""
-    return play.game.scripts[script](play.game, play.state, role, Random(luck))
+def script_answer(play: Play, role: Role, script: str, seed: float) -> MoveData:
+    """What a scripted player does with the contract's own seed."""
+    return play.game.scripts[script](play.game, play.state, role, Random(seed))
 
 
 def candidates(game: type[Game[Any, Any]], key: str, value: Json) -> Iterator[Json]:

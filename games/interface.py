@@ -2,7 +2,7 @@
 
 A game says once what a role may know (`view`, `notices`, `instructions`) and what it may do
 (`turn`); screens for people and prompts for models are both made from that. All of it is pure:
-state in, state out, luck only through `Chance`.
+state in, state out, random draws only through `Chance`.
 """
 
 from __future__ import annotations
@@ -276,13 +276,13 @@ class Question:
     answer: str
 
 
-# ---- luck --------------------------------------------------------------------------------------
+# ---- randomness --------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 
 
 class Chance(Protocol):
-    """The only source of luck. Each draw has a name, unique within its step, and is logged."""
+    """The only source of randomness. Each draw has a name, unique within its step, and is logged."""
 
     def draw(self, name: str, sample: Callable[[Random], T], *, known_to: Sequence[Role] | None = None) -> T:
         """`sample(rng)` with an rng of this draw alone; the value must be plain data.

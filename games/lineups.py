@@ -282,7 +282,7 @@ class CollectionPreset:
 
     Attributes:
         title, summary, source: for the researcher who chooses one.
-        environments: (agents' specifications in the order named, seed) → the collections. Luck of the
+        environments: (agents' specifications in the order named, seed) → the collections. Random draws of the
             preset itself (drawn limits) comes from `Random(f"…/{seed}")`.
         agents: how many agents have to be named at least; `most_agents`: at most, None for any number.
         settings: how all models are asked, by name of the platform's agent settings; those of an

@@ -68,8 +68,8 @@ class InstanceConfig(PeriodsConfig):
         None, title="Instance seed", description="The same seed gives the same instance. Empty: the match's own seed."
     )
 
-    def luck(self, rng: Random, *kind: object, part: str = "") -> Random:
-        """What an instance of this kind is drawn with: its seed's luck where it has one, else the match's."""
+    def rng_for(self, rng: Random, *kind: object, part: str = "") -> Random:
+        """Return the generator that draws this kind of instance: from `instance_seed` if set, else the match's."""
         if self.instance_seed is None:
             return rng
         return Random("/".join(map(str, (*kind, self.instance_seed, *filter(None, [part])))))

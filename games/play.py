@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass
 class SeededChance:
-    """Luck that follows from (seed, step, name) alone, so that a replay draws the same again.
+    """Random draws that follow from (seed, step, name) alone, so that a replay draws the same again.
 
     `redraw` salts the draws that none of the given roles may know: only for tests of what leaks.
     """
@@ -676,7 +676,7 @@ def restore(game: Game[Any, Any], saved: Mapping[str, Json]) -> Play:
 
 
 def script_move(play: Play, role: Role, name: str) -> MoveData:
-    """What the scripted player `name` does now; its luck follows from the match's seed and the turn.
+    """What the scripted player `name` does now; its generator is seeded by the match's seed and the turn.
 
     Raises:
         UnknownGame: the game has no such scripted player.

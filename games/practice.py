@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _OfPractice:
-    """The match's luck, under names that the game itself does not draw."""
+    """The match's random draws, under names that the game itself does not draw."""
 
     chance: Chance
 

@@ -29,7 +29,7 @@ class Person:
     """
 
     def __init__(self, client: httpx.AsyncClient, path: str, comes: asyncio.Event):
-        self.client, self.path, self.comes, self.luck = client, path, comes, random.Random(path)
+        self.client, self.path, self.comes, self.rng = client, path, comes, random.Random(path)
         self.where = ""
 
     async def take_part(self) -> None:
@@ -37,7 +37,7 @@ class Person:
         await self.comes.wait()
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            await asyncio.sleep(self.luck.uniform(0.3, 1.2))
+            await asyncio.sleep(self.rng.uniform(0.3, 1.2))
             try:
                 if await self._look():
                     self.where = ""
@@ -59,7 +59,7 @@ class Person:
             if frame.get("over"):
                 await self._send_on(page)
             elif frame.get("answering") is not None:
-                move = {"answering": frame["answering"], "answer": self.luck.randint(0, 100)}
+                move = {"answering": frame["answering"], "answer": self.rng.randint(0, 100)}
                 await self.client.post(f"{self.path}match", data=move, headers={"accept": "application/json"})
             else:
                 self.where = "round"

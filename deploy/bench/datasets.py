@@ -99,7 +99,7 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
                     game=family,
                     config=config,
                     rules_version=version,
-                    seed=luck,
+                    seed=seed,
                     purpose=Match.Purpose.COLLECTION,
                     status=Match.Status.FINISHED,
                     ending="finished",
@@ -108,7 +108,7 @@ def _collection(slug: str, family: str, number: int, *, seed: int) -> int:
                     started_at=now - timedelta(seconds=rng.uniform(20, 300)),
                     ended_at=now,
                 )
-                for config, luck, _players, _log, payoffs, metrics, version in chosen
+                for config, seed, _players, _log, payoffs, metrics, version in chosen
             )
             Seat.objects.bulk_create(
                 Seat(match=match, role=role, agent=agent)
@@ -141,8 +141,8 @@ def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]
     scripts = {role: rng.choice(sorted(game.scripts)) for role in game.roles()}
     if family != "persuasion":  # two patient scripts refuse each other for a hundred rounds, models do not
         scripts[rng.choice(game.roles())] = "random"
-    luck, plain = rng.getrandbits(32), game.config.model_dump(mode="json")
-    play, events = start(game, luck)
+    seed, plain = rng.getrandbits(32), game.config.model_dump(mode="json")
+    play, events = start(game, seed)
     log = list(events)
     while not play.over:
         role = play.waiting_for()[0]
@@ -152,7 +152,7 @@ def _played(family: str, config: dict[str, Any], rng: Random) -> tuple[Any, ...]
         play, events = submit(play, role, move)
         log += events
     players = {role: f"script:{script}" for role, script in scripts.items()}
-    return plain, luck, players, log, play.payoffs(), play.metrics(), game.rules_version
+    return plain, seed, players, log, play.payoffs(), play.metrics(), game.rules_version
 
 
 # ---- measuring ---------------------------------------------------------------------------------------

@@ -155,10 +155,10 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         level, seed, kind = config.level, config.instance_seed, (self.key, config.level)
 
         def public(rng: Random) -> dict[str, float]:
-            return draw_public(level, config.cost_high, config.luck(rng, *kind))
+            return draw_public(level, config.cost_high, config.rng_for(rng, *kind))
 
         def hidden(rng: Random) -> dict[str, Any]:
-            own = config.luck(rng, *kind, part="hidden")
+            own = config.rng_for(rng, *kind, part="hidden")
             number = own.getrandbits(1) if seed is None else seed
             pattern: Pattern = "periodic" if number % 2 else "linear"
             return draw_hidden(level, pattern if config.pattern is None else config.pattern, config.periods, own)

@@ -164,10 +164,10 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             kind = (self.key, config.level)
 
             def public(rng: Random) -> dict[str, Any]:
-                return draw_public(config.level, config.luck(rng, *kind))
+                return draw_public(config.level, config.rng_for(rng, *kind))
 
             def hidden(rng: Random) -> dict[str, int]:
-                return draw_hidden(config.level, config.luck(rng, *kind, part="hidden"))
+                return draw_hidden(config.level, config.rng_for(rng, *kind, part="hidden"))
 
             drawn = chance.draw("instance", public)
             effectiveness = chance.draw("effectiveness", hidden, known_to=())

@@ -141,7 +141,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
             seed = config.instance_seed
             kinds = KINDS if config.preferences is None else (config.preferences,)
             kind = rng.choice(kinds) if seed is None and len(kinds) > 1 else kinds[(seed or 0) // 3 % len(kinds)]
-            return draw(workers, kind, config.luck(rng, self.key, config.level, kind))
+            return draw(workers, kind, config.rng_for(rng, self.key, config.level, kind))
 
         return Attempts(instance=instance_of(Instance, chance.draw("instance", sample, known_to=())))
 

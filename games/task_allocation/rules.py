@@ -153,10 +153,10 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
         kind = (self.key, config.workers)
 
         def sizes(rng: Random) -> list[list[int]]:
-            return draw_public(config.workers, config.periods, config.luck(rng, *kind))
+            return draw_public(config.workers, config.periods, config.rng_for(rng, *kind))
 
         def hidden(rng: Random) -> dict[str, Any]:
-            return draw_hidden(config.workers, config.luck(rng, *kind, part="hidden"))
+            return draw_hidden(config.workers, config.rng_for(rng, *kind, part="hidden"))
 
         drawn = {
             "tasks": chance.draw("tasks", sizes),

@@ -81,9 +81,9 @@ class ForgetsAfterRestoring(Guessing):
         return (Facts("facts", "", (fact,)),)
 
 
-class HasLuckOfItsOwn(Guessing):
-    luck = count()
-    scripts = {**Guessing.scripts, "restless": lambda game, state, role, rng: {"answer": next(game.luck) % 90 + 0.5}}
+class UsesOwnRandomness(Guessing):
+    counter = count()
+    scripts = {**Guessing.scripts, "restless": lambda game, state, role, rng: {"answer": next(game.counter) % 90 + 0.5}}
 
 
 class AnswersWithoutOption(ClockAuction):
@@ -179,7 +179,7 @@ class NeverClosesTurns(Well):
         (OverpaysBonus, Examples(), "bonus_share_is_a_share"),
         (RepeatsKeys, Examples(), "views_can_be_rendered"),
         (ForgetsAfterRestoring, Examples(), "snapshots_change_nothing"),
-        (HasLuckOfItsOwn, Examples(), "same_seed_same_log"),
+        (UsesOwnRandomness, Examples(), "same_seed_same_log"),
         (AnswersWithoutOption, CLOCK_AUCTION_EXAMPLES, "texts_are_complete"),
     ],
     ids=lambda value: getattr(value, "__name__", None) or (value if isinstance(value, str) else ""),

@@ -44,27 +44,27 @@ def answer(request: Mapping[str, Json], *, seed: int = 0, time: int = 1, prose: 
         time: how often the same request has come, including this one.
         prose: put text and a code fence around the object, unless the service enforces a schema.
     """
-    luck = Random(f"{seed}/{time}/{fingerprint(request)}")
+    rng = Random(f"{seed}/{time}/{fingerprint(request)}")
     question = question_in(request)
     if toolbox := toolbox_in(request):
-        return calls(toolbox, question, luck)
+        return calls(toolbox, question, rng)
     if not question.schemas:
         return GREETING
-    player = _Player(question, luck)
+    player = _Player(question, rng)
     move = json.dumps(player.move(), ensure_ascii=False)
     if not prose or question.held:
         return move
     return f"I have weighed what to do.\n\n```json\n{move}\n```\n\nThat is my answer."
 
 
-def calls(toolbox: Toolbox, question: Question, luck: Random, *, submit: bool = False) -> Said:
+def calls(toolbox: Toolbox, question: Question, rng: Random, *, submit: bool = False) -> Said:
     """Return the next tool calls; with `submit`, only the one that ends the turn."""
     chosen = toolbox.tools[-1:] if submit else toolbox.next()
     filled = []
     for tool in chosen:
         asked = Question((tool.schema,), True, question.rules, question.words, toolbox.refusals)
         looks = tool is not toolbox.tools[-1] and not tool.notes
-        filled.append((tool.name, _Player(asked, luck, looks=looks).move()))
+        filled.append((tool.name, _Player(asked, rng, looks=looks).move()))
     if toolbox.in_words:
         return in_plain_json(toolbox, *filled[0])
     return Calls(tuple((name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in filled))
@@ -75,9 +75,9 @@ def tool_misbehaviours(request: Mapping[str, Json], *, seed: int = 0, time: int 
     toolbox = toolbox_in(request)
     if toolbox is None or toolbox.in_words:
         return {}
-    luck, question = Random(f"{seed}/{time}"), question_in(request)
-    submits = calls(toolbox, question, luck, submit=True)
-    looks = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, luck)
+    rng, question = Random(f"{seed}/{time}"), question_in(request)
+    submits = calls(toolbox, question, rng, submit=True)
+    looks = calls(replace(toolbox, called=(), tools=(*toolbox.tools[:1], toolbox.tools[-1])), question, rng)
     assert isinstance(submits, Calls) and isinstance(looks, Calls)
     return tool_kinds(looks, submits, (toolbox.results or ("",))[-1])
 
@@ -90,8 +90,8 @@ def fingerprint(request: Mapping[str, Json]) -> str:
 class _Player:
     """One answer to one question; with `looks`, the arguments of a tool that looks at data."""
 
-    def __init__(self, question: Question, luck: Random, *, looks: bool = False):
-        self._asked, self._luck = question, luck
+    def __init__(self, question: Question, rng: Random, *, looks: bool = False):
+        self._asked, self._rng = question, rng
         self._tries = len(question.complaints)
         self._limits = _limits(question.complaints[-1]) if question.complaints else {}
         self._news, _turn, asked = question.words.partition("It is your turn.")
@@ -99,7 +99,7 @@ class _Player:
         self._looks = looks
 
     def move(self) -> Json:
-        return self._value(self._luck.choice(self._asked.schemas), "", {})
+        return self._value(self._rng.choice(self._asked.schemas), "", {})
 
     def _value(self, schema: Mapping[str, Any], name: str, definitions: Mapping[str, Any]) -> Json:
         definitions = schema.get("$defs", definitions)
@@ -109,7 +109,7 @@ class _Player:
             real = [option for option in several if option.get("type") != "null"]
             if len(real) < len(several) and (not real or self._declines()):
                 return None
-            return self._value(self._luck.choice(real), name, definitions)
+            return self._value(self._rng.choice(real), name, definitions)
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
@@ -122,7 +122,7 @@ class _Player:
                 count = min(count, schema.get("maxItems", count))
                 return [self._value(schema.get("items", {}), name, definitions) for _entry in range(count)]
             case "boolean":
-                return self._luck.random() < _YES
+                return self._rng.random() < _YES
             case "null":
                 return None
             case "integer" | "number":
@@ -150,7 +150,7 @@ class _Player:
         if not isinstance(inner, Mapping) or not names:
             return {}
         needed = max(schema.get("minProperties", 0), 1)
-        chosen = names if needed >= len(names) else self._luck.sample(list(names), needed)
+        chosen = names if needed >= len(names) else self._rng.sample(list(names), needed)
         parts = dict.fromkeys(chosen, inner)
         return {name: self._value(inner, name, definitions) for name in chosen} | self._matched(parts)
 
@@ -164,7 +164,7 @@ class _Player:
             or choices != choices[:1] * len(choices)
         ):
             return {}
-        return dict(zip(properties, self._luck.sample(list(choices[0]), len(choices)), strict=True))
+        return dict(zip(properties, self._rng.sample(list(choices[0]), len(choices)), strict=True))
 
     def _declines(self) -> bool:
         """Return whether to answer "null" where it is allowed."""
@@ -172,18 +172,18 @@ class _Player:
             return True
         if self._asked.complaints and "can only" in self._asked.complaints[-1]:
             return True
-        return self._tries > 1 or self._luck.random() < 0.3
+        return self._tries > 1 or self._rng.random() < 0.3
 
     # ---- choices, numbers, texts -----------------------------------------------------------------
 
     def _choice(self, options: Sequence[Json]) -> Json:
         if self._tries > 1:
-            return self._luck.choice(options)
+            return self._rng.choice(options)
         if self._is_bad():
             return options[min(1, len(options) - 1)]
-        if self._luck.random() < _YES:
+        if self._rng.random() < _YES:
             return options[0]
-        return self._luck.choice(options[:2])
+        return self._rng.choice(options[:2])
 
     def _is_bad(self) -> bool:
         """Return whether the last message mentions a loss, or a part that is too small."""
@@ -207,7 +207,7 @@ class _Player:
         parts: list[float] = []
         for at, only_whole in enumerate(exact[:-1]):
             share = (whole - sum(parts)) / (len(exact) - at)
-            part = _rounded(share * self._luck.uniform(0.85, 1.15), digits=2) if self._tries < 2 else share
+            part = _rounded(share * self._rng.uniform(0.85, 1.15), digits=2) if self._tries < 2 else share
             parts.append(math.floor(part) if only_whole else part)
         rest = whole - sum(parts)
         return [*parts, int(rest) if exact[-1] and rest == int(rest) else rest]
@@ -217,7 +217,7 @@ class _Player:
         high = schema.get("maximum", schema.get("exclusiveMaximum"))
         low, high = self._limits.get("low", low), self._limits.get("high", high)
         if low is not None and high is not None:
-            number = low + (high - low) * self._luck.uniform(0.4, 0.6)
+            number = low + (high - low) * self._rng.uniform(0.4, 0.6)
         elif self._tries > 1:
             number = low if low is not None else min(high or 0, 0)
         elif self._looks:
@@ -226,22 +226,22 @@ class _Player:
             number = self._amount()
             low, high = self._told.get("low", low), self._told.get("high", high)
             if low is not None and high is not None and number > high:
-                number = self._luck.uniform(low, high)
+                number = self._rng.uniform(low, high)
         return _within(_rounded(number), schema, low, high)
 
     def _amount(self) -> float:
         """Return an amount near what things are worth: above it for a seller, below it for a buyer."""
         worth = [amounts(found[0])[0] for found in re.finditer(r"[Ww]orth to [^:\n]+: \$[0-9].*", self._news)]
         if worth and max(worth) > min(worth):
-            return self._luck.uniform(min(worth), max(worth))
+            return self._rng.uniform(min(worth), max(worth))
         named = worth or amounts(self._asked.words) or amounts(self._asked.rules) or [10]
         sells, buys = (re.search(rf"[Yy]ou are [^.]*\b{who}", self._asked.rules) for who in ("seller", "buyer"))
-        return named[0] * self._luck.uniform(0.85 if buys or not sells else 1.0, 1.15 if sells or not buys else 1.0)
+        return named[0] * self._rng.uniform(0.85 if buys or not sells else 1.0, 1.15 if sells or not buys else 1.0)
 
     def _text(self, schema: Mapping[str, Any], name: str) -> str:
         if name == _REASONING:
             return THOUGHTS
-        words: str = self._luck.choice(SAYINGS)
+        words: str = self._rng.choice(SAYINGS)
         words += " " * max(0, schema.get("minLength", 0) - len(words))
         most = int(schema.get("maxLength", len(words)))
         return words[:most]

@@ -130,14 +130,14 @@ class PlanForm(forms.ModelForm):
         help_text=gettext_lazy("So many of them, drawn at random. Empty: all are played."),
     )
     seeds = forms.ChoiceField(
-        label=gettext_lazy("Luck"),
+        label=gettext_lazy("Random seed"),
         choices=[
             ("instance", gettext_lazy("the same for all line-ups of a configuration and repetition")),
             ("match", gettext_lazy("its own in every match")),
         ],
         initial="instance",
         widget=UnfoldAdminSelectWidget(),
-        help_text=gettext_lazy("The same luck lets agents be compared on the same instances."),
+        help_text=gettext_lazy("With the same seed, agents can be compared on the same instances."),
     )
     same = forms.BooleanField(
         label=gettext_lazy("Each agent also plays against itself"),
@@ -383,7 +383,7 @@ SECTIONS = [
         {"fields": ["rule", "fixed", "pool", "by_hand", "same", "rotate", "sample", "repetitions"]},
     ),
     (gettext_lazy("Pace and cost"), {"fields": ["concurrency", "budget", "prices"]}),
-    (gettext_lazy("Luck"), {"classes": ["collapse"], "fields": ["seeds", "seed"]}),
+    (gettext_lazy("Random seed"), {"classes": ["collapse"], "fields": ["seeds", "seed"]}),
     (
         gettext_lazy("Texts"),
         {

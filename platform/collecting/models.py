@@ -119,7 +119,7 @@ class Item(models.Model):
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="items")
     number = models.PositiveIntegerField(
-        _("number"), help_text=_("from 1; its configuration, agents and luck follow from it")
+        _("number"), help_text=_("from 1; determines its configuration, agents and random seed")
     )
     name = models.CharField(_("name"), max_length=120, blank=True, help_text=_("of an imported game, at its source"))
     names = models.JSONField(default=list, help_text=_("display names in an imported game; they never leave"))

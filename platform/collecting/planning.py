@@ -50,7 +50,7 @@ class Plan:
         repetitions: matches per configuration and line-up.
         same: where no line-ups are given: whether an agent also plays against itself.
         cycle: configurations in a row that are one treatment, whose repetitions take them in turn.
-        seeds: "instance": luck follows from configuration and repetition, so that all line-ups meet the same;
+        seeds: "instance": the random seed follows from configuration and repetition, so that all line-ups get the same;
             "match": from the match's number.
         environment: what the line-ups are called in exports.
         stages: later ones have configurations that `Game.carry` makes from the results before.
@@ -250,10 +250,10 @@ def wanted(collection: Collection, number: int) -> Wanted:
         for role, label in slot.seats.items()
     }
     if content["seeds"] == "match":
-        luck = f"{collection.seed}/{number}"
+        seeded_by = f"{collection.seed}/{number}"
     else:
-        luck = f"{collection.seed}/{_digest(config)}/{slot.repetition}"
-    return Wanted(config, players, Random(luck).getrandbits(48), slot.repetition + 1, slot.configuration, stage)
+        seeded_by = f"{collection.seed}/{_digest(config)}/{slot.repetition}"
+    return Wanted(config, players, Random(seeded_by).getrandbits(48), slot.repetition + 1, slot.configuration, stage)
 
 
 def _digest(config: Mapping[str, Json]) -> str:

@@ -22,8 +22,8 @@ from studies.freezing import code_revision, sha256_of
 CHUNK = 500
 """Games that are written together."""
 ROWS = 2000
-LUCK = ("qualities",)
-"""Parameters that hold what luck brought and not what was chosen; they stay with each match."""
+DRAWN = ("qualities",)
+"""Parameters that were drawn at random and not chosen; they stay with each match."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ def import_games(root: Path, *, name: str, each: Callable[[dict[str, Any]], None
             _keep(kept.collections[family], of_family)
             known = configurations.setdefault(family, {})
             for outcome in of_family:
-                config = {key: value for key, value in outcome.game.config.items() if key not in LUCK}
+                config = {key: value for key, value in outcome.game.config.items() if key not in DRAWN}
                 known.setdefault(repr(config), config)
     for family, collection in kept.collections.items():
         _close(collection, list(configurations[family].values()))

@@ -112,8 +112,8 @@ def _held_back(question: Question, decision: Decision) -> float:
         return agent.delay
     others = [e.data["move"] for e in question.events if e.kind == "move" and e.data["role"] != role]
     words = others[-1].get("message") if others else None
-    luck = Random(f"{question.match.seed}/{role}/{question.answering}/pace")
-    return max(agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, luck))
+    rng = Random(f"{question.match.seed}/{role}/{question.answering}/pace")
+    return max(agent.delay, human_delay(decision.move, words if isinstance(words, str) else None, rng))
 
 
 class _Thinking:

@@ -19,29 +19,29 @@ WRONG_WORD = "elsewhere"
 Plan = Walker.Plan
 
 
-def answers(page: Page, enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     """A value for each blank of the page's form.
 
     The checks are answered by what the person knows; every other step, whatever it is, by its form alone.
     """
-    known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _nothing)(enrolment, plan, luck)
-    filled = {blank.name: _fitting(blank, luck) for blank in page.blanks.values()}
+    known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _nothing)(enrolment, plan, rng)
+    filled = {blank.name: _fitting(blank, rng) for blank in page.blanks.values()}
     return {name: value for name, value in {**filled, **known}.items() if value is not None and name in page.blanks}
 
 
-def _nothing(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+def _nothing(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     return {}
 
 
-def _name(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
-    return {"name": luck.choice(NAMES)}
+def _name(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
+    return {"name": rng.choice(NAMES)}
 
 
-def _code_word(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+def _code_word(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     return {"code_word": WRONG_WORD if plan == Plan.WRONG_CODE else enrolment.code_word}
 
 
-def _quiz(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+def _quiz(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     assert enrolment.step is not None
     step = steps.of(enrolment, enrolment.step)
     assert isinstance(step, Quiz)
@@ -52,19 +52,19 @@ def _quiz(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
     }
 
 
-def _survey(enrolment: Enrolment, plan: str, luck: Random) -> dict[str, str]:
+def _survey(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
     """Answers of each question's kind that let one go on where some would end the study."""
     assert enrolment.step is not None
-    return {field_of(question): _to(question, luck) for question in questions_of(enrolment.step["questions"])}
+    return {field_of(question): _to(question, rng) for question in questions_of(enrolment.step["questions"])}
 
 
-def _to(question: Question, luck: Random) -> str:
+def _to(question: Question, rng: Random) -> str:
     if question.kind == "choice":
-        return luck.choice([option for option in question.options if option not in question.ends])
+        return rng.choice([option for option in question.options if option not in question.ends])
     if question.kind == "scale":
-        return str(luck.randint(1, question.points))
+        return str(rng.randint(1, question.points))
     if question.kind == "number":
-        return _between(question.least, question.most, luck)
+        return _between(question.least, question.most, rng)
     return SENTENCE
 
 
@@ -77,16 +77,16 @@ _KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
 }
 
 
-def _fitting(blank: Blank, luck: Random) -> str | None:
+def _fitting(blank: Blank, rng: Random) -> str | None:
     """Something that the blank takes; None leaves it out."""
     if blank.kind == "hidden":
         return blank.value
     if blank.kind == "checkbox":
         return blank.options[0]
     if blank.options or blank.kind == "select":
-        return luck.choice(blank.options) if blank.options else None
+        return rng.choice(blank.options) if blank.options else None
     if blank.kind in ("number", "range"):
-        return _number(blank, luck)
+        return _number(blank, rng)
     if blank.kind == "email":
         return "simulated@example.org"
     if blank.kind == "date":
@@ -95,17 +95,17 @@ def _fitting(blank: Blank, luck: Random) -> str | None:
     return SENTENCE[: int(longest)] if longest.isdigit() else SENTENCE
 
 
-def _number(blank: Blank, luck: Random) -> str:
+def _number(blank: Blank, rng: Random) -> str:
     try:
         low, high = (float(said) if (said := blank.limits.get(end)) else None for end in ("min", "max"))
     except ValueError:
         return "1"
-    return _between(low, high, luck)
+    return _between(low, high, rng)
 
 
-def _between(least: float | None, most: float | None, luck: Random) -> str:
+def _between(least: float | None, most: float | None, rng: Random) -> str:
     """A whole number within the limits; where there is none, the limit itself."""
     low = least if least is not None else 1 if most is None else min(1, most)
     high = most if most is not None else low + 9
     first, last = math.ceil(low), math.floor(high)
-    return str(luck.randint(first, last)) if first <= last else f"{low!r}"
+    return str(rng.randint(first, last)) if first <= last else f"{low!r}"

@@ -36,22 +36,22 @@ def seconds_of_match(match: Match, role: str, agents: Mapping[str, Agent]) -> tu
     own = waiting = 0.0
     words: str | None = None
     for event in _moves(match):
-        luck = Random(f"{match.seed}/{event.number}/estimate")
+        rng = Random(f"{match.seed}/{event.number}/estimate")
         if event.role == role:
-            own += human_delay(event.data["move"], words, luck)
+            own += human_delay(event.data["move"], words, rng)
         else:
-            waiting += _wait(event, agents.get(event.role), words, luck)
+            waiting += _wait(event, agents.get(event.role), words, rng)
         said = event.data["move"].get("message")
         words = said if isinstance(said, str) else None
     return own, waiting
 
 
-def _wait(event: Event, agent: Agent | None, words: str | None, luck: Random) -> float:
+def _wait(event: Event, agent: Agent | None, words: str | None, rng: Random) -> float:
     """Seconds from the question to the opponent's answer, as a launch would have it."""
     measured = (event.at - event.asked_at).total_seconds() if event.asked_at else 0.0
     paced = agent is None or agent.settings.appears == "delayed"
     delay = agent.delay if agent else 0.0
-    return max(measured, delay, human_delay(event.data["move"], words, luck) if paced else 0.0)
+    return max(measured, delay, human_delay(event.data["move"], words, rng) if paced else 0.0)
 
 
 def _moves(match: Match) -> Sequence[Event]:

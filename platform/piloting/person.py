@@ -54,7 +54,7 @@ class Person:
         self.walker = walker
         self.enrolment: Enrolment = ways.enrol(walker)
         self.url = self.enrolment.get_absolute_url()
-        self.luck = Random(f"{walker.pilot.seed}/{walker.number}/answers")
+        self.rng = Random(f"{walker.pilot.seed}/{walker.number}/answers")
         self._goes_on = goes_on
         self._client = Client(raise_request_exception=False)
 
@@ -128,7 +128,7 @@ class Person:
     def _answer(self, page: reading.Page) -> None:
         """Fill in the form and send it; a page that refuses gets other answers, a few times."""
         for _try in range(TRIES):
-            sent = self._ask(self.url, answers(page, self.enrolment, self.walker.plan, self.luck))
+            sent = self._ask(self.url, answers(page, self.enrolment, self.walker.plan, self.rng))
             if sent.status_code == 302:
                 return
             page = self._look() if sent.status_code == 303 else page

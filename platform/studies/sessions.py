@@ -62,18 +62,18 @@ def begins_in(cells: Sequence[Cell], session: Session, *, others: bool = False) 
     return [cell for cell in cells if cell.configuration == first]
 
 
-def cells_of_session(version: Version, first: Cell, session: Session, *, luck: str) -> list[Cell]:
+def cells_of_session(version: Version, first: Cell, session: Session, *, seed: str) -> list[Cell]:
     """The cells in which somebody who begins in `first` plays, match by match.
 
     Args:
-        luck: from which a random order follows; people with the same luck play in the same order.
+        seed: of a random order; people with the same seed play in the same order.
     """
     if session.matches == 1 or session.order == "again":
         return [first] * session.matches
     cells = version.cells.order_by("number") if version.pk else version.planned_cells()
     _first, *others = _in_order(cells, first)
     if session.order == "random":
-        Random(f"{version.seed}/{luck}/order").shuffle(others)
+        Random(f"{version.seed}/{seed}/order").shuffle(others)
     sequence = [first, *others]
     return [sequence[number % len(sequence)] for number in range(session.matches)]
 
@@ -153,8 +153,8 @@ def legs_of(version: Version, first: Cell, role: Role, *, number: int) -> list[L
     content = version.content
     session = session_of(content)
     if "further" not in content:
-        luck = str(number) if first.group_size == 1 else f"cell {first.number}"
-        cells = cells_of_session(version, first, session, luck=luck)
+        seed = str(number) if first.group_size == 1 else f"cell {first.number}"
+        cells = cells_of_session(version, first, session, seed=seed)
         return [Leg(content, cell, role, str(cell.number)) for cell in cells]
     others = [version.cells_of_part(part) for part in content["further"]]
     sizes = {first.group_size, *(cell.group_size for cells in others for cell in cells)}

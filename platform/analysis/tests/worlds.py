@@ -44,8 +44,8 @@ def of_game(
     for number in range(1, matches + 1):
         game = configure(kind, configs[number % len(configs)])
         playing = {role: scripts[(number >> at) % 2 % len(scripts)] for at, role in enumerate(game.roles())}
-        luck = rng.getrandbits(32)
-        play, events = start(game, luck)
+        match_seed = rng.getrandbits(32)
+        play, events = start(game, match_seed)
         log = list(events)
         while not play.over:
             role = play.waiting_for()[0]
@@ -53,7 +53,7 @@ def of_game(
             log += events
         match = Match.objects.create(
             game=key, config=game.config.model_dump(mode="json"), rules_version=game.rules_version,
-            seed=luck, purpose=Match.Purpose.COLLECTION, status=Match.Status.FINISHED,
+            seed=match_seed, purpose=Match.Purpose.COLLECTION, status=Match.Status.FINISHED,
             ending="finished", payoffs=play.payoffs(), metrics=play.metrics(), started_at=now - timedelta(seconds=30),
             ended_at=now, snapshot=snapshot(play),
         )  # fmt: skip

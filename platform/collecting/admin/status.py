@@ -374,15 +374,18 @@ def _facts(collection: Collection, agents: Sequence[tuple[str, Price | None]]) -
 
 
 def _playing(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Line-ups and luck, and how agents are asked: once where all are asked alike."""
+    """Line-ups and random seeds, and how agents are asked: once where all are asked alike."""
     facts = [(_("Line-ups"), RULES.get(content["lineups"].get("rule", "product"), ""))]
     if content["lineups"].get("rotate"):
         facts.append((_("Seats"), _("move on with each repetition")))
     if content["environment"]:
         facts.append((_("Environment"), content["environment"]))
-    same_luck = content["seeds"] == "instance"
+    same_seed = content["seeds"] == "instance"
     facts.append(
-        (_("Luck"), _("the same for all line-ups of a configuration") if same_luck else _("its own in every match"))
+        (
+            _("Random seed"),
+            _("the same for all line-ups of a configuration") if same_seed else _("its own in every match"),
+        )
     )
     agents = agents_in(content)
     asked = {label: _asking(agent.settings) for label, agent in agents.items() if not agent.scripted}

@@ -223,7 +223,7 @@ def test_who_sits_where_is_chosen_seat_by_seat(client, boss, changes, lineups):
     assert [[player.agent for player in players.values()] for players in seated] == lineups
 
 
-def test_without_a_seed_each_collection_has_its_own_luck(client, boss):
+def test_without_a_seed_each_collection_draws_its_own(client, boss):
     add(client)
     add(client, slug="other")
     one, other = Collection.objects.all()

@@ -58,7 +58,7 @@ def test_an_agent_plays_against_itself_unless_that_is_not_wanted():
     assert pairs == {("script:fair", "script:haggler"), ("script:haggler", "script:fair")}
 
 
-def test_the_same_seed_plans_the_same_matches_and_another_seed_other_luck():
+def test_same_seed_plans_the_same_matches_and_another_seed_different_ones():
     one, same, other = (make_collection(plan(slug=slug, seed=seed)) for slug, seed in [("a", 7), ("b", 7), ("c", 8)])
     numbers = range(1, one.planned + 1)
     assert [wanted(one, n) for n in numbers] == [wanted(same, n) for n in numbers]

@@ -16,7 +16,7 @@ from games.play import configure, record_moves
 from games.words import gettext as _
 
 SEED = 0
-"""Luck of every game that is played again: what was drawn is in its configuration."""
+"""Random seed of every game that is played again: what was drawn is in its configuration."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class Command(BaseCommand):
             "--seeds",
             choices=("instance", "match"),
             default="instance",
-            help="luck by configuration and repetition, or by match",
+            help="one random seed per configuration and repetition, or one per match",
         )
         plan.add_argument("--stages", type=int, default=1, metavar="N", help="later ones are made from earlier results")
         plan.add_argument("--no-same", action="store_true", help="no agent plays against itself")
