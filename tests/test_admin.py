@@ -140,7 +140,7 @@ def test_everything_that_is_wrong_is_said_at_once(client, boss):
     }  # fmt: skip
 
 
-def test_every_parameter_of_every_game_has_a_blank_with_its_default(client, boss):
+def test_every_parameter_of_every_game_has_a_field_with_its_default(client, boss):
     for key in registry.keys():
         game = registry.get(key)
         form = client.get(ADD, {"game": key}).context["adminform"].form

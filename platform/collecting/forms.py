@@ -411,7 +411,7 @@ def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
         for key, entry in entries.of(game.key).items()
         if entry.when
     }
-    return {**SHOWN_WHERE, **dict.fromkeys(Varied(game.Config).blanks({}), "way == 'grid'"), **own}
+    return {**SHOWN_WHERE, **dict.fromkeys(Varied(game.Config).form_fields({}), "way == 'grid'"), **own}
 
 
 def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
@@ -423,7 +423,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     """The form's sections for a collection of `game`."""
     of_game = _("Game: {title}").format(title=game.title)
     own = _own_controls(game).own_controls({})
-    played = {"fields": ["way", "table", *Varied(game.Config).blanks({}), *own, "listed"]}
+    played = {"fields": ["way", "table", *Varied(game.Config).form_fields({}), *own, "listed"]}
     return [
         (of_game, {"fields": ["title", "slug", "game"], "description": game.summary}),
         (_("What is played"), played),
@@ -443,17 +443,20 @@ def _tables(game: type[Game[Any, Any]]) -> dict[str, int]:
 
 def _of_grid(game: type[Game[Any, Any]]) -> dict[str, forms.Field]:
     """A field per parameter that has single values, named and explained as the game does."""
-    fields = Varied(game.Config).blanks({})
-    usual = {SEVERAL + blank.name: blank for blank in fields_of(game.Config)}
+    fields = Varied(game.Config).form_fields({})
+    usual = {SEVERAL + parameter.name: parameter for parameter in fields_of(game.Config)}
     for name, field in fields.items():
-        blank = usual[name]
-        label = blank.label if blank.label != blank.name else blank.name.replace("_", " ").capitalize()
+        parameter = usual[name]
+        label = parameter.label if parameter.label != parameter.name else parameter.name.replace("_", " ").capitalize()
         field.label = label
         field.help_text = format_html(
-            "{} <code>{}</code> {}", blank.help, blank.name, _("One value, or several with commas between them.")
+            "{} <code>{}</code> {}",
+            parameter.help,
+            parameter.name,
+            _("One value, or several with commas between them."),
         )
         field.widget.attrs["placeholder"] = _("{value} unless you say otherwise").format(
-            value=written(blank, [blank.default])
+            value=written(parameter, [parameter.default])
         )
     return fields
 

@@ -45,9 +45,9 @@ def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
 
 def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:
     parameters = Parameters(game.Config)
-    usual = {blank.name: blank.default for blank in fields_of(game.Config)}
+    usual = {field.name: field.default for field in fields_of(game.Config)}
     own = entries.of(game.key)
-    told = controls_of(parameters, parameters.blanks({}), usual, {})
+    told = controls_of(parameters, parameters.form_fields({}), usual, {})
     return [{**one, "of_grid": one["name"] in own} for one in told]
 
 

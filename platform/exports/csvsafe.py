@@ -48,7 +48,7 @@ def plain(value: Any) -> str:
 def defused(text: str) -> str:
     """`text` with an apostrophe before it where a spreadsheet would read a formula.
 
-    Blanks and invisible characters before the sign do not help it; a leading tab or line end counts too, and so
+    Spaces and invisible characters before the sign do not help it; a leading tab or line end counts too, and so
     does what follows a semicolon, a tab or a line end: not every program reads the same separators.
     """
     within = _WITHIN.sub(r"\1'", text)
@@ -61,7 +61,7 @@ def begins_a_formula(text: str) -> bool:
 
 
 def compact_json(value: Any) -> str:
-    """`value` as JSON without needless blanks, in its own alphabet."""
+    """`value` as JSON without needless spaces, in its own alphabet."""
     return _COMPACT.encode(value)
 
 

@@ -4,7 +4,7 @@ The header is the one that oTree 6 gives its file all_apps_wide for a session of
 (deploy/otree), so that scripts written for one read the other. What oTree knows and Parley does not is
 empty; identifiers of recruiters never leave, so their columns are empty too. Cells are written as oTree
 writes them: 1 and 0 for yes and no, nothing for no value, amounts as decimal numbers, line breaks in text
-as blanks.
+as spaces.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _money(cents: dict[str, int] | None) -> float:
 
 
 def _one_line(text: str) -> str:
-    """Each line break as a blank, as oTree does it."""
+    """Each line break as a space, as oTree does it."""
     return text.replace("\r", " ").replace("\n", " ")
 
 

@@ -142,7 +142,7 @@ def _whole_word(word: str) -> str:
 
 
 def _runs_on(letter: str) -> bool:
-    """Whether words of this letter's script stand beside each other without a blank."""
+    """Whether words of this letter's script stand beside each other without a space."""
     return unicodedata.name(letter, "").startswith(_WITHOUT_SPACES)
 
 

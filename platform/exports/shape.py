@@ -43,7 +43,7 @@ class Shape:
     @cached_property
     def choices(self) -> frozenset[str]:
         """Fields of moves whose words are the game's own, never a player's."""
-        return frozenset(name for name, blank in self.moves.items() if blank.kind == "choice")
+        return frozenset(name for name, field in self.moves.items() if field.kind == "choice")
 
 
 def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -> Shape:
@@ -67,8 +67,8 @@ def of_configurations(configurations: Iterable[tuple[str, Mapping[str, Any]]]) -
             continue
         tried.add(structure)
         keys[key] = None
-        for blank in fields_of(game.Config):
-            config.setdefault(blank.name, blank)
+        for parameter in fields_of(game.Config):
+            config.setdefault(parameter.name, parameter)
         for role in game.roles():
             roles.setdefault(role, game.role_title(role))
         meanings |= game.metric_meanings
@@ -131,8 +131,8 @@ def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -
                         break
                     role = play.waiting_for()[0]
                     for form in play.forms(role):
-                        for blank in fields_of(form.model):
-                            _keep(moves, blank)
+                        for field in fields_of(form.model):
+                            _keep(moves, field)
                     play, _events = games.play.submit(play, role, games.play.script_move(play, role, script))
             except GameError:
                 continue
@@ -140,7 +140,7 @@ def _try_out(game: Game[Any, Any], results: _Results, moves: dict[str, Field]) -
                 results.add(play)
 
 
-def _keep(moves: dict[str, Field], blank: Field) -> None:
+def _keep(moves: dict[str, Field], field: Field) -> None:
     """Remember a field; where two forms share a name, the one that takes free text counts."""
-    if blank.name not in moves or blank.kind in ("text", "data"):
-        moves[blank.name] = blank
+    if field.name not in moves or field.kind in ("text", "data"):
+        moves[field.name] = field

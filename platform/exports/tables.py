@@ -244,12 +244,12 @@ def matches(shape: Shape) -> Table:
     columns += [
         Column(
             f"config_{name}",
-            _kind(blank),
-            f"Parameter of the game: {_sentence(blank)}",
+            _kind(field),
+            f"Parameter of the game: {_sentence(field)}",
             lambda m, name=name: m.match.config.get(name),
-            values=_values(blank),
+            values=_values(field),
         )
-        for name, blank in shape.config.items()
+        for name, field in shape.config.items()
     ]
     columns += [
         Column(
@@ -448,12 +448,12 @@ def decisions(shape: Shape) -> Table:
     columns += [
         Column(
             move_column(name),
-            _kind(blank),
-            f"Field of the move: {_sentence(blank)}",
+            _kind(field),
+            f"Field of the move: {_sentence(field)}",
             lambda d, name=name: d.move.get(name),
-            values=_values(blank, of_move=True),
+            values=_values(field, of_move=True),
         )
-        for name, blank in shape.moves.items()
+        for name, field in shape.moves.items()
     ]
     columns += [
         Column("asked_at", "time", "When the question was put.", lambda d: d.row.asked_at, unit="UTC"),
@@ -1131,12 +1131,12 @@ def cells(shape: Shape, *, of_study: bool) -> Table:
             *(
                 Column(
                     f"config_{name}",
-                    _kind(blank),
-                    f"Parameter of the game: {_sentence(blank)}",
+                    _kind(field),
+                    f"Parameter of the game: {_sentence(field)}",
                     lambda row, name=name: row["config"].get(name),
-                    values=_values(blank),
+                    values=_values(field),
                 )
-                for name, blank in shape.config.items()
+                for name, field in shape.config.items()
             ),
         ],
     )
@@ -1201,13 +1201,13 @@ def codebook() -> Table:
 # ---- describing a game's own fields ----------------------------------------------------------------
 
 
-def _sentence(blank: Field) -> str:
-    words = f"{blank.label}. {blank.help}".strip() if blank.label != blank.name else blank.help or f"{blank.name}."
+def _sentence(field: Field) -> str:
+    words = f"{field.label}. {field.help}".strip() if field.label != field.name else field.help or f"{field.name}."
     return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
-def _kind(blank: Field) -> Kind:
-    return "json" if blank.kind == "data" else blank.kind
+def _kind(field: Field) -> Kind:
+    return "json" if field.kind == "data" else field.kind
 
 
 def _kind_of_value(example: Any) -> Kind:
@@ -1218,20 +1218,20 @@ def _kind_of_value(example: Any) -> Kind:
     return "json" if isinstance(example, list | dict) else "number"
 
 
-def _values(blank: Field, *, of_move: bool = False) -> str:
+def _values(field: Field, *, of_move: bool = False) -> str:
     parts = []
-    if blank.choices:
-        parts.append(", ".join(cell(choice) for choice in blank.choices))
-    elif blank.kind == "boolean":
+    if field.choices:
+        parts.append(", ".join(cell(choice) for choice in field.choices))
+    elif field.kind == "boolean":
         parts.append("true, false")
-    if blank.minimum is not None:
-        parts.append(f"from {blank.minimum:g}")
-    if blank.maximum is not None:
-        parts.append(f"to {blank.maximum:g}")
-    if blank.max_length is not None:
-        parts.append(f"at most {blank.max_length} characters")
+    if field.minimum is not None:
+        parts.append(f"from {field.minimum:g}")
+    if field.maximum is not None:
+        parts.append(f"to {field.maximum:g}")
+    if field.max_length is not None:
+        parts.append(f"at most {field.max_length} characters")
     if of_move:
         parts.append("empty where the move has no such field")
-    elif blank.nullable:
+    elif field.nullable:
         parts.append("empty: none")
     return "; ".join(parts)

@@ -156,7 +156,7 @@ def _compare_tree(folder: Path, listing: str, tree: str, found: Verification) ->
     """The files of a folder within the dataset are those of its list; returns how many are listed."""
     named = set()
     for line in (folder / listing).read_text("utf-8").splitlines():
-        digest, _blank, name = line.partition("  ")
+        digest, _space, name = line.partition("  ")
         named.add(name)
         path = folder / name
         if not path.is_file() or _sha256(path) != digest:

@@ -12,7 +12,7 @@ from studies.freezing import sha256_of
 FILE = "versions.json"
 MEANING = (
     "The study as it was launched, version by version: texts, configurations, agents, pay rule. `sha256` is the hash "
-    "of `content` as JSON (keys sorted, no blanks, other characters than ASCII escaped). Where something in it was "
+    "of `content` as JSON (keys sorted, no spaces, other characters than ASCII escaped). Where something in it was "
     "replaced by a marker such as [e-mail], `replaced` says where, `content_sha256` is the hash of what stands here, "
     "and `sha256` the hash of the content as it was launched, which whoever holds the study can compute."
 )

@@ -130,7 +130,7 @@ class BoundForm:
 
     @property
     def by_name(self) -> dict[str, BoundField]:
-        return {blank.field.name: blank for blank in self.fields}
+        return {bound.field.name: bound for bound in self.fields}
 
     @property
     def is_pad(self) -> bool:

@@ -278,10 +278,10 @@ class _Endings:
     form: Form
 
     def __contains__(self, answer: str) -> bool:
-        blanks = forms.fields_of(self.form.model)
-        if len(blanks) != 1:
+        fields = forms.fields_of(self.form.model)
+        if len(fields) != 1:
             return False
-        name, known = blanks[0].name, {str(choice): choice for choice in blanks[0].choices}
+        name, known = fields[0].name, {str(choice): choice for choice in fields[0].choices}
         read = self.form.model.model_validate if answer == "null" or known else self.form.model.model_validate_strings
         try:
             move = read({name: None if answer == "null" else known.get(answer, answer)})

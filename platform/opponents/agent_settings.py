@@ -148,7 +148,7 @@ class AgentSettings(BaseModel):
     @field_validator("persona", "prompt_system", "prompt_question", "prompt_correction")
     @classmethod
     def _as_typed(cls, text: str) -> str:
-        """Line ends as templates have them; what is blank is no text."""
+        """Line ends as templates have them; text of spaces alone counts as empty."""
         return text.replace("\r\n", "\n") if text.strip() else ""
 
     @property

@@ -32,7 +32,7 @@ _LEADS = "to_"
 
 
 def names_in(text: str) -> list[str]:
-    """Names of a link's fields, as they are typed: separated by blanks or commas."""
+    """Names of a link's fields, as they are typed: separated by spaces or commas."""
     return text.replace(",", " ").split()
 
 

@@ -10,7 +10,7 @@ from checks.steps import Quiz
 from participants import steps
 from participants.models import Enrolment
 from piloting.models import Walker
-from piloting.reading import Blank, Page
+from piloting.reading import FormField, Page
 from surveys.questions import Question, field_of, questions_of
 
 NAMES = ("Robin", "Sasha", "Kim", "Noor", "Alexis", "Jamie", "Charlie", "Dana", "Eden", "Jules")
@@ -20,13 +20,13 @@ Plan = Walker.Plan
 
 
 def answers(page: Page, enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
-    """A value for each blank of the page's form.
+    """A value for each field of the page's form.
 
     The checks are answered by what the person knows; every other step, whatever it is, by its form alone.
     """
     known = _KNOWN.get((enrolment.step or {}).get("kind", ""), _nothing)(enrolment, plan, rng)
-    filled = {blank.name: _fitting(blank, rng) for blank in page.blanks.values()}
-    return {name: value for name, value in {**filled, **known}.items() if value is not None and name in page.blanks}
+    filled = {field.name: _fitting(field, rng) for field in page.fields.values()}
+    return {name: value for name, value in {**filled, **known}.items() if value is not None and name in page.fields}
 
 
 def _nothing(enrolment: Enrolment, plan: str, rng: Random) -> dict[str, str]:
@@ -77,27 +77,27 @@ _KNOWN: dict[str, Callable[[Enrolment, str, Random], dict[str, str]]] = {
 }
 
 
-def _fitting(blank: Blank, rng: Random) -> str | None:
-    """Something that the blank takes; None leaves it out."""
-    if blank.kind == "hidden":
-        return blank.value
-    if blank.kind == "checkbox":
-        return blank.options[0]
-    if blank.options or blank.kind == "select":
-        return rng.choice(blank.options) if blank.options else None
-    if blank.kind in ("number", "range"):
-        return _number(blank, rng)
-    if blank.kind == "email":
+def _fitting(field: FormField, rng: Random) -> str | None:
+    """Something that the field accepts; None leaves it out."""
+    if field.kind == "hidden":
+        return field.value
+    if field.kind == "checkbox":
+        return field.options[0]
+    if field.options or field.kind == "select":
+        return rng.choice(field.options) if field.options else None
+    if field.kind in ("number", "range"):
+        return _number(field, rng)
+    if field.kind == "email":
         return "simulated@example.org"
-    if blank.kind == "date":
+    if field.kind == "date":
         return "2000-01-01"
-    longest = blank.limits.get("maxlength", "")
+    longest = field.limits.get("maxlength", "")
     return SENTENCE[: int(longest)] if longest.isdigit() else SENTENCE
 
 
-def _number(blank: Blank, rng: Random) -> str:
+def _number(field: FormField, rng: Random) -> str:
     try:
-        low, high = (float(said) if (said := blank.limits.get(end)) else None for end in ("min", "max"))
+        low, high = (float(said) if (said := field.limits.get(end)) else None for end in ("min", "max"))
     except ValueError:
         return "1"
     return _between(low, high, rng)

@@ -67,14 +67,14 @@ def _differences(
 ) -> Iterator[str]:
     posted = forms.filled(form.model, move)
     for name, value in posted.items():
-        blank = page.blanks.get(name)
-        if blank is None:
+        field = page.fields.get(name)
+        if field is None:
             yield f"the form “{form.name}” of {role} has no field {name}"
             return
-        if blank.options and value not in blank.options:
+        if field.options and value not in field.options:
             yield f"the form “{form.name}” of {role} does not offer {value!r} for {name}"
             return
-    sent = {name: page.blanks[name].value for name in (forms.FORM,) if name in page.blanks} | posted
+    sent = {name: page.fields[name].value for name in (forms.FORM,) if name in page.fields} | posted
     chosen = forms.form_for(shown, sent)
     if chosen.name != form.name or _parsed(form.model, forms.read(form.model, sent)) != meant:
         yield f"the form “{form.name}” of {role} cannot send {json.dumps(move)}"

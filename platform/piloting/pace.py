@@ -23,7 +23,7 @@ _CHOICES = ("radio", "checkbox", "select", "range")
 
 def seconds_of_page(page: Page) -> float:
     """For reading the page once and filling in its form."""
-    filling = sum(CHOOSING if blank.kind in _CHOICES else TYPING for blank in page.asked)
+    filling = sum(CHOOSING if field.kind in _CHOICES else TYPING for field in page.asked)
     return 60 * page.words / WORDS_A_MINUTE + filling
 
 

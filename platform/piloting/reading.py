@@ -14,7 +14,7 @@ _OF_NUMBERS = ("decimal", "numeric")
 
 
 @dataclass
-class Blank:
+class FormField:
     """One thing that a form asks for.
 
     Attributes:
@@ -36,19 +36,19 @@ class Page:
 
     Attributes:
         words: how many words there are to read in its main part.
-        blanks: of its form that moves the person on, by name.
+        fields: of its form that moves the person on, by name.
         reasons: why it did not take the last answer.
     """
 
     heading: str = ""
     words: int = 0
-    blanks: dict[str, Blank] = field(default_factory=dict)
+    fields: dict[str, FormField] = field(default_factory=dict)
     reasons: list[str] = field(default_factory=list)
 
     @property
-    def asked(self) -> list[Blank]:
+    def asked(self) -> list[FormField]:
         """What the person has to fill in."""
-        return [blank for blank in self.blanks.values() if blank.kind != "hidden"]
+        return [field for field in self.fields.values() if field.kind != "hidden"]
 
 
 def read(html: str) -> Page:
@@ -72,7 +72,7 @@ class _Reader(HTMLParser):
         self.reasons: list[str] = []
         self._in: list[str] = []
         self._silent = 0
-        self._select: Blank | None = None
+        self._select: FormField | None = None
         self._error = self._headed = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -96,19 +96,19 @@ class _Reader(HTMLParser):
             kind = "number" if said.get("inputmode") in _OF_NUMBERS else said.get("type", "text")
             if kind in ("submit", "button"):
                 return
-            blank = self.page.blanks.setdefault(name, Blank(name, kind, limits=limits))
+            field = self.page.fields.setdefault(name, FormField(name, kind, limits=limits))
             if kind in _CHOSEN:
-                blank.options.append(said.get("value", "on"))
+                field.options.append(said.get("value", "on"))
             else:
-                blank.value = said.get("value", "")
+                field.value = said.get("value", "")
         elif tag == "textarea":
-            self.page.blanks[name] = Blank(name, "textarea", limits=limits)
+            self.page.fields[name] = FormField(name, "textarea", limits=limits)
         elif tag == "select":
-            self._select = self.page.blanks[name] = Blank(name, "select", limits=limits)
+            self._select = self.page.fields[name] = FormField(name, "select", limits=limits)
         elif tag == "button" and "value" in said:
-            blank = self.page.blanks.setdefault(name, Blank(name, "radio"))
-            if blank.kind == "radio":  # beside a field of its name a button is a shortcut
-                blank.options.append(said["value"])
+            field = self.page.fields.setdefault(name, FormField(name, "radio"))
+            if field.kind == "radio":  # beside a field of its name a button is a shortcut
+                field.options.append(said["value"])
 
     def _offer(self, said: dict[str, str]) -> None:
         assert self._select is not None

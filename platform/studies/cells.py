@@ -36,7 +36,7 @@ def cell_titles(version: int, sha256: str) -> dict[int, str]:
 
 def _labels(game: str) -> dict[str, str]:
     try:
-        return {blank.name: blank.label for blank in fields_of(registry.get(game).Config)}
+        return {field.name: field.label for field in fields_of(registry.get(game).Config)}
     except UnknownGame:
         return {}
 

@@ -79,7 +79,7 @@ function agentCards(field, { drawn, renamed }) {
       shown.list.children[place].querySelector(model ? "select" : "input[list], select")?.focus();
     });
     row.append(labelled(words.who, who));
-    if (model) row.append(modelBlank(one, kind, called, place));
+    if (model) row.append(modelField(one, kind, called, place));
     row.append(labelled(words.name, name, words.name_help));
 
     const delay = element("input", { type: "number", min: 0, step: "any", value: one.agent.delay ?? 0 });
@@ -120,15 +120,15 @@ function agentCards(field, { drawn, renamed }) {
     keep();
   }
 
-  function modelBlank(one, kind, called, place) {
+  function modelField(one, kind, called, place) {
     const list = element("datalist", { id: `models-${place}` });
     const offer = (models) => list.replaceChildren(...models.map((value) => element("option", { value })));
     offer(about.endpoints.find(({ name }) => name === kind)?.models ?? []);
-    const blank = element("input", { type: "text", value: called, maxLength: 150, required: true, autocomplete: "off" });
-    blank.setAttribute("list", list.id);
-    blank.addEventListener("focus", async () => {
-      if (!modelsAt || blank.dataset.asked) return;
-      blank.dataset.asked = "yes";
+    const input = element("input", { type: "text", value: called, maxLength: 150, required: true, autocomplete: "off" });
+    input.setAttribute("list", list.id);
+    input.addEventListener("focus", async () => {
+      if (!modelsAt || input.dataset.asked) return;
+      input.dataset.asked = "yes";
       try {
         const answer = await fetch(`${modelsAt}?endpoint=${encodeURIComponent(kind)}`);
         if (answer.ok) offer((await answer.json()).models);
@@ -136,15 +136,15 @@ function agentCards(field, { drawn, renamed }) {
         // Its name can be typed all the same.
       }
     });
-    blank.addEventListener("change", () => {
+    input.addEventListener("change", () => {
       const usual = calledBySpec(one);
-      one.agent.spec = `${kind}:${blank.value.trim()}`;
-      if (usual && blank.value.trim()) {
+      one.agent.spec = `${kind}:${input.value.trim()}`;
+      if (usual && input.value.trim()) {
         rename(one, free(one.agent.spec));
         draw();
       } else keep();
     });
-    const label = labelled(words.model, blank, words.model_help);
+    const label = labelled(words.model, input, words.model_help);
     label.append(list);
     return label;
   }
@@ -162,7 +162,7 @@ function agentCards(field, { drawn, renamed }) {
     tell();
     more.addEventListener("toggle", () => {
       one.open = more.open;
-      if (more.open && more.children.length === 1) more.append(blanks());
+      if (more.open && more.children.length === 1) more.append(fields());
     });
     const others = () => agents.filter((other) => other !== one && !other.agent.spec.startsWith("script:"));
     const asEveryone = actionButton(words.all_so, one.label, () => {
@@ -182,16 +182,16 @@ function agentCards(field, { drawn, renamed }) {
       keep();
       warn();
     };
-    const blanks = () => {
+    const fields = () => {
       const grid = element("div", { className: "parley-settings" });
       for (const setting of about.settings) {
         const value = one.agent.settings?.[setting.name] ?? setting.usual;
-        const { blank, read } = control(setting, value, words);
-        blank.addEventListener(blank.tagName === "SELECT" ? "change" : "input", () => {
+        const { input, read } = control(setting, value, words);
+        input.addEventListener(input.tagName === "SELECT" ? "change" : "input", () => {
           const now = read();
           if (now !== undefined) set(setting.name, now, setting.usual);
         });
-        const label = labelled(setting.label, blank);
+        const label = labelled(setting.label, input);
         const help = element("span", { className: "parley-question-help" });
         help.innerHTML = setting.help; // The house's own words, escaped by the server.
         const cell = element("div", { className: setting.long ? "parley-wide" : "" });
@@ -202,7 +202,7 @@ function agentCards(field, { drawn, renamed }) {
       return grid;
     };
     more.append(head);
-    if (more.open) more.append(blanks());
+    if (more.open) more.append(fields());
 
     // An endpoint without tools, asked to use them: said where the strategy is chosen, with the way out.
     const warning = element("div", { className: "parley-question-row" });

@@ -38,46 +38,46 @@ const Controls = (() => {
   // undefined is read where nothing usable stands in it.
   function control(setting, value, words) {
     if (setting.kind === "boolean") {
-      const blank = element("select");
-      blank.append(option("true", words.yes, String(value)), option("false", words.no, String(value)));
-      return { blank, read: () => blank.value === "true" };
+      const input = element("select");
+      input.append(option("true", words.yes, String(value)), option("false", words.no, String(value)));
+      return { input, read: () => input.value === "true" };
     }
     if (setting.kind === "choice") {
-      const blank = element("select");
+      const input = element("select");
       const choices = setting.choices.some(([known]) => known === value) ? setting.choices : [...setting.choices, [value, String(value)]];
-      for (const [known, title] of choices) blank.append(option(String(known), title, String(value)));
-      return { blank, read: () => choices[blank.selectedIndex][0] };
+      for (const [known, title] of choices) input.append(option(String(known), title, String(value)));
+      return { input, read: () => choices[input.selectedIndex][0] };
     }
     if (setting.kind === "integer" || setting.kind === "number") {
-      const blank = element("input", { type: "number", step: setting.kind === "integer" ? 1 : "any", value: value ?? "" });
-      if (setting.nullable) blank.placeholder = words.none;
-      return { blank, read: () => (blank.value === "" ? (setting.nullable ? null : undefined) : Number(blank.value)) };
+      const input = element("input", { type: "number", step: setting.kind === "integer" ? 1 : "any", value: value ?? "" });
+      if (setting.nullable) input.placeholder = words.none;
+      return { input, read: () => (input.value === "" ? (setting.nullable ? null : undefined) : Number(input.value)) };
     }
     if (setting.kind === "lines") {
-      const blank = element("textarea", { rows: 2, value: (value ?? []).join("\n") });
+      const input = element("textarea", { rows: 2, value: (value ?? []).join("\n") });
       const entry = (line) => (setting.numbers && Number.isFinite(Number(line)) ? Number(line) : line);
       const read = () => {
-        const lines = blank.value.split("\n").map((line) => line.trim()).filter(Boolean);
+        const lines = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
         return lines.length || !setting.nullable ? lines.map(entry) : null;
       };
-      return { blank, read };
+      return { input, read };
     }
     if (setting.kind === "data") {
-      const blank = element("textarea", { rows: 3, value: value === null || value === undefined ? "" : JSON.stringify(value), spellcheck: false });
+      const input = element("textarea", { rows: 3, value: value === null || value === undefined ? "" : JSON.stringify(value), spellcheck: false });
       const read = () => {
-        blank.setCustomValidity("");
+        input.setCustomValidity("");
         try {
-          return blank.value.trim() ? JSON.parse(blank.value) : null;
+          return input.value.trim() ? JSON.parse(input.value) : null;
         } catch {
-          blank.setCustomValidity(words.no_data);
-          blank.reportValidity();
+          input.setCustomValidity(words.no_data);
+          input.reportValidity();
           return undefined;
         }
       };
-      return { blank, read };
+      return { input, read };
     }
-    const blank = setting.long ? element("textarea", { rows: 3, value: value ?? "" }) : element("input", { type: "text", value: value ?? "" });
-    return { blank, read: () => blank.value };
+    const input = setting.long ? element("textarea", { rows: 3, value: value ?? "" }) : element("input", { type: "text", value: value ?? "" });
+    return { input, read: () => input.value };
   }
 
   function editor(field, adds, none, added) {
@@ -104,9 +104,9 @@ const Controls = (() => {
     return line;
   }
 
-  function labelled(title, blank, help) {
+  function labelled(title, input, help) {
     const label = element("label", { className: "parley-question-label" });
-    label.append(element("span", { textContent: title }), blank);
+    label.append(element("span", { textContent: title }), input);
     if (help) label.append(element("span", { className: "parley-question-help", textContent: help }));
     return label;
   }

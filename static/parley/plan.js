@@ -167,15 +167,15 @@ function plan() {
       const unknown = own.map((key) => `${words.unknown.replace("{name}", key)}: ${JSON.stringify(configuration[key])}`);
       head.textContent = [...changed, ...unknown].join(" · ") || words.as_game;
     };
-    const blanks = () => {
+    const inputs = () => {
       const grid = element("div", { className: "parley-settings" });
       for (const one of about.parameters) {
         if (one.of_grid && !(one.name in configuration)) {
           grid.append(element("p", { className: "parley-question-help", textContent: words.of_grid.replace("{name}", one.label) }));
           continue;
         }
-        const { blank, read } = control(one, configuration[one.name] ?? (one.name in configuration ? null : one.usual), words);
-        blank.addEventListener(blank.tagName === "SELECT" ? "change" : "input", () => {
+        const { input, read } = control(one, configuration[one.name] ?? (one.name in configuration ? null : one.usual), words);
+        input.addEventListener(input.tagName === "SELECT" ? "change" : "input", () => {
           const value = read();
           if (value === undefined) return;
           if (JSON.stringify(value) === JSON.stringify(one.usual)) delete configuration[one.name];
@@ -186,17 +186,17 @@ function plan() {
         const cell = element("div", { className: one.long || one.kind === "data" ? "parley-wide" : "" });
         const help = element("span", { className: "parley-question-help" });
         help.innerHTML = one.help; // The house's own words, escaped by the server.
-        cell.append(labelled(one.label, blank), help);
+        cell.append(labelled(one.label, input), help);
         grid.append(cell);
       }
       return grid;
     };
     more.append(head);
-    if (more.open) more.append(blanks());
+    if (more.open) more.append(inputs());
     more.addEventListener("toggle", () => {
       if (more.open) opened.add(configuration);
       else opened.delete(configuration);
-      if (more.open && more.children.length === 1) more.append(blanks());
+      if (more.open && more.children.length === 1) more.append(inputs());
     });
     sum();
     return card(name, listed, place, keepConfigurations, configurations, [more]);

@@ -102,7 +102,7 @@ function refuse(errors) {
   line.hidden = false;
   line.textContent = Object.values(errors).join(" ");
   line.tabIndex = -1;
-  const field = blanks(form).find((blank) => blank.name in errors);
+  const field = fieldsOf(form).find(({ name }) => name in errors);
   if (field) {
     field.setAttribute("aria-invalid", "true");
     field.setAttribute("aria-describedby", line.id);
@@ -290,16 +290,16 @@ async function post(fields) {
 
 const REST = 10000;
 const noted = (name) => formNamed(name)?.hasAttribute("data-note");
-const written = (pad) => blanks(pad).some((field) => field.value.trim());
+const written = (pad) => fieldsOf(pad).some((field) => field.value.trim());
 
 // The note gave the question a new number: what else was typed goes on, and what was added to the note since.
 function carry(sent) {
   const pad = formNamed(submitted);
-  const rest = blanks(pad).map((field) => {
+  const rest = fieldsOf(pad).map((field) => {
     const kept = sent[field.name] ?? "";
     return [field.name, field.value.startsWith(kept) ? field.value.slice(kept.length) : ""];
   });
-  for (const field of blanks(pad)) field.value = "";
+  for (const field of fieldsOf(pad)) field.value = "";
   draft = { question: answering, forms: { ...draft.forms, [submitted]: rest } };
   stored(JSON.stringify(draft));
 }
@@ -362,7 +362,7 @@ function restorePending() {
   freeze(formNamed(submitted), true);
 }
 
-function blanks(form) {
+function fieldsOf(form) {
   return [...form.elements].filter((field) => field.name && !["hidden", "submit"].includes(field.type));
 }
 
@@ -371,7 +371,7 @@ document.addEventListener("input", (event) => {
   if (!form?.dataset.move) return;
   settle(form);
   if (draft.question !== answering) draft = { question: answering, forms: {} };
-  const filled = blanks(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
+  const filled = fieldsOf(form).filter((field) => !["checkbox", "radio"].includes(field.type) || field.checked);
   draft.forms[form.dataset.move] = filled.map((field) => [field.name, field.value]);
   stored(JSON.stringify(draft));
 });
@@ -411,7 +411,7 @@ function restoreDraft() {
     const kept = draft.forms[form.dataset.move];
     if (!kept) continue;
     const values = new Map(kept);
-    for (const field of blanks(form)) {
+    for (const field of fieldsOf(form)) {
       if (["checkbox", "radio"].includes(field.type)) field.checked = values.get(field.name) === field.value;
       else if (values.has(field.name) && field.value !== values.get(field.name)) field.value = values.get(field.name);
     }

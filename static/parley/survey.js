@@ -81,14 +81,14 @@ function edit(field) {
       list.children[place].querySelector("select").focus();
     });
     const number = (key, fallback) => {
-      const blank = element("input", { type: "number", step: "any", value: question[key] ?? fallback ?? "" });
-      blank.addEventListener("input", () => change(key, blank.value === "" ? "" : Number(blank.value)));
-      return labelled(words[key], blank);
+      const input = element("input", { type: "number", step: "any", value: question[key] ?? fallback ?? "" });
+      input.addEventListener("input", () => change(key, input.value === "" ? "" : Number(input.value)));
+      return labelled(words[key], input);
     };
     const line = (key) => {
-      const blank = element("input", { type: "text", value: question[key] ?? "" });
-      blank.addEventListener("input", () => change(key, blank.value.trim()));
-      return labelled(words[key], blank);
+      const input = element("input", { type: "text", value: question[key] ?? "" });
+      input.addEventListener("input", () => change(key, input.value.trim()));
+      return labelled(words[key], input);
     };
     const extra = element("div", { className: "parley-question-row" });
     if (question.kind === "choice") {
@@ -173,14 +173,14 @@ function edit(field) {
     };
     const tick = (option) => {
       const label = element("label", { className: "parley-question-must" });
-      const blank = element("input", { type: "checkbox", checked: (question.ends ?? []).includes(option) });
-      blank.addEventListener("change", () => {
+      const input = element("input", { type: "checkbox", checked: (question.ends ?? []).includes(option) });
+      input.addEventListener("change", () => {
         const others = (question.ends ?? []).filter((one) => one !== option);
-        question.ends = blank.checked ? [...others, option] : others;
+        question.ends = input.checked ? [...others, option] : others;
         if (!question.ends.length) delete question.ends;
         keep();
       });
-      label.append(blank, ` ${option}`);
+      label.append(input, ` ${option}`);
       return label;
     };
     question.options ??= [];
@@ -198,9 +198,9 @@ function edit(field) {
   draw();
 }
 
-function labelled(text, blank) {
+function labelled(text, input) {
   const label = element("label", { className: "parley-question-label" });
-  label.append(element("span", { textContent: text }), blank);
+  label.append(element("span", { textContent: text }), input);
   return label;
 }
 

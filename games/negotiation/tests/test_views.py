@@ -215,7 +215,7 @@ class TestInstructions:
         assert "  " not in text
         for line, following in zip(text.splitlines(), text.splitlines()[1:], strict=False):
             starts_list = following.startswith("- ") and not line.startswith("- ")
-            assert not (starts_list and line), "a list begins after a blank line"
+            assert not (starts_list and line), "a list begins after an empty line"
 
 
 @pytest.mark.parametrize(

@@ -318,7 +318,7 @@ def _parameters(
 
 def _titles(key: str) -> dict[str, str]:
     try:
-        return {blank.name: blank.label for blank in fields_of(registry.get(key).Config)}
+        return {field.name: field.label for field in fields_of(registry.get(key).Config)}
     except UnknownGame:
         return {}
 

@@ -25,7 +25,7 @@ def read(
 
     Args:
         rows: of one game, in order.
-        offer_columns: filled in an offer's row and blank in an answer's.
+        offer_columns: filled in an offer's row and empty in an answer's.
         offer: an offer's row as a move, without its message.
         decisions: lower-case text → the answer that it is.
 

@@ -1,4 +1,4 @@
-"""Cells of game.csv: blanks, numbers, words and decisions, as their many writers put them down."""
+"""Cells of game.csv: empty cells, numbers, words and decisions, as their many writers put them down."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLANKS = frozenset({"", "None", "nan", "NaN"})
 """How an empty cell may be written."""
 
 MARK = "'"
-"""Stands before words that a spreadsheet would take for a formula, or a reader for a blank."""
+"""Stands before words that a spreadsheet would take for a formula, or a reader for an empty cell."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Row:
         """A finite number, however it is written: 40, 40.0, 4e1.
 
         Raises:
-            UnreadableGame: the cell is blank or holds something else.
+            UnreadableGame: the cell is empty or holds something else.
         """
         cell = self.cells.get(column, "")
         try:
@@ -53,7 +53,7 @@ class Row:
         return amount
 
     def words(self, column: str) -> str | None:
-        """Free text exactly as it was said; None where the cell is blank."""
+        """Free text exactly as it was said; None where the cell is empty."""
         cell = self.cells.get(column, "")
         if self.marked and cell.startswith(MARK):
             return cell[len(MARK) :]
@@ -117,7 +117,7 @@ def rows(text: str, needed: Iterable[str], *, marked: bool) -> list[Row]:
 
 
 def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
-    """game.csv of `lines`, with `columns` in this order; absent cells are blank."""
+    """game.csv of `lines`, with `columns` in this order; absent cells are empty."""
     buffer = io.StringIO(newline="")
     writer = csv.DictWriter(buffer, columns, restval="", extrasaction="ignore")
     writer.writeheader()
@@ -126,7 +126,7 @@ def table(columns: Sequence[str], lines: Iterable[Mapping[str, str]]) -> str:
 
 
 def needs_mark(words: str) -> bool:
-    """Whether words would be read as something else: a formula, a blank, or as marked."""
+    """Whether words would be read as something else: a formula, an empty cell, or as marked."""
     return words in BLANKS - {""} or words.startswith(MARK) or csvsafe.begins_a_formula(words)
 
 

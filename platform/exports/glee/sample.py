@@ -1,7 +1,7 @@
 """Made-up trees in the published layout, for tests, for measuring and for trying the import out.
 
 Scripted players play; what varies is what varies in the published data: both generations of config.json,
-people and models, the order of columns, missing message columns, and how blanks and numbers are written.
+people and models, the order of columns, missing message columns, and how empty cells and numbers are written.
 """
 
 from __future__ import annotations
@@ -107,12 +107,12 @@ def _varied(game: PublishedGame, rng: random.Random) -> writing.Written:
 
 
 def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
-    """The table with another order of columns, other blanks, other numbers, and people's own names."""
+    """The table with another order of columns, other empty cells, other numbers, and people's own names."""
     header, *lines = csv.reader(io.StringIO(text, newline=""))
     order = list(range(len(header)))
     if rng.random() < 0.5:
         rng.shuffle(order)
-    blank = rng.choice(("", "None", "nan"))
+    empty = rng.choice(("", "None", "nan"))
     whole = rng.random() < 0.3
     player = header.index("player")
     buffer = io.StringIO(newline="")
@@ -121,7 +121,7 @@ def _rewritten(text: str, rng: random.Random, called: Mapping[str, str]) -> str:
     for line in lines:
         line[player] = called.get(line[player], line[player])
         cells = [cell.removesuffix(".0") if whole and header[i] != "message" else cell for i, cell in enumerate(line)]
-        writer.writerow(cells[index] or blank for index in order)
+        writer.writerow(cells[index] or empty for index in order)
     return buffer.getvalue()
 
 

@@ -39,12 +39,12 @@ def alone(play: Play, role: Role) -> bool:
 def after(play: Play, role: Role, value: str) -> Play | None:
     """The play after this press; None where it does not stand for a whole move."""
     for form in play.forms(role):
-        blanks = forms.fields_of(form.model)
-        if len(blanks) != 1 or (blanks[0].choices and value not in map(str, blanks[0].choices)):
+        fields = forms.fields_of(form.model)
+        if len(fields) != 1 or (fields[0].choices and value not in map(str, fields[0].choices)):
             continue
-        answer = value if blanks[0].choices else json.loads(value)
+        answer = value if fields[0].choices else json.loads(value)
         try:
-            return submit(play, role, {blanks[0].name: answer})[0]
+            return submit(play, role, {fields[0].name: answer})[0]
         except Refused:
             return None
     return None

@@ -67,7 +67,7 @@ class TestName:
         ("name", "reason"),
         [
             pytest.param("", "at least two letters", id="none"),
-            pytest.param("   ", "at least two letters", id="blanks"),
+            pytest.param("   ", "at least two letters", id="spaces"),
             pytest.param("R", "at least two letters", id="one letter"),
             pytest.param("R.", "at least two letters", id="one letter and a point"),
             pytest.param("Q" * 31, "at most 30", id="too long"),

@@ -46,4 +46,4 @@ def test_every_kind_of_question_is_answered_as_it_asks(seed):
 
 def test_a_text_field_for_numbers_is_read_as_one():
     page = read('<main><form><input type="text" inputmode="decimal" name="amount"></form></main>')
-    assert page.blanks["amount"].kind == "number"
+    assert page.fields["amount"].kind == "number"

@@ -39,7 +39,7 @@ def problems_of(data: bytes) -> list[tuple[int, str]]:
         b"sep=;\r\n" + GOOD.replace(b",", b";"),
         b'"Label","Code"\n"row 1","ANTON-01"\n\n,BERTA-02\n,\n',
     ],
-    ids=["plain", "BOM", "UTF-16", "semicolons", "tabs", "sep=", "other order and blank lines"],
+    ids=["plain", "BOM", "UTF-16", "semicolons", "tabs", "sep=", "other order and empty lines"],
 )
 def test_files_are_read_as_spreadsheets_write_them(data):
     assert [(one.code, one.label) for one in lab_codes.read(data)] == [("ANTON-01", "row 1"), ("BERTA-02", "")]

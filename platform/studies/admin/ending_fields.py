@@ -32,7 +32,7 @@ _WHEN = {
 }
 
 
-def blanks_of_endings(chosen: Mapping[str, str]) -> dict[str, forms.ChoiceField]:
+def ending_form_fields(chosen: Mapping[str, str]) -> dict[str, forms.ChoiceField]:
     """Return a form field for each ending whose pay can be set, showing the values in `chosen`."""
     return {
         PREFIX + ending: forms.ChoiceField(

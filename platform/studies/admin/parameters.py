@@ -84,26 +84,26 @@ class Parameters:
 
     def fields(self) -> list[Field]:
         """Return the model's fields that the form shows, in order."""
-        return [blank for blank in fields_of(self.model) if blank.name not in self.without]
+        return [field for field in fields_of(self.model) if field.name not in self.without]
 
-    def blanks(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
+    def form_fields(self, config: Mapping[str, Any]) -> dict[str, forms.Field]:
         """Return form fields for every parameter, showing `config` or the model's defaults.
 
         A parameter that may be None gets a second field, a "none" checkbox. Parameters entered in lines or in
         controls of their own are None when left empty.
         """
         made: dict[str, forms.Field] = {}
-        for blank in self.fields():
-            value = config.get(blank.name, blank.default)
-            if blank.name in self.entries:
-                made[self.prefix + blank.name] = self._entry(blank, config)
+        for parameter in self.fields():
+            value = config.get(parameter.name, parameter.default)
+            if parameter.name in self.entries:
+                made[self.prefix + parameter.name] = self._entry(parameter, config)
                 continue
-            made[self.prefix + blank.name] = _form_field(self.model, blank, value)
-            if self._has_box(blank):
-                made[self.prefix + blank.name + NONE] = forms.BooleanField(
-                    label=_("{parameter}: none").format(parameter=_label(blank)),
+            made[self.prefix + parameter.name] = _form_field(self.model, parameter, value)
+            if self._has_box(parameter):
+                made[self.prefix + parameter.name + NONE] = forms.BooleanField(
+                    label=_("{parameter}: none").format(parameter=_label(parameter)),
                     required=False,
-                    initial=value is None and (blank.name in config or not blank.required),
+                    initial=value is None and (parameter.name in config or not parameter.required),
                     help_text=_("Tick to set no value: no limit or not disclosed, depending on the rules."),
                     widget=UnfoldBooleanWidget(),
                 )
@@ -113,37 +113,37 @@ class Parameters:
         """Return the form fields of the entries alone, showing `config`."""
         return {self.prefix + one.name: self._entry(one, config) for one in self.fields() if one.name in self.entries}
 
-    def _entry(self, blank: Field, config: Mapping[str, Any]) -> EntryField:
-        shared: dict[str, Any] = {"label": _label(blank), "help_text": _help(self.model, blank), "required": False}
-        return EntryField(self.entries[blank.name], self.prefix, blank.name, config, **shared)
+    def _entry(self, field: Field, config: Mapping[str, Any]) -> EntryField:
+        shared: dict[str, Any] = {"label": _label(field), "help_text": _help(self.model, field), "required": False}
+        return EntryField(self.entries[field.name], self.prefix, field.name, config, **shared)
 
-    def _has_box(self, blank: Field) -> bool:
+    def _has_box(self, field: Field) -> bool:
         """Return whether the field has a "none" checkbox."""
-        return blank.nullable and blank.name not in self.entries and not in_lines(blank)
+        return field.nullable and field.name not in self.entries and not in_lines(field)
 
     def rows(self) -> list[str | tuple[str, ...]]:
         """Return the field names as rows for an admin fieldset: one row per parameter."""
-        names = [(self.prefix + blank.name, self._has_box(blank)) for blank in self.fields()]
+        names = [(self.prefix + field.name, self._has_box(field)) for field in self.fields()]
         return [(name, name + NONE) if nullable else name for name, nullable in names]
 
     def values(self, cleaned: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the entered configuration and the errors by form field."""
         config: dict[str, Any] = {}
         errors: dict[str, str] = {}
-        for blank in self.fields():
-            name = self.prefix + blank.name
+        for parameter in self.fields():
+            name = self.prefix + parameter.name
             value = cleaned.get(name)
-            if blank.name in self.entries:
+            if parameter.name in self.entries:
                 continue
-            if blank.nullable and (cleaned.get(name + NONE) or (in_lines(blank) and not value)):
-                config[blank.name] = None
+            if parameter.nullable and (cleaned.get(name + NONE) or (in_lines(parameter) and not value)):
+                config[parameter.name] = None
             elif value not in (None, ""):
-                config[blank.name] = _typed(blank, value)
+                config[parameter.name] = _typed(parameter, value)
             elif name not in cleaned:
                 continue  # The field itself could not be parsed and already has an error.
-            elif blank.nullable:
+            elif parameter.nullable:
                 errors[name] = _("Enter a value, or tick “none”.")
-            elif blank.required or blank.kind in ("number", "integer", "choice"):
+            elif parameter.required or parameter.kind in ("number", "integer", "choice"):
                 errors[name] = _("Enter a value.")
         entered, wrong = self.entered(config, cleaned)
         config |= entered
@@ -182,32 +182,32 @@ class Parameters:
         return {}
 
 
-def in_lines(blank: Field) -> bool:
+def in_lines(field: Field) -> bool:
     """Return whether the field is a list of single values."""
-    return blank.shape in ("lines", "slots") and all(part.kind not in ("data", "boolean") for part in blank.parts)
+    return field.shape in ("lines", "slots") and all(part.kind not in ("data", "boolean") for part in field.parts)
 
 
-def of_numbers(blank: Field) -> bool:
+def of_numbers(field: Field) -> bool:
     """Return whether the lines are numbers."""
-    return in_lines(blank) and all(part.kind in ("number", "integer") for part in blank.parts)
+    return in_lines(field) and all(part.kind in ("number", "integer") for part in field.parts)
 
 
-def _label(blank: Field) -> str:
-    return blank.label if blank.label != blank.name else blank.name.replace("_", " ").capitalize()
+def _label(field: Field) -> str:
+    return field.label if field.label != field.name else field.name.replace("_", " ").capitalize()
 
 
-def _typed(blank: Field, value: Any) -> Any:
-    if blank.kind == "choice":
-        return next((choice for choice in blank.choices if str(choice) == value), value)
+def _typed(field: Field, value: Any) -> Any:
+    if field.kind == "choice":
+        return next((choice for choice in field.choices if str(choice) == value), value)
     return value
 
 
-def _help(model: type[BaseModel], blank: Field) -> str:
-    help_text = blank.help if not blank.help or blank.help.endswith((".", "!", "?")) else f"{blank.help}."
-    return f"{help_text} {_limits(model, blank)}".strip()
+def _help(model: type[BaseModel], field: Field) -> str:
+    help_text = field.help if not field.help or field.help.endswith((".", "!", "?")) else f"{field.help}."
+    return f"{help_text} {_limits(model, field)}".strip()
 
 
-def _limits(model: type[BaseModel], blank: Field) -> str:
+def _limits(model: type[BaseModel], field: Field) -> str:
     """Return a sentence with the minimum and maximum; empty if there are no limits."""
     says = {
         "Ge": _("at least {limit}"),
@@ -217,7 +217,7 @@ def _limits(model: type[BaseModel], blank: Field) -> str:
     }
     found = [
         says[type(limit).__name__].format(limit=f"{getattr(limit, type(limit).__name__.lower()):,g}")
-        for limit in _metadata(model.model_fields[blank.name])
+        for limit in _metadata(model.model_fields[field.name])
         if type(limit).__name__ in says
     ]
     sentence = _(" and ").join(found)
@@ -232,29 +232,29 @@ def _metadata(field: FieldInfo) -> Iterator[Any]:
             yield from note.metadata if isinstance(note, FieldInfo) else [note]
 
 
-def _form_field(model: type[BaseModel], blank: Field, value: Any) -> forms.Field:
+def _form_field(model: type[BaseModel], field: Field, value: Any) -> forms.Field:
     shared: dict[str, Any] = {
-        "label": _label(blank),
-        "help_text": _help(model, blank),
+        "label": _label(field),
+        "help_text": _help(model, field),
         "initial": value,
         "required": False,
     }
-    if blank.kind == "integer":
+    if field.kind == "integer":
         return forms.IntegerField(widget=UnfoldAdminIntegerFieldWidget(), **shared)
-    if blank.kind == "number":
+    if field.kind == "number":
         return forms.FloatField(widget=UnfoldAdminIntegerFieldWidget(attrs={"step": "any"}), **shared)
-    if blank.kind == "boolean":
+    if field.kind == "boolean":
         return forms.BooleanField(widget=UnfoldBooleanSwitchWidget(), **shared)
-    if blank.kind == "choice":
-        choices = [(str(choice), str(choice).replace("_", " ")) for choice in blank.choices]
+    if field.kind == "choice":
+        choices = [(str(choice), str(choice).replace("_", " ")) for choice in field.choices]
         return forms.ChoiceField(choices=choices, widget=UnfoldAdminSelectWidget(), **shared)
-    if blank.kind == "text":
-        long = (blank.max_length or 0) > LONG
+    if field.kind == "text":
+        long = (field.max_length or 0) > LONG
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3}) if long else UnfoldAdminTextInputWidget()
-        return forms.CharField(widget=widget, max_length=blank.max_length, **shared)
-    if in_lines(blank):
+        return forms.CharField(widget=widget, max_length=field.max_length, **shared)
+    if in_lines(field):
         shared["help_text"] = f"{shared['help_text']} {_('One per line.')}".strip()
         widget = UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"})
-        return LinesField(numbers=of_numbers(blank), widget=widget, **shared)
+        return LinesField(numbers=of_numbers(field), widget=widget, **shared)
     shared["help_text"] = "A JSON list or object.".strip()
     return forms.JSONField(widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}), **shared)

@@ -138,5 +138,5 @@ def _number(text: Any, otherwise: int, most: int) -> int:
 
 
 def _parameters(key: str, config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    titles = {blank.name: blank.label for blank in fields_of(registry.get(key).Config)}
+    titles = {field.name: field.label for field in fields_of(registry.get(key).Config)}
     return [(titles.get(name, name), json.dumps(value, ensure_ascii=False)) for name, value in config.items()]

@@ -21,7 +21,7 @@ from games import entries, grids, registry
 from games.errors import GameError
 from games.interface import Game
 from opponents.agents import named
-from studies.admin.ending_fields import blanks_of_endings, chosen_endings
+from studies.admin.ending_fields import chosen_endings, ending_form_fields
 from studies.admin.parameters import NONE, PREFIX, Parameters
 from studies.admin.survey_field import SurveyWidget, read_survey
 from studies.admin.table_fields import TableWidget, about_agents, about_seats, read_data
@@ -107,9 +107,9 @@ class StudyForm(forms.ModelForm):
         offered = _roles(self.game_class, self.instance.config)
         kept = [(role, role) for role in self.instance.roles if role not in dict(offered)]
         self.fields["roles"].choices = [*offered, *kept]
-        for name, field in _of_game(self.game_class).blanks(self.instance.config).items():
+        for name, field in _of_game(self.game_class).form_fields(self.instance.config).items():
             self.fields[name].initial = field.initial
-        for name, field in blanks_of_endings(self.instance.endings).items():
+        for name, field in ending_form_fields(self.instance.endings).items():
             self.fields[name].initial = field.initial
         self._show_design()
         self._show_table()
@@ -165,7 +165,7 @@ class StudyForm(forms.ModelForm):
         self.fields["way"].choices = ways(self.game_class)
         design = dict(self.instance.design or {})
         grid = design.pop("grid", {})
-        for name, field in _several(self.game_class).blanks(grid if isinstance(grid, dict) else {}).items():
+        for name, field in _several(self.game_class).form_fields(grid if isinstance(grid, dict) else {}).items():
             self.fields[name].initial = field.initial
         for way in WAYS:
             if way in design:
@@ -284,9 +284,9 @@ def study_form(game: type[Game[Any, Any]], may_see: QuerySet[Study] | None = Non
     }
     fields = {
         **others,
-        **_of_game(game).blanks({}),
-        **_several(game).blanks({}),
-        **blanks_of_endings({}),
+        **_of_game(game).form_fields({}),
+        **_several(game).form_fields({}),
+        **ending_form_fields({}),
     }
     seen = Study.objects.none() if may_see is None else may_see
     return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "may_see": seen})
@@ -325,7 +325,7 @@ def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
 
 def _parameter_rows(game: type[Game[Any, Any]]) -> list[tuple[str, ...]]:
     """Return one row per parameter: its value, the "none" checkbox and the field for several values."""
-    several = _several(game).blanks({})
+    several = _several(game).form_fields({})
     rows = []
     for row in _of_game(game).rows():
         names = (row,) if isinstance(row, str) else row
@@ -461,7 +461,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("What other endings pay"),
             {
                 "classes": ["step-pay"],
-                "fields": [*blanks_of_endings({}), "waiting_rate"],
+                "fields": [*ending_form_fields({}), "waiting_rate"],
                 "description": _(
                     "What participants are paid if they don't complete the study. They see these amounts in the "
                     "consent text, before the match and on their last page. Participants who return the task to "

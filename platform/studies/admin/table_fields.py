@@ -122,49 +122,49 @@ def _bare(study: Study) -> Study:
 def _settings(
     game: type[Game[Any, Any]], settings: Parameters, usual: AgentSettings, scripts: Sequence[str]
 ) -> list[dict[str, Any]]:
-    blanks = settings.blanks({})
-    explain(blanks, settings.prefix, game(game.Config()))
+    form_fields = settings.form_fields({})
+    explain(form_fields, settings.prefix, game(game.Config()))
     choices = {
         "script": [("", _("none")), *((name, name) for name in scripts)],
         "strategy": [(name, str(strategy.title)) for name, strategy in strategies.of(game).items()],
     }
-    return controls_of(settings, blanks, usual.model_dump(mode="json"), choices)
+    return controls_of(settings, form_fields, usual.model_dump(mode="json"), choices)
 
 
 def controls_of(
     parameters: Parameters,
-    blanks: Mapping[str, forms.Field],
+    form_fields: Mapping[str, forms.Field],
     usual: Mapping[str, Any],
     choices: Mapping[str, Sequence[tuple[str, str]]],
 ) -> list[dict[str, Any]]:
     """Return what the script needs to draw a control for each parameter.
 
     Args:
-        blanks: the form fields, which provide labels and help texts.
+        form_fields: the form fields, which provide labels and help texts.
         usual: each parameter's default value.
         choices: (value, title) for parameters chosen from a list that their model does not know.
     """
     return [
         {
-            "name": blank.name,
-            "label": str(blanks[parameters.prefix + blank.name].label),
-            "help": str(blanks[parameters.prefix + blank.name].help_text),
-            "kind": "choice" if blank.name in choices else _kind(blank),
-            "choices": choices.get(blank.name, [(choice, str(choice).replace("_", " ")) for choice in blank.choices]),
-            "nullable": blank.nullable,
-            "numbers": of_numbers(blank),
-            "usual": usual[blank.name],
-            "long": (blank.max_length or 0) > LONG,
+            "name": field.name,
+            "label": str(form_fields[parameters.prefix + field.name].label),
+            "help": str(form_fields[parameters.prefix + field.name].help_text),
+            "kind": "choice" if field.name in choices else _kind(field),
+            "choices": choices.get(field.name, [(choice, str(choice).replace("_", " ")) for choice in field.choices]),
+            "nullable": field.nullable,
+            "numbers": of_numbers(field),
+            "usual": usual[field.name],
+            "long": (field.max_length or 0) > LONG,
         }
-        for blank in parameters.fields()
+        for field in parameters.fields()
     ]
 
 
-def _kind(blank: Field) -> str:
+def _kind(field: Field) -> str:
     """Return the type of control for a parameter: "lines" or "data" if it is not a single value."""
-    if blank.kind != "data":
-        return blank.kind
-    return "lines" if in_lines(blank) else "data"
+    if field.kind != "data":
+        return field.kind
+    return "lines" if in_lines(field) else "data"
 
 
 def read_data(value: Any, kind: type, says: str) -> Any:

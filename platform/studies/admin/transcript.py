@@ -140,7 +140,7 @@ def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
     except GameError:
         return {}, {}
     titles = {role: str(game.role_title(role)) for role in game.roles()}
-    return titles, {blank.name: blank.label for blank in fields_of(game.Config)}
+    return titles, {field.name: field.label for field in fields_of(game.Config)}
 
 
 def _treatment(seat: Any) -> str:

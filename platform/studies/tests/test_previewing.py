@@ -192,6 +192,6 @@ def test_a_scripted_player_is_sent_nothing():
     assert preview(subject_of(study), first_wish(subject_of(study))).sent is None
 
 
-def test_blank_texts_are_no_texts():
+def test_texts_of_spaces_count_as_empty():
     assert AgentSettings(prompt_system=" \r\n", persona=" ").prompts == {}
     assert AgentSettings(prompt_system=" \r\n") == AgentSettings()

@@ -122,12 +122,12 @@ def test_twenty_rounds_are_twenty_rounds():
     assert "cap" not in game.config
 
 
-@pytest.mark.parametrize("blank", ["", "None", "nan"])
-def test_blanks_may_be_written_in_several_ways(blank):
+@pytest.mark.parametrize("empty", ["", "None", "nan"])
+def test_empty_cells_may_be_written_differently(empty):
     table = (
         "alice_gain,bob_gain,message,player,round,decision\n"
-        f"60,40,Hello,Alice,1,{blank}\n{blank},{blank},{blank},Bob,1,reject\n"
-        f"50,50,{blank},Bob,2,{blank}\n{blank},{blank},{blank},Alice,2,accept\n"
+        f"60,40,Hello,Alice,1,{empty}\n{empty},{empty},{empty},Bob,1,reject\n"
+        f"50,50,{empty},Bob,2,{empty}\n{empty},{empty},{empty},Alice,2,accept\n"
     )
     assert read("bargaining", table).moves == BARGAINED
 
