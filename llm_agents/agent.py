@@ -314,7 +314,7 @@ def request_for(
     schema = None
     if agent.structured:
         asking = strategies.asking(play, role, asked=asked, **worded)
-        schema = parsing.schema_of(asking.worded_forms(play, play.forms(role)), reasoning=asking.way.reasons)
+        schema = parsing.schema_of(asking.worded_forms(play, play.forms(role)), reasoning=asking.strategy.reasons)
     return Request(agent.name, sent, agent.parameters, schema=schema, on_text=on_text)
 
 

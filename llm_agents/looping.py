@@ -176,7 +176,7 @@ class _Conversation:
     def _opening(self) -> str:
         asking, play = self._asking, self._asking.play
         submit = " or ".join(offer.name for offer in self._offers if offer.submits)
-        own = asking.way.opening
+        own = asking.strategy.opening
         words = own(play.game, play.state, asking.role) if own else OPENING.format(submit=submit)
         here = render(play.game.before_looking(play.state, asking.role))
         how = _in_json(self._offers) if self._plain else BY_CALLS

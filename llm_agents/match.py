@@ -67,14 +67,14 @@ def play_match(
         ladders: each agent's fallbacks, tries and time limits; without one, the match fails.
     """
     ladders = ladders or {}
-    under_way = _UnderWay(*start(game, seed))
-    log, calls = under_way.log, under_way.calls
+    running = _Running(*start(game, seed))
+    log, calls = running.log, running.calls
     answers: dict[Role, dict[int, str]] = {role: {} for role in agents}
 
     async def think(role: Role) -> Decision | AgentError:
         try:
             return await decide(
-                agents[role], under_way.play, role, log, answers=answers[role], hooks=_SeatHooks(under_way, role),
+                agents[role], running.play, role, log, answers=answers[role], hooks=_SeatHooks(running, role),
                 tries_after_first=tries_after_first, timeout=timeout, ladder=ladders.get(role),
             )  # fmt: skip
         except AgentError as error:
@@ -87,8 +87,8 @@ def play_match(
     asked_of = [*agents.values(), *(rung for ladder in ladders.values() for rung in ladder.rungs)]
     providers = {agent.kind for agent in asked_of if not agent.scripted and known(agent.kind)}
     with asyncio.Runner() if any(not agent.scripted for agent in agents.values()) else nullcontext() as runner:
-        while not under_way.play.over and failed is None:
-            roles = asked(under_way.play)
+        while not running.play.over and failed is None:
+            roles = asked(running.play)
             thinkers = [role for role in roles if not agents[role].scripted]
             decided = runner.run(think_together(thinkers)) if runner and thinkers else {}
             for role in roles:
@@ -96,20 +96,20 @@ def play_match(
                 if isinstance(decision, AgentError):
                     failed = f"{role} ({agents[role]}): {decision}"
                     reason = str(decision) if isinstance(decision, NoSubmission) else failed
-                    under_way.follow(*abandon(under_way.play, reason, role))
+                    running.follow(*abandon(running.play, reason, role))
                     break
-                play = under_way.play
+                play = running.play
                 move: MoveData = decision.move if decision else script_move(play, role, agents[role].name)
-                made = under_way.follow(*submit(play, role, move, by=decision.by if decision else None))
+                made = running.follow(*submit(play, role, move, by=decision.by if decision else None))
                 if decision and decision.raw is not None:
                     answers[role][made[0].number] = decision.raw
         if runner:
             for name in providers:
                 runner.run(provider_called(name).close())
-    return MatchRecord(under_way.play, agents, tuple(log), failed, tuple(calls))
+    return MatchRecord(running.play, agents, tuple(log), failed, tuple(calls))
 
 
-class _UnderWay:
+class _Running:
     """A match in progress."""
 
     def __init__(self, play: Play, opening: tuple[Event, ...]):
@@ -126,8 +126,8 @@ class _UnderWay:
 class _SeatHooks:
     """`hooks.Hooks` of one seat of a match in this process."""
 
-    def __init__(self, under_way: _UnderWay, role: Role):
-        self._match, self._role = under_way, role
+    def __init__(self, running: _Running, role: Role):
+        self._match, self._role = running, role
 
     async def allow(self) -> None:
         pass

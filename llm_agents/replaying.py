@@ -69,11 +69,11 @@ def _is_the_move(record: Mapping[str, Any]) -> bool:
 
 def _asking(play: Play, role: Role, record: Mapping[str, Any]) -> Asking:
     """Return the question that a recorded call answered."""
-    way = strategies.of(play.game).get(record.get("strategy") or strategies.PLAIN)
-    if way is None:
+    strategy = strategies.of(play.game).get(record.get("strategy") or strategies.PLAIN)
+    if strategy is None:
         raise BadAgent(f"{play.game.key} no longer has a strategy “{record.get('strategy')}”.")
     purpose = record.get("purpose", "move")
-    asked = next((module for module in way.modules if module.purpose == purpose), None)
+    asked = next((module for module in strategy.modules if module.purpose == purpose), None)
     return asking(play, role, strategy=record.get("strategy"), short=record.get("short", False), asked=asked)
 
 

@@ -83,7 +83,7 @@ def recruit_at_silent_mturk(slug: str) -> None:
     Recruitment.objects.create(study=Study.objects.get(slug=slug), account=account)
 
 
-def finish_way(slug: str, recruiter: str, worker: str) -> str:
+def finish_enrolment(slug: str, recruiter: str, worker: str) -> str:
     """Somebody comes by this kind of recruiter and is owed base pay and bonus; returns the path of their last page."""
     person = enrol(Study.objects.get(slug=slug), Arrival(recruiter, worker=worker, proof=f"{worker}-proof"))
     end(person.get_absolute_url(), State.OPPONENT_FAILED)
@@ -213,7 +213,7 @@ def pilot_now(pilot_id: int) -> dict[str, Any]:
         "ended": found.counts["arrived"] + found.counts["stuck"],
         "completed": found.completed,
         "stuck": found.stuck,
-        "ways": Enrolment.objects.filter(walker__pilot=pilot).count(),
+        "enrolments": Enrolment.objects.filter(walker__pilot=pilot).count(),
         "matches": Match.objects.filter(seats__enrolment__walker__pilot=pilot).count(),
     }
 
@@ -288,7 +288,7 @@ def ledger(slug: str) -> list[list[str]]:
     return [[row.enrolment.pseudonym, row.reason, str(row.amount), row.state] for row in rows]
 
 
-def ways(slug: str) -> int:
+def enrolments(slug: str) -> int:
     """How many ways through the study were begun."""
     return Placement.objects.filter(cell__version__study__slug=slug).count()
 

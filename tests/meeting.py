@@ -103,15 +103,19 @@ def answer(path: str, number: float) -> bool:
 
 def books_of(slug: str) -> dict[str, Any]:
     """What must hold whatever was killed: how all ended, and what is there twice or missing."""
-    ways = Enrolment.objects.filter(placement__cell__version__study__slug=slug)
-    matches = Match.objects.filter(seats__enrolment__in=ways).distinct()
-    twice = Place.objects.filter(enrolment__in=ways).values("enrolment").annotate(groups=Count("group", distinct=True))
+    enrolments = Enrolment.objects.filter(placement__cell__version__study__slug=slug)
+    matches = Match.objects.filter(seats__enrolment__in=enrolments).distinct()
+    twice = (
+        Place.objects.filter(enrolment__in=enrolments)
+        .values("enrolment")
+        .annotate(groups=Count("group", distinct=True))
+    )
     moves = Event.objects.filter(match__in=matches, kind="move").values("match", "role").annotate(number=Count("pk"))
-    paid = LedgerRow.objects.filter(enrolment__in=ways)
+    paid = LedgerRow.objects.filter(enrolment__in=enrolments)
     return {
-        "states": dict(Counter(ways.values_list("state", flat=True))),
+        "states": dict(Counter(enrolments.values_list("state", flat=True))),
         "matches": dict(Counter(matches.values_list("status", flat=True))),
-        "seats": Seat.objects.filter(enrolment__in=ways).count(),
+        "seats": Seat.objects.filter(enrolment__in=enrolments).count(),
         "in_two_groups": twice.filter(groups__gt=1).count(),
         "moves": dict(Counter(moves.values_list("number", flat=True))),
         "paid": dict(Counter(paid.values_list("reason", flat=True))),

@@ -65,10 +65,10 @@ def ledger(slug: str) -> list[dict[str, Any]]:
 def await_pay(slug: str) -> None:
     """Until no row of the study is on its way any more."""
     until = time.monotonic() + PATIENCE
-    under_way = LedgerRow.objects.filter(study=slug, state__in=["approved", "sent"])
-    while under_way.exists():
+    open_rows = LedgerRow.objects.filter(study=slug, state__in=["approved", "sent"])
+    while open_rows.exists():
         if time.monotonic() > until:
-            raise TimeoutError(f"not paid: {list(under_way.values('state', 'problem'))}")
+            raise TimeoutError(f"not paid: {list(open_rows.values('state', 'problem'))}")
         time.sleep(0.2)
 
 

@@ -103,8 +103,8 @@ def test_twenty_groups_meet_and_play_while_everything_is_killed(stack):
         limits = httpx.Limits(max_connections=30)
         async with httpx.AsyncClient(base_url=stack.url, timeout=10, limits=limits, follow_redirects=True) as client:
             people = [Person(client, path, last if path == paths[-1] else first) for path in paths]
-            ways = (person.take_part() for person in people)
-            await asyncio.gather(everything_is_killed(stack, people, last), *ways)
+            walks = (person.take_part() for person in people)
+            await asyncio.gather(everything_is_killed(stack, people, last), *walks)
 
     asyncio.run(all_of_it())
     number = len(paths)

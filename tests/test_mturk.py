@@ -19,8 +19,8 @@ from marketplaces.mturk.standin.server import KEY_ID, SECRET
 from opponents.agents import named
 from participants.states import State
 from tests import walking
+from tests.reaching import OF_GROUPS
 from tests.researching import sign_in
-from tests.ways import OF_GROUPS
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ STACKS = ("sqlite",)
 """Nothing here depends on the database; the ledger's own tests run on both."""
 PHONE = {"width": 360, "height": 740}
 SLOW_MACHINE = 60_000
-WAYS = {
+STATES = {
     "ACOMPLETED1": State.COMPLETED,
     "ACOMPLETED2": State.COMPLETED,
     "ACOMPLETED3": State.COMPLETED,
@@ -287,7 +287,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
 
     def go(name: str, state: State) -> None:
         assignment, paths[name] = come(standin, name)
-        reached = stack.call("tests.ways.walk", paths[name], str(state))
+        reached = stack.call("tests.reaching.walk", paths[name], str(state))
         if state == State.WITHDREW:
             httpx.post(f"{stack.url}{paths[name]}leave/", timeout=60)
         else:
@@ -296,7 +296,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
             assert hand_in(stack, paths[name]).status_code == 200
             assert assignment.status == "Submitted"
 
-    for name, state in WAYS.items():
+    for name, state in STATES.items():
         go(name, state)
 
     # One only arrives, one accepts and returns, whose assignment goes to another; and there are forgers.
@@ -307,12 +307,12 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
     (task,) = standin.market.hits.values()
     again = standin.market.accept(standin.market.worker("AAGAIN"), task, reuse=gone.id)
     paths["AAGAIN"] = follow(again, standin).headers["location"]
-    assert stack.call("tests.ways.walk", paths["AAGAIN"], "completed") == "completed"
+    assert stack.call("tests.reaching.walk", paths["AAGAIN"], "completed") == "completed"
     assert hand_in(stack, paths["AAGAIN"]).status_code == 200
     assert follow(arrived, standin, workerId="no worker").status_code == 400
     assert follow(arrived, standin, workerId="AFORGER").status_code == 403
     assert follow(arrived, standin, hitId="3ANOTHERTASK", workerId="AFORGER").status_code == 403
-    stack.call("tests.ways.launch_second_version", desk.slug)
+    stack.call("tests.reaching.launch_second_version", desk.slug)
     for name, state in LATER.items():
         go(name, state)
 

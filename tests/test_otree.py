@@ -324,7 +324,7 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
     page.goto(back)
     expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
     once = experiment.player(code)
-    owed, ways = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.ways", STUDY)
+    owed, enrolments = stack.call("tests.actions.ledger", STUDY), stack.call("tests.actions.enrolments", STUDY)
 
     # The same link again, here and in another browser: the last page, and no second game.
     for browsing in (page, browser.new_context().new_page()):
@@ -349,7 +349,7 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
         assert now[name] == once[name]
     assert len(experiment.turns(code)) == 2
     assert stack.call("tests.actions.ledger", STUDY) == owed
-    assert stack.call("tests.actions.ways", STUDY) == ways
+    assert stack.call("tests.actions.enrolments", STUDY) == enrolments
 
 
 @pytest.mark.parametrize(("per_point", "points"), [(0.01, "193.0"), (0.001, "1930.0"), (1.0, None)])

@@ -50,7 +50,7 @@ def act(page: Page, title: str, *, note: str = "") -> None:
 
 
 def test_what_is_approved_is_taken_up_by_a_worker_and_can_be_withdrawn(stack, page: Page, slug: str):
-    stack.call("tests.actions.finish_way", slug, "mturk", "A1WORKER")
+    stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     stack.call("tests.actions.recruit_at_silent_mturk", slug)
     researching.sign_in(stack, page)
     expect(page.get_by_role("row", name="Paid")).to_contain_text("wait")
@@ -70,9 +70,9 @@ def test_what_is_approved_is_taken_up_by_a_worker_and_can_be_withdrawn(stack, pa
 
 
 def test_somebody_with_a_lab_code_is_paid_by_hand_and_reads_it(stack, page: Page, browser: Browser, slug: str):
-    way = stack.call("tests.actions.finish_way", slug, "codes", "CODE")
+    path = stack.call("tests.actions.finish_enrolment", slug, "codes", "CODE")
     theirs = browser.new_context().new_page()
-    theirs.goto(stack.url + way)
+    theirs.goto(stack.url + path)
     expect(theirs.get_by_text("The researchers pay it to you themselves.")).to_be_visible()
 
     researching.sign_in(stack, page)
@@ -89,7 +89,7 @@ def test_somebody_with_a_lab_code_is_paid_by_hand_and_reads_it(stack, page: Page
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_everybody_can_use_the_pay_page(stack, page: Page, slug: str, width: int):
-    stack.call("tests.actions.finish_way", slug, "mturk", "A1WORKER")
+    stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     researching.sign_in(stack, page)
     page.set_viewport_size({"width": width, "height": 900})
     for go in (

@@ -24,7 +24,7 @@ def test_a_pilot_goes_on_by_itself_when_its_worker_is_killed(stack):
         "ended": PEOPLE,
         "completed": PEOPLE,
         "stuck": [],
-        "ways": PEOPLE,
+        "enrolments": PEOPLE,
         "matches": PEOPLE,
     }
 

@@ -18,7 +18,7 @@ from marketplaces.prolific.standin import TOKEN, StandIn
 from marketplaces.prolific.standin.market import Submission, new_id
 from opponents.agents import named
 from participants.states import ENDED, State
-from tests import researching, walking, ways
+from tests import reaching, researching, walking
 
 pytestmark = pytest.mark.browser
 
@@ -119,7 +119,7 @@ class Worker:
         self.path = urlsplit(answer.headers["location"]).path
 
     def walk(self, until: str) -> None:
-        self.stack.call("tests.ways.walk", self.path, until)
+        self.stack.call("tests.reaching.walk", self.path, until)
 
     def leave(self) -> None:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
@@ -218,18 +218,18 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, stan
     offer(stack, page, standin, slug=slug, places=20)
     play_in_browser(browser, standin, phone=True)
     play_in_browser(browser, standin, phone=False)
-    in_second = [str(state) for state in ways.SECOND_VERSION]
+    in_second = [str(state) for state in reaching.SECOND_VERSION]
     in_first = [str(state) for state in State if state not in in_second]
     in_first += ["completed"] * (18 - len(in_first) - len(in_second))
     workers = {}
-    for number, way in enumerate([*in_first, *in_second]):
-        if way == in_second[0]:
-            stack.call("tests.ways.launch_second_version", slug)
-        worker = workers[f"{way} {number}"] = Worker(stack, standin)
-        worker.walk(way)
-        if way == "withdrew":
+    for number, ending in enumerate([*in_first, *in_second]):
+        if ending == in_second[0]:
+            stack.call("tests.reaching.launch_second_version", slug)
+        worker = workers[f"{ending} {number}"] = Worker(stack, standin)
+        worker.walk(ending)
+        if ending == "withdrew":
             worker.leave()
-        if way == "returned":
+        if ending == "returned":
             standin.market.give_back(worker.submission.id)
     standin.misbehave("error", "submissions/$")
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")

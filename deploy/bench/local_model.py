@@ -1,7 +1,7 @@
 """Performance of the small model on this machine: N matches of each game against its usual scripted opponent.
 
 `python -m deploy.bench.local_model` starts the model of `make demo-llm` in the environment that
-`deploy/setup/llm.sh` makes, plays, and prints a row for each game and way of asking: answers without
+`deploy/setup/llm.sh` makes, plays, and prints a row for each game and mode of asking: answers without
 a move of the kind asked for, answers with one against the rules, moves by the fallback
 script, and how the matches ended. The model takes each seat in half of the matches.
 """
@@ -33,7 +33,7 @@ TRIES_AFTER_FIRST = 5
 
 
 @dataclass(frozen=True)
-class Way:
+class Mode:
     """How the model is asked; with `calls`, by tools, that many times per period."""
 
     name: str
@@ -48,13 +48,13 @@ class Way:
         return replace(agent, strategy="tools", plain_tools=self.plain, calls=self.calls) if self.calls else agent
 
 
-WAYS = [
-    Way("text, every number", structured=False, short=False),
-    Way("schema, every number", structured=True, short=False),
-    Way("schema, fewest numbers", structured=True, short=True),
-    Way("tools of the endpoint", structured=False, calls=6),
-    Way("tools in plain JSON", structured=False, calls=6, plain=True),
-    Way("tools in plain JSON by a schema", structured=True, calls=6, plain=True),
+MODES = [
+    Mode("text, every number", structured=False, short=False),
+    Mode("schema, every number", structured=True, short=False),
+    Mode("schema, fewest numbers", structured=True, short=True),
+    Mode("tools of the endpoint", structured=False, calls=6),
+    Mode("tools in plain JSON", structured=False, calls=6, plain=True),
+    Mode("tools in plain JSON by a schema", structured=True, calls=6, plain=True),
 ]
 
 
@@ -77,16 +77,16 @@ def local_model(threads: int) -> Iterator[None]:
             served.terminate()
 
 
-def play(game: Game[Any, Any], way: Way, number: int) -> MatchRecord:
+def play(game: Game[Any, Any], mode: Mode, number: int) -> MatchRecord:
     """Play one match; the model has the first seat if `number` is even."""
     model: Role = game.roles()[number % len(game.roles())]
     agents = {role: AgentSpec("script", game.sparring) for role in game.roles()}
-    agents[model] = way.agent
+    agents[model] = mode.agent
     ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.sparring)
     return play_match(game, number, agents, ladders={model: ladder})
 
 
-def line(way: Way, matches: Sequence[MatchRecord], seconds: float) -> str:
+def line(mode: Mode, matches: Sequence[MatchRecord], seconds: float) -> str:
     """Return the results of the matches as a row of the table."""
     calls = [call for match in matches for call in match.calls]
     answers = [call for call in calls if call.error is None]
@@ -96,7 +96,7 @@ def line(way: Way, matches: Sequence[MatchRecord], seconds: float) -> str:
     ended = sum(match.play.over and match.failed is None for match in matches)
     alone = sum(not any(event.data.get("by") for event in match.events) for match in matches)
     return (
-        f"| {matches[0].play.game.key} | {way.name} | {ended} of {len(matches)} | {alone} | {turns} | {len(answers)} "
+        f"| {matches[0].play.game.key} | {mode.name} | {ended} of {len(matches)} | {alone} | {turns} | {len(answers)} "
         f"| {faults['unreadable'] / len(answers):.1%} | {faults['illegal'] / len(answers):.1%} "
         f"| {by_fallback / turns:.1%} | {len(calls) - len(answers)} "
         f"| {statistics.median(call.latency for call in answers):.2f} | {seconds:.0f} |"
@@ -107,7 +107,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", nargs="+", default=registry.keys(), choices=registry.keys())
     parser.add_argument("--matches", type=int, default=100)
-    parser.add_argument("--ways", nargs="+", type=int, default=[0, 1, 2], choices=range(len(WAYS)))
+    parser.add_argument(
+        "--modes", "--ways", dest="modes", nargs="+", type=int, default=[0, 1, 2], choices=range(len(MODES))
+    )
     parser.add_argument(
         "--config", type=json.loads, default={}, metavar="JSON", help="values that override the defaults"
     )
@@ -121,10 +123,10 @@ def main() -> None:
     with local_model(options.threads):
         for key in options.games:
             game = configure(registry.get(key), options.config)
-            for way in (WAYS[number] for number in options.ways):
+            for mode in (MODES[number] for number in options.modes):
                 began = time.monotonic()
-                matches = [play(game, way, number) for number in range(options.matches)]
-                print(line(way, matches, time.monotonic() - began), flush=True)
+                matches = [play(game, mode, number) for number in range(options.matches)]
+                print(line(mode, matches, time.monotonic() - began), flush=True)
 
 
 if __name__ == "__main__":

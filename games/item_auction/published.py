@@ -52,12 +52,14 @@ def _standard(agents: Sequence[str], seed: int) -> Iterator[Environment]:
 def _modules(agents: Sequence[str], seed: int) -> Iterator[Environment]:
     """Each model against itself, with and without planning."""
     for number, model in enumerate(agents, start=1):
-        ways = {f"{model} {way}": Asked(model, {"strategy": way}) for way in ("adaptive", "static", "none")}
+        labelled = {
+            f"{model} {strategy}": Asked(model, {"strategy": strategy}) for strategy in ("adaptive", "static", "none")
+        }
         yield Environment(
             f"model-{number}",
             [{"budget": budget} for budget in BUDGETS],
-            Lineups(rule="together", agents=tuple(ways), rotate=True),
-            agents=ways,
+            Lineups(rule="together", agents=tuple(labelled), rotate=True),
+            agents=labelled,
             repetitions=REPETITIONS,
             title=f"AucArena, modules: {model}",
         )

@@ -103,9 +103,9 @@ def reads_the_log(game: Game[Any, Any], role: Role, strategy: str | None) -> boo
     Raises:
         BadAgent: the game has no such strategy.
     """
-    way = called(strategy, game)
+    found = called(strategy, game)
     return layout_of(game, role, strategy) == "conversation" or any(
-        question.keeps is not None for question in (*way.modules, way.move)
+        question.keeps is not None for question in (*found.modules, found.move)
     )
 
 
@@ -170,8 +170,8 @@ def asking(
     """Return the wording of one question to one role; arguments and errors as for `messages`."""
     if role not in play.game.roles():
         raise UnknownGame(f"{play.game.key} has no role “{role}”; there are {', '.join(play.game.roles())}.")
-    way = called(strategy, play.game)
-    return Asking(play, role, template, persona or "", prompts_of(prompts), short, way, asked or way.move)
+    found = called(strategy, play.game)
+    return Asking(play, role, template, persona or "", prompts_of(prompts), short, found, asked or found.move)
 
 
 def called(strategy: str | None, game: Game[Any, Any]) -> Strategy:
@@ -180,7 +180,7 @@ def called(strategy: str | None, game: Game[Any, Any]) -> Strategy:
     Raises:
         BadAgent: there is none; lists the known ones.
     """
-    name, ways = strategy or games_strategies.PLAIN, games_strategies.of(game)
-    if name not in ways:
-        raise BadAgent(f"{game.key} has no strategy “{name}”; there are {', '.join(ways)}.")
-    return ways[name]
+    name, known = strategy or games_strategies.PLAIN, games_strategies.of(game)
+    if name not in known:
+        raise BadAgent(f"{game.key} has no strategy “{name}”; there are {', '.join(known)}.")
+    return known[name]

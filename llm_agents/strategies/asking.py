@@ -46,7 +46,7 @@ class Asking:
     persona: str
     prompts: Prompts
     short: bool
-    way: Strategy
+    strategy: Strategy
     asked: Question = MOVE
 
     def system(self) -> str:
@@ -64,18 +64,18 @@ class Asking:
         """Return the open forms that this question is about."""
         if self.asked.form:
             return tuple(form for form in open_now if form.name == self.asked.form)
-        notes_too = not self.way.modules
+        notes_too = not self.strategy.modules
         return tuple(
             form
             for form in open_now
-            if (form.ends_turn or notes_too) and (not form.on_request or form.name in self.way.shows)
+            if (form.ends_turn or notes_too) and (not form.on_request or form.name in self.strategy.shows)
         )
 
     def remarks(self, at: Play) -> tuple[Remark, ...]:
         """Return the keys asked for beside the move."""
-        if self.way.remarks is None or self.asked.purpose != "move":
+        if self.strategy.remarks is None or self.asked.purpose != "move":
             return ()
-        return self.way.remarks(at.game, at.state, self.role)
+        return self.strategy.remarks(at.game, at.state, self.role)
 
     def worded_forms(self, at: Play, open_now: Sequence[Form]) -> list[Form]:
         """Return the forms as the model is asked to fill them in: short ones, with remarks."""
@@ -85,7 +85,7 @@ class Asking:
     @property
     def stands_alone(self) -> bool:
         """Whether this is one of several questions, each preceded by what its strategy wants."""
-        return bool(self.way.modules)
+        return bool(self.strategy.modules)
 
     def news(self) -> str:
         """Return what is shown before a single question."""
@@ -102,7 +102,7 @@ class Asking:
         return filled(name, self._template(name), variables)
 
     def _template(self, name: str) -> str:
-        return in_force(name, self.prompts, reasons=self.way.reasons)
+        return in_force(name, self.prompts, reasons=self.strategy.reasons)
 
     @cached_property
     def _common(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Asking:
             "round": round_words(view),
             "known": render(view),
             "question": task(asked),
-            "format_help": format_help(asked, reasons=self.way.reasons),
+            "format_help": format_help(asked, reasons=self.strategy.reasons),
         }
 
 

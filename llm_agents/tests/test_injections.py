@@ -79,7 +79,7 @@ def written() -> Mapping[str, Case]:
     return {key: case for key, case in found.items() if case is not None}
 
 
-WAYS: Mapping[str, dict[str, Any]] = {
+SETTINGS: Mapping[str, dict[str, Any]] = {
     **{name: {"strategy": name} for name in strategies.STRATEGIES},
     "persona": {"persona": "You are a patient trader."},
     "short forms": {"short": True},
@@ -107,21 +107,21 @@ def words_in(text: str) -> list[str]:
     return [json.loads(found[2]) for found in FENCE.finditer(text) if found[1] != "…"]
 
 
-def everything(told: Told, way: Mapping[str, Any]) -> list[tuple[str, str]]:
+def everything(told: Told, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (role, text) of everything that a model in the reader's role is sent now or after a wrong answer."""
-    sent = strategies.messages(told.play, told.reader, told.events, **way)
-    correction = strategies.correction(told.play, told.reader, "There is no JSON object.", **way)
+    sent = strategies.messages(told.play, told.reader, told.events, **settings)
+    correction = strategies.correction(told.play, told.reader, "There is no JSON object.", **settings)
     return [*((message["role"], message["content"]) for message in sent), ("user", correction)]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("key", sorted(written()))
-def test_players_words_stay_between_marks_and_change_nothing_else(key, way):
+def test_players_words_stay_between_marks_and_change_nothing_else(key, settings):
     case = written()[key]
-    usual = everything(wrote(case, HARMLESS), WAYS[way])
+    usual = everything(wrote(case, HARMLESS), SETTINGS[settings])
     assert not any(words_in(text) for role, text in usual if role == "system")
     for attempt, words in INJECTIONS.items():
-        sent = everything(wrote(case, words), WAYS[way])
+        sent = everything(wrote(case, words), SETTINGS[settings])
         assert [(role, outside(text)) for role, text in sent] == [(role, outside(text)) for role, text in usual], (
             attempt
         )

@@ -20,7 +20,7 @@ from llm_agents.standins import BothStandIn
 from llm_agents.standins.player import GREETING, answer
 from llm_agents.standins.questions import question_in
 
-WAYS = {
+MODES = {
     "in words": ("openai", {}, "none"),
     "in words, fenced": ("anthropic", {"strategy": "fresh"}, "none"),
     "by schema": ("openai", {"structured": True}, "json_schema"),
@@ -53,17 +53,17 @@ def short(case: Case) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("way", "played"),
+    ("mode", "played"),
     [
-        *[pytest.param(way, OF_EACH_KIND, id=way) for way in WAYS],
+        *[pytest.param(mode, OF_EACH_KIND, id=mode) for mode in MODES],
         pytest.param("in words", FIRST, id="every game"),
-        *[pytest.param(way, ALL, id=f"everything, {way}", marks=pytest.mark.slow) for way in WAYS],
+        *[pytest.param(mode, ALL, id=f"everything, {mode}", marks=pytest.mark.slow) for mode in MODES],
     ],
 )
-def test_it_plays_every_game_legally_to_its_end(way, played):
-    protocol, asked, structured = WAYS[way]
+def test_it_plays_every_game_legally_to_its_end(mode, played):
+    protocol, asked, structured = MODES[mode]
     calls = []
-    with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in way), keeps=False) as standin:
+    with BothStandIn(lambda request: answer(request, seed=3, prose="fenced" in mode), keeps=False) as standin:
         address = standin.environment[f"{protocol.upper()}_BASE_URL"]
         use_endpoints(lambda name: Endpoint("stand-in", protocol, address, structured=structured))
         for case in map(short, played):

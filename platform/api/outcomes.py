@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from api import schemas
 from api.errors import NotRecognised
 from api.reading import reading_of
-from exports.ways import Played, Way
+from exports.participants import Participant, Played
 from participants.models import Enrolment
 from recruiters import otree
 from recruiters.errors import NotLetIn
@@ -39,20 +39,20 @@ def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
     if not person.ended:
         return _PENDING
     reading = reading_of(study)
-    way = Way(reading, reading.placements().get(enrolment=person))
-    owed = way.owed or {}
-    last = way.matches[-1] if way.matches else None
+    participant = Participant(reading, reading.placements().get(enrolment=person))
+    owed = participant.owed or {}
+    last = participant.matches[-1] if participant.matches else None
     payoffs = (last.match.payoffs or {}) if last else {}
     return schemas.Outcome(
         state="finished",
         ending=person.state,
-        role=way.role_in(last),
+        role=participant.role_in(last),
         match=last.match.uid if last else None,
-        payoff=payoffs.get(way.role_in(last)),
+        payoff=payoffs.get(participant.role_in(last)),
         base_cents=owed.get("base", 0),
         bonus_cents=owed.get("bonus", 0),
         payoff_cents=sum(owed.values()),
-        currency=way.cell.pay().currency,
+        currency=participant.cell.pay().currency,
         turns=_turns(last) if last else [],
     )
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from api import schemas
 from api.errors import NotFound, NotUnderstood
 from exports import shape
+from exports.participants import Participant, Place, Played, Reading
 from exports.sources import StudySource
-from exports.ways import Place, Played, Reading, Way
 from matches.models import Event, Match, Seat
 from studies.models import Placement, Study, Version
 
@@ -72,7 +72,7 @@ def page_of_results(study: Study, wanted: schemas.WantedResults) -> schemas.Resu
             raise NotUnderstood(str(_NOT_OURS), fields={"cursor": wanted.cursor})
         found = found.filter(pk__gt=last)
     rows = list(found[: wanted.limit + 1])
-    shown = [_result_out(Way(reading, placement)) for placement in rows[: wanted.limit]]
+    shown = [_result_out(Participant(reading, placement)) for placement in rows[: wanted.limit]]
     return schemas.Results(results=shown, next=shown[-1].participant if len(rows) > wanted.limit else None)
 
 
@@ -153,21 +153,22 @@ def _match_out(reading: Reading, match: Match, include: frozenset[str]) -> schem
     )
 
 
-def _result_out(way: Way) -> schemas.ResultOut:
-    last = way.matches[-1] if way.matches else None
+def _result_out(participant: Participant) -> schemas.ResultOut:
+    last = participant.matches[-1] if participant.matches else None
     return schemas.ResultOut(
-        participant=way.enrolment.pseudonym,
-        state=way.enrolment.state,
-        version=way.cell.version.number,
-        cell=way.cell.number,
-        role=way.role_in(last),
+        participant=participant.enrolment.pseudonym,
+        state=participant.enrolment.state,
+        version=participant.cell.version.number,
+        cell=participant.cell.number,
+        role=participant.role_in(last),
         match=last.match.uid if last else None,
-        payoff=(last.match.payoffs or {}).get(way.role_in(last)) if last else None,
+        payoff=(last.match.payoffs or {}).get(participant.role_in(last)) if last else None,
         owed={
-            row.reason: schemas.Owed(amount=row.amount, currency=row.currency, state=row.state) for row in way.ledger
+            row.reason: schemas.Owed(amount=row.amount, currency=row.currency, state=row.state)
+            for row in participant.ledger
         },
-        arrived_at=way.enrolment.arrived_at,
-        ended_at=way.enrolment.ended_at,
-        in_dataset=way.in_dataset,
-        left_out_because=list(way.reasons),
+        arrived_at=participant.enrolment.arrived_at,
+        ended_at=participant.enrolment.ended_at,
+        in_dataset=participant.in_dataset,
+        left_out_because=list(participant.reasons),
     )

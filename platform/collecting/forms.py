@@ -69,7 +69,7 @@ class PlanForm(forms.ModelForm):
     size: Size | None = None
     configurations: Sequence[grids.Configuration] = ()
 
-    way = forms.ChoiceField(
+    configurations_from = forms.ChoiceField(
         label=gettext_lazy("Configurations from"),
         widget=UnfoldAdminSelectWidget(),
         help_text=gettext_lazy("A configuration is one value for each parameter of the game."),
@@ -187,13 +187,13 @@ class PlanForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         game = self.game_class
         tables = _tables(game)
-        ways = [
+        choices = [
             ("grid", _("a grid: every combination of the values below")),
             ("list", _("a list put together one by one")),
         ]
         if tables:
-            ways.insert(0, ("table", _("a published table")))
-        self.fields["way"].choices = ways
+            choices.insert(0, ("table", _("a published table")))
+        self.fields["configurations_from"].choices = choices
         self.fields["table"].choices = [
             (name, _("{name} ({number} configurations)").format(name=name, number=f"{size:,}"))
             for name, size in tables.items()
@@ -249,17 +249,17 @@ class PlanForm(forms.ModelForm):
         return cleaned
 
     def _configurations(self, cleaned: Mapping[str, Any]) -> list[grids.Configuration]:
-        """The configurations in the way that was chosen; none, and an error at their field, where they are wrong."""
-        way = cleaned.get("way")
-        if way is None:
+        """The configurations that were chosen; none, and an error at their field, where they are wrong."""
+        chosen = cleaned.get("configurations_from")
+        if chosen is None:
             return []
-        if way == "grid":
+        if chosen == "grid":
             return self._grid(cleaned)
-        name = {"table": "table", "list": "listed"}[way]
+        name = {"table": "table", "list": "listed"}[chosen]
         if name in self.errors:
             return []
         try:
-            if way == "list":
+            if chosen == "list":
                 return plan_fields.read_configurations(self.game_class, cleaned["listed"])
             if not cleaned["table"]:
                 raise ValidationError(_("Please fill this in."))
@@ -292,7 +292,7 @@ class PlanForm(forms.ModelForm):
         try:
             return [one for part, fixed in parts for one in grids.expand(self.game_class, part, fixed)]
         except GameError as error:
-            self.add_error(next((SEVERAL + name for name in grid), "way"), str(error))
+            self.add_error(next((SEVERAL + name for name in grid), "configurations_from"), str(error))
         return []
 
     def _refuse_unpriced(self, cleaned: Mapping[str, Any]) -> None:
@@ -396,8 +396,8 @@ SECTIONS = [
 """The form's sections after the first, in the order in which one thinks about a collection."""
 
 SHOWN_WHERE = {
-    "table": "way == 'table'",
-    "listed": "way == 'list'",
+    "table": "configurations_from == 'table'",
+    "listed": "configurations_from == 'list'",
     "by_hand": "rule == 'listed'",
     **dict.fromkeys(("fixed", "pool"), "rule != 'listed'"),
     "same": "rule == 'product' || rule == 'combinations'",
@@ -407,11 +407,11 @@ SHOWN_WHERE = {
 def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Which choice brings up which fields, as the admin's conditions."""
     own = {
-        PREFIX + key: f"way == 'grid' && ({SEVERAL}{entry.when[0]} || '').includes('{entry.when[1]}')"
+        PREFIX + key: f"configurations_from == 'grid' && ({SEVERAL}{entry.when[0]} || '').includes('{entry.when[1]}')"
         for key, entry in entries.of(game.key).items()
         if entry.when
     }
-    return {**SHOWN_WHERE, **dict.fromkeys(Varied(game.Config).form_fields({}), "way == 'grid'"), **own}
+    return {**SHOWN_WHERE, **dict.fromkeys(Varied(game.Config).form_fields({}), "configurations_from == 'grid'"), **own}
 
 
 def _own_controls(game: type[Game[Any, Any]]) -> Parameters:
@@ -423,7 +423,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
     """The form's sections for a collection of `game`."""
     of_game = _("Game: {title}").format(title=game.title)
     own = _own_controls(game).own_controls({})
-    played = {"fields": ["way", "table", *Varied(game.Config).form_fields({}), *own, "listed"]}
+    played = {"fields": ["configurations_from", "table", *Varied(game.Config).form_fields({}), *own, "listed"]}
     return [
         (of_game, {"fields": ["title", "slug", "game"], "description": game.summary}),
         (_("What is played"), played),

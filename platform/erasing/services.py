@@ -61,14 +61,14 @@ class NotPossible(Exception):
 class Erased:
     """How many of each were rewritten; of datasets kept for download, how many were deleted."""
 
-    ways: int = 0
+    enrolments: int = 0
     messages: int = 0
     answers: int = 0
     calls: int = 0
     datasets: int = 0
 
 
-def ways_of(enrolment: Enrolment) -> list[Enrolment]:
+def enrolments_of(enrolment: Enrolment) -> list[Enrolment]:
     """All of the same person's ways through the same study, as far as their recruiter tells."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is None or not identity.worker:
@@ -80,7 +80,7 @@ def ways_of(enrolment: Enrolment) -> list[Enrolment]:
 
 def unsettled(enrolment: Enrolment) -> list[LedgerRow]:
     """What the person is still owed by us."""
-    rows = LedgerRow.objects.filter(enrolment__in=ways_of(enrolment))
+    rows = LedgerRow.objects.filter(enrolment__in=enrolments_of(enrolment))
     return list(rows.exclude(state__in=SETTLED).order_by("pk"))
 
 
@@ -88,13 +88,13 @@ def refuse_impossible(enrolment: Enrolment) -> None:
     """Raises NotPossible while the person takes part or is being paid, or when they are erased already."""
     if enrolment.erased_at is not None:
         raise NotPossible(_("This person has been erased already."))
-    ways = ways_of(enrolment)
-    live = Match.objects.filter(seats__enrolment__in=ways, status=Match.Status.LIVE)
-    if any(not way.ended for way in ways) or live.exists():
+    enrolments = enrolments_of(enrolment)
+    live = Match.objects.filter(seats__enrolment__in=enrolments, status=Match.Status.LIVE)
+    if any(not one.ended for one in enrolments) or live.exists():
         raise NotPossible(
             _("This person is still taking part. Wait until their way has ended; then they can be erased.")
         )
-    if LedgerRow.objects.filter(enrolment__in=ways, state=LedgerRow.State.SENT).exists():
+    if LedgerRow.objects.filter(enrolment__in=enrolments, state=LedgerRow.State.SENT).exists():
         raise NotPossible(
             _("This person is being paid at this moment. Wait until that is settled; then they can be erased.")
         )
@@ -111,22 +111,22 @@ def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
         NotPossible: nothing was changed.
     """
     study = whole_of(enrolment)
-    locked = Enrolment.objects.select_for_update().filter(pk__in=[way.pk for way in ways_of(enrolment)])
-    ways = list(locked.order_by("pk"))
-    refuse_impossible(next(way for way in ways if way.pk == enrolment.pk))
-    matches = list(Match.objects.select_for_update().filter(pk__in=_matches_of(ways)).order_by("pk"))
-    traces = _traces_of(ways, matches)
-    done = Erased(ways=len(ways), answers=_erase_answers(ways))
+    locked = Enrolment.objects.select_for_update().filter(pk__in=[one.pk for one in enrolments_of(enrolment)])
+    enrolments = list(locked.order_by("pk"))
+    refuse_impossible(next(one for one in enrolments if one.pk == enrolment.pk))
+    matches = list(Match.objects.select_for_update().filter(pk__in=_matches_of(enrolments)).order_by("pk"))
+    traces = _traces_of(enrolments, matches)
+    done = Erased(enrolments=len(enrolments), answers=_erase_answers(enrolments))
     for match in matches:
-        done.messages += _erase_messages(match, ways, traces)
+        done.messages += _erase_messages(match, enrolments, traces)
         done.calls += _erase_calls(match, traces)
-    for way in ways:
-        _forget(way)
+    for one in enrolments:
+        _forget(one)
     if isinstance(study, Study):
         done.datasets = background.forget(study)
     details = {"reason": traces.scrub(reason, ERASED), **asdict(done)}
-    for way in ways:
-        audit.record(action=Action.ERASED, who=by, target=way, of=study, details=details)
+    for one in enrolments:
+        audit.record(action=Action.ERASED, who=by, target=one, of=study, details=details)
     transaction.on_commit(_empty_the_journal)
     return done
 
@@ -141,32 +141,37 @@ def _empty_the_journal() -> None:
             log.warning("SQLite's write-ahead log is in use: what was erased leaves it at its next checkpoint")
 
 
-def _matches_of(ways: list[Enrolment]) -> Any:
-    return Match.objects.filter(seats__enrolment__in=ways).values("pk")
+def _matches_of(enrolments: list[Enrolment]) -> Any:
+    return Match.objects.filter(seats__enrolment__in=enrolments).values("pk")
 
 
-def _traces_of(ways: list[Enrolment], matches: list[Match]) -> Traces:
-    identifiers = [text for way in ways for text in (way.token, way.completion_code, way.return_to.rpartition("/")[2])]
-    for identity in Identity.objects.filter(enrolment__in=ways):
+def _traces_of(enrolments: list[Enrolment], matches: list[Match]) -> Traces:
+    identifiers = [
+        text for one in enrolments for text in (one.token, one.completion_code, one.return_to.rpartition("/")[2])
+    ]
+    for identity in Identity.objects.filter(enrolment__in=enrolments):
         identifiers += [identity.worker, identity.proof, *texts_in(identity.details)]
     texts = []
     for match in matches:
         choices = _choices(match)
-        for event in _moves(match, _roles(match, ways)):
+        for event in _moves(match, _roles(match, enrolments)):
             texts += [
                 text for name, text in event.data["move"].items() if name not in choices and isinstance(text, str)
             ]
     for model, fields in kept_words().items():
-        for row in model._base_manager.filter(enrolment__in=ways):
+        for row in model._base_manager.filter(enrolment__in=enrolments):
             texts += [text for name in fields for text in texts_in(getattr(row, name))]
     names = [
-        part for way in ways for part in (way.display_name, *way.display_name.split()) if len(part) >= SHORTEST_NAME
+        part
+        for one in enrolments
+        for part in (one.display_name, *one.display_name.split())
+        if len(part) >= SHORTEST_NAME
     ]
     return Traces(names=names, identifiers=identifiers, texts=texts)
 
 
-def _roles(match: Match, ways: list[Enrolment]) -> set[str]:
-    return set(match.seats.filter(enrolment__in=ways).values_list("role", flat=True))
+def _roles(match: Match, enrolments: list[Enrolment]) -> set[str]:
+    return set(match.seats.filter(enrolment__in=enrolments).values_list("role", flat=True))
 
 
 def _moves(match: Match, roles: set[str] | None = None) -> list[Event]:
@@ -186,11 +191,11 @@ def _choices(match: Match) -> frozenset[str]:
         raise NotPossible(_("A game of theirs cannot be read any more: {reason}").format(reason=error)) from None
 
 
-def _erase_answers(ways: list[Enrolment]) -> int:
+def _erase_answers(enrolments: list[Enrolment]) -> int:
     """What the person wrote outside matches."""
     rewritten = 0
     for model, fields in kept_words().items():
-        for row in model._base_manager.filter(enrolment__in=ways):
+        for row in model._base_manager.filter(enrolment__in=enrolments):
             model._base_manager.filter(pk=row.pk).update(
                 **{name: replaced(getattr(row, name), ERASED) for name in fields}
             )
@@ -198,9 +203,9 @@ def _erase_answers(ways: list[Enrolment]) -> int:
     return rewritten
 
 
-def _erase_messages(match: Match, ways: list[Enrolment], traces: Traces) -> int:
+def _erase_messages(match: Match, enrolments: list[Enrolment], traces: Traces) -> int:
     """The person's free text in the log, and others' that quotes or names them; the snapshot follows the log."""
-    roles, choices = _roles(match, ways), _choices(match)
+    roles, choices = _roles(match, enrolments), _choices(match)
     rewritten = 0
     for event in _moves(match):
         own = event.role in roles
@@ -255,13 +260,13 @@ def _said(message: Mapping[str, Any], traces: Traces) -> dict[str, Any]:
     return {name: value if name == "role" else replaced(value, ERASED) for name, value in message.items()}
 
 
-def _forget(way: Enrolment) -> None:
+def _forget(enrolment: Enrolment) -> None:
     """Who it was: the recruiter's identity, the name, the link, the way back and the codes."""
-    identity = Identity.objects.filter(enrolment=way).first()
+    identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is not None:
         known = [identity.proof, identity.worker, str(identity.details.get("person", ""))]
         LabCode.objects.filter(study=identity.study, code__in=known).delete()
         identity.delete()
-    Enrolment.objects.filter(pk=way.pk).update(
+    Enrolment.objects.filter(pk=enrolment.pk).update(
         display_name="", token=new_token(), completion_code="", return_to="", refusal=None, erased_at=timezone.now()
     )

@@ -73,7 +73,7 @@ def erase(request: HttpRequest, enrolment: int) -> HttpResponse:
         "title": _("Erase {person}").format(person=person),
         "person": person,
         "owed": owed,
-        "ways": len(services.ways_of(person)),
+        "enrolments": len(services.enrolments_of(person)),
         "form": form,
     }
     return render(request, "admin/participants/enrolment/erase.html", context)

@@ -46,9 +46,9 @@ def ask_for(
     wanted = list(checked(formats))
     if isinstance(made, Study) and not made.versions.exists():
         raise NothingToExport(_("The study was never launched, so there is nothing to export."))
-    under_way = _under_way(made)
-    if under_way is not None:
-        return under_way, False
+    running = _running(made)
+    if running is not None:
+        return running, False
     try:
         with transaction.atomic():
             asked = Dataset.objects.create(**of(made), formats=wanted, excluded=excluded)
@@ -162,7 +162,7 @@ def _fail(dataset: Dataset, reason: str) -> None:
     )
 
 
-def _under_way(made: Study | Collection) -> Dataset | None:
+def _running(made: Study | Collection) -> Dataset | None:
     found = Dataset.objects.filter(**of(made), state__in=_UNFINISHED).first()
     if found is None:
         return None

@@ -8,8 +8,8 @@ from collecting.models import Collection, Item
 from collecting.planning import wanted
 from exports.csvsafe import compact_json
 from exports.events import logs_of
+from exports.participants import Place, Played, Reading, Seated
 from exports.sources import Source
-from exports.ways import Place, Played, Reading, Seated
 from matches.models import Match, Seat
 
 CHUNK = 200

@@ -22,11 +22,11 @@ from exports.formats import ABOUT, FORMATS, USUAL, Tables, checked, named
 from exports.manifest import Manifest
 from exports.metadata import psych_ds
 from exports.metadata.described import Described
+from exports.participants import Reading
 from exports.pieces import Joined, join
 from exports.portions import tables_for
 from exports.sources import CollectionSource, Source
 from exports.tables import Table, ratings
-from exports.ways import Reading
 from studies import freezing
 from studies.models import Study
 

@@ -98,7 +98,7 @@ def drawn(flow: Mapping[str, Any], *, title: str, look: Look = PRINTED) -> str:
         last = index == len(stages) - 1
         top = _main(shapes, look, stage, top, last=last, flow=flow)
         if not last:
-            top = _way_on(shapes, look, stage, top, people=people)
+            top = _next_box(shapes, look, stage, top, people=people)
     height = top + (16 if look.paper != "none" else 2)
     paper = f'<rect width="{look.width}" height="{height}" fill="{look.paper}"/>' if look.paper != "none" else ""
     return (
@@ -143,7 +143,7 @@ def _main(shapes: list[str], look: Look, stage: _Stage, top: int, *, last: bool,
     return top + height
 
 
-def _way_on(shapes: list[str], look: Look, stage: _Stage, top: int, *, people: bool) -> int:
+def _next_box(shapes: list[str], look: Look, stage: _Stage, top: int, *, people: bool) -> int:
     """Draw the arrow to the next box, and at its side those who left; returns where the next box begins."""
     if not stage.left:
         shapes.append(_arrow(look, look.spine, top, look.spine, top + _GAP))

@@ -18,10 +18,10 @@ from exports.csvsafe import compact_json, encoded
 from exports.errors import UnknownFormat
 from exports.folder import Folder
 from exports.parquet import JoinedParquet, ParquetRows, file_of, write_whole
+from exports.participants import Participant, Played, Reading
 from exports.pieces import Joined, JoinedText, Pieces
 from exports.tables import Table
 from exports.transcripts import TRANSCRIPTS, transcript
-from exports.ways import Played, Reading, Way
 
 ALWAYS = ("excluded", "flow", "codebook")
 """Tables that every dataset has as CSV, whatever its formats."""
@@ -48,7 +48,7 @@ class Sink:
     def row(self, table: str, values: Sequence[Any]) -> None:
         """A row of one of `tables`."""
 
-    def way(self, way: Way) -> None:
+    def participant(self, participant: Participant) -> None:
         """A participant, in the dataset or not."""
 
     def match(self, match: Played) -> None:
@@ -201,8 +201,8 @@ class OtreeSink(Sink):
         self._file = pieces.open(self._table.file)
         self._pieces = pieces
 
-    def way(self, way: Way) -> None:
-        self._file.write(self._table.row(way))
+    def participant(self, participant: Participant) -> None:
+        self._file.write(self._table.row(participant))
         self._pieces.rows[self._table.file] += 1
 
 

@@ -50,7 +50,7 @@ STAGES: Mapping[str, str] = {
 }
 """How far somebody came, in order."""
 
-UNDER_WAY = "under_way"
+IN_PROGRESS = "under_way"
 """Exported state of somebody whose way ended only after the dataset's cut-off."""
 _ENDED_WITHOUT_DATA = (
     "failed_code_word",
@@ -68,7 +68,7 @@ _ENDED_WITHOUT_DATA = (
 
 
 @dataclass(frozen=True)
-class WayFacts:
+class ParticipantFacts:
     """What the gate knows of one participant's way.
 
     Attributes:
@@ -95,20 +95,20 @@ class MatchFacts:
     moved_for_others: frozenset[str] = frozenset()
 
 
-def way_reasons(way: WayFacts) -> frozenset[str]:
+def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
     """Why a participant's matches stay out, as far as it lies in the participant's own way."""
     reasons = set()
-    if way.state in _ENDED_WITHOUT_DATA:
-        reasons.add(way.state)
-    elif way.state != "completed":
+    if participant.state in _ENDED_WITHOUT_DATA:
+        reasons.add(participant.state)
+    elif participant.state != "completed":
         reasons.add("not_finished")
-    for check, passed in way.verdicts.items():
+    for check, passed in participant.verdicts.items():
         if not passed:
             reasons.add(f"failed_{check}" if f"failed_{check}" in REASONS else "failed_check")
-    if way.state == "completed":
-        if not way.began:
+    if participant.state == "completed":
+        if not participant.began:
             reasons.add("no_match")
-        if way.checks_asked - set(way.verdicts):
+        if participant.checks_asked - set(participant.verdicts):
             reasons.add("missing_check")
     return frozenset(reasons)
 
@@ -146,7 +146,7 @@ def ordered(reasons: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(reasons), key=rank.__getitem__))
 
 
-def stage(way: WayFacts, *, finished: bool, in_dataset: bool) -> str:
+def stage(participant: ParticipantFacts, *, finished: bool, in_dataset: bool) -> str:
     """The furthest stage that somebody reached.
 
     Args:
@@ -154,15 +154,15 @@ def stage(way: WayFacts, *, finished: bool, in_dataset: bool) -> str:
     """
     if in_dataset:
         return "in_dataset"
-    if way.state == "completed":
+    if participant.state == "completed":
         return "completed"
     if finished:
         return "finished"
-    if way.began:
+    if participant.began:
         return "began"
-    if "instructions" in way.steps_answered:
+    if "instructions" in participant.steps_answered:
         return "instructed"
-    return "consented" if "consent" in way.steps_answered else "arrived"
+    return "consented" if "consent" in participant.steps_answered else "arrived"
 
 
 @dataclass

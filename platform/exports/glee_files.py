@@ -10,7 +10,7 @@ from exports.errors import UnknownFormat
 from exports.glee import layout
 from exports.glee.families import ADAPTERS
 from exports.glee.writing import from_log, written
-from exports.ways import Played
+from exports.participants import Played
 from games.interface import Event
 
 TREE = "glee"

@@ -16,9 +16,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from exports.errors import UnknownFormat
+from exports.participants import Participant, Played, Reading
 from exports.sources import StudySource
 from exports.tables import Column, Kind, Table
-from exports.ways import Played, Reading, Way
 from studies.enrolling import steps_of
 from studies.models import Placement, Study
 
@@ -54,8 +54,8 @@ def wide_table(reading: Reading) -> Table:
 def _rounds_of(study: Study) -> int:
     """How many matches a way through the study has at most, the same in all cells of a version; at least one."""
     firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
-    ways = [steps_of(version, cell, cell.people[0]) for version, cell in firsts if cell is not None]
-    return max((sum(step["kind"] == "match" for step in way) for way in ways), default=1)
+    paths = [steps_of(version, cell, cell.people[0]) for version, cell in firsts if cell is not None]
+    return max((sum(step["kind"] == "match" for step in path) for path in paths), default=1)
 
 
 class _Numbering:
@@ -63,15 +63,15 @@ class _Numbering:
 
     def __init__(self, everybody: QuerySet[Placement]):
         self._everybody = everybody
-        self._last: Way | None = None
+        self._last: Participant | None = None
         self._number = 0
 
-    def of(self, way: Way) -> int:
+    def of(self, participant: Participant) -> int:
         """The number of a way: the last one that was asked about, or the one that follows it."""
         if self._last is None:
-            self._number = self._everybody.filter(pk__lt=way.placement.pk).count()
-        if way is not self._last:
-            self._last, self._number = way, self._number + 1
+            self._number = self._everybody.filter(pk__lt=participant.placement.pk).count()
+        if participant is not self._last:
+            self._last, self._number = participant, self._number + 1
         return self._number
 
     def first_of(self, match: Played | None) -> int:
@@ -84,14 +84,14 @@ class _Numbering:
 
 # ---- the columns, in oTree's order -----------------------------------------------------------------------
 
-Reader = Callable[[Way], Any]
+Reader = Callable[[Participant], Any]
 
 
-def _nothing(way: Way) -> None:
+def _nothing(participant: Participant) -> None:
     return None
 
 
-def _participant(number: Callable[[Way], int]) -> Iterator[Column]:
+def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
     described: list[tuple[str, Kind, str, Reader, str]] = [
         ("id_in_session", "integer", "Number in the order of coming, from 1.", number, ""),
         ("code", "identifier", "Pseudonym, the same in every file.", lambda w: w.enrolment.pseudonym, ""),
@@ -127,26 +127,32 @@ def _session(study: Study) -> Iterator[Column]:
         yield Column(f"session.{name}", kind, meaning, read)
 
 
-def _round(number: int, id_of: Callable[[Way], int], first_of: Callable[[Played | None], int]) -> Iterator[Column]:
-    def owed(way: Way) -> dict[str, int] | None:
+def _round(
+    number: int, id_of: Callable[[Participant], int], first_of: Callable[[Played | None], int]
+) -> Iterator[Column]:
+    def owed(participant: Participant) -> dict[str, int] | None:
         """What is owed, in the round that it is owed for."""
-        return way.owed if number == max(len(way.matches), 1) else None
+        return participant.owed if number == max(len(participant.matches), 1) else None
 
     def ended(read: Reader) -> Reader:
-        return lambda way: read(way) if owed(way) is not None else None
+        return lambda participant: read(participant) if owed(participant) is not None else None
 
-    def match(way: Way) -> Played | None:
-        played = _sat_in(way, number)
-        inside = played is not None and not played.reasons and not played.reasons_of(way.enrolment)
+    def match(participant: Participant) -> Played | None:
+        played = _sat_in(participant, number)
+        inside = played is not None and not played.reasons and not played.reasons_of(participant.enrolment)
         return played if inside else None
 
-    def role(way: Way) -> str | None:
-        sat_in = _sat_in(way, number)
-        return way.role_in(sat_in) if owed(way) is not None or (sat_in and way.owed is not None) else None
+    def role(participant: Participant) -> str | None:
+        sat_in = _sat_in(participant, number)
+        return (
+            participant.role_in(sat_in)
+            if owed(participant) is not None or (sat_in and participant.owed is not None)
+            else None
+        )
 
-    def payoff(way: Way) -> float | None:
-        found = match(way)
-        reached = (found.match.payoffs or {}).get(way.role_in(found)) if found else None
+    def payoff(participant: Participant) -> float | None:
+        found = match(participant)
+        reached = (found.match.payoffs or {}).get(participant.role_in(found)) if found else None
         return None if reached is None else float(reached)
 
     described: list[tuple[str, Kind, str, Reader, str]] = [
@@ -200,16 +206,16 @@ def _round(number: int, id_of: Callable[[Way], int], first_of: Callable[[Played 
 # ---- single values ---------------------------------------------------------------------------------------
 
 
-def _sat_in(way: Way, number: int) -> Played | None:
-    return way.matches[number - 1] if number <= len(way.matches) else None
+def _sat_in(participant: Participant, number: int) -> Played | None:
+    return participant.matches[number - 1] if number <= len(participant.matches) else None
 
 
-def _place(way: Way, number: int) -> int | None:
+def _place(participant: Participant, number: int) -> int | None:
     """A person's place, from 1, among those of a match that several people play; None elsewhere."""
-    match = _sat_in(way, number)
+    match = _sat_in(participant, number)
     if match is None or len(match.people) < 2:
         return None
-    return [person.pk for person in match.people].index(way.enrolment.pk) + 1
+    return [person.pk for person in match.people].index(participant.enrolment.pk) + 1
 
 
 def _money(cents: dict[str, int] | None) -> float:
@@ -222,19 +228,19 @@ def _one_line(text: str) -> str:
     return text.replace("\r", " ").replace("\n", " ")
 
 
-def _reached(way: Way) -> int:
-    answered = [visit.position for visit in way.enrolment.visits.all() if _answered(way, visit)]
+def _reached(participant: Participant) -> int:
+    answered = [visit.position for visit in participant.enrolment.visits.all() if _answered(participant, visit)]
     return max(answered, default=-1) + 2
 
 
-def _answered(way: Way, visit: Any) -> bool:
-    return visit.answered_at is not None and visit.answered_at <= way.reading.cutoff
+def _answered(participant: Participant, visit: Any) -> bool:
+    return visit.answered_at is not None and visit.answered_at <= participant.reading.cutoff
 
 
-def _page(way: Way) -> str:
-    steps = way.enrolment.steps
-    return str(steps[min(_reached(way), len(steps)) - 1]["kind"])
+def _page(participant: Participant) -> str:
+    steps = participant.enrolment.steps
+    return str(steps[min(_reached(participant), len(steps)) - 1]["kind"])
 
 
-def _started(way: Way) -> str:
-    return str(way.enrolment.arrived_at.astimezone(UTC).replace(tzinfo=None))
+def _started(participant: Participant) -> str:
+    return str(participant.enrolment.arrived_at.astimezone(UTC).replace(tzinfo=None))

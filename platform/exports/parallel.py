@@ -82,31 +82,31 @@ def _waited_for(
     work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int
 ) -> Iterator[R]:
     """Results of what other processes do, which have `ahead` chunks before them."""
-    under_way: deque[tuple[list[T], Future[list[R]] | None]] = deque()
-    under_way += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, ahead))
-    while under_way:
-        chunk, future = under_way.popleft()
+    pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
+    pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, ahead))
+    while pending:
+        chunk, future = pending.popleft()
         done = _result(future)
         # The next chunk goes out before these results do, so that no process waits for the consumer.
-        under_way += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
+        pending += ((following, _submit(pool, work, following)) for following in islice(chunks, 1))
         yield from map(work, chunk) if done is None else done
 
 
 def _helped(work: Callable[[T], R], chunks: Iterator[list[T]], pool: ProcessPoolExecutor, ahead: int) -> Iterator[R]:
     """Results of what other processes do, which have `ahead` chunks before them, and this one meanwhile."""
-    under_way: deque[tuple[list[T], Future[list[R]] | None]] = deque()
+    pending: deque[tuple[list[T], Future[list[R]] | None]] = deque()
     while True:
-        busy = sum(future is not None and not future.done() for _chunk, future in under_way)
-        wanted = min(ahead - busy, HELD - len(under_way))
-        under_way += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, max(wanted, 0)))
-        if not under_way:
+        busy = sum(future is not None and not future.done() for _chunk, future in pending)
+        wanted = min(ahead - busy, HELD - len(pending))
+        pending += ((chunk, _submit(pool, work, chunk)) for chunk in islice(chunks, max(wanted, 0)))
+        if not pending:
             return
-        following = under_way[0][1]
+        following = pending[0][1]
         ready = following is None or following.done()
-        if not ready and len(under_way) < HELD and (mine := next(chunks, None)) is not None:
-            under_way.append((mine, _done(_each(work, mine))))
+        if not ready and len(pending) < HELD and (mine := next(chunks, None)) is not None:
+            pending.append((mine, _done(_each(work, mine))))
             continue
-        chunk, future = under_way.popleft()
+        chunk, future = pending.popleft()
         done = _result(future)
         yield from map(work, chunk) if done is None else done
 

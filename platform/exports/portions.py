@@ -21,13 +21,13 @@ from exports import tables as tables_of
 from exports.collected import collected
 from exports.formats import Sink, Tables, named
 from exports.parallel import in_order
+from exports.participants import Played, Reading
 from exports.pieces import Pieces
 from exports.processes import prepare
 from exports.shape import Shape, of_configurations
 from exports.signals import hand_uses, page_uses
 from exports.sources import CollectionSource, StudySource
 from exports.tables import CallRow, ToolRow
-from exports.ways import Played, Reading
 from opponents.models import Call
 from studies.models import Placement
 
@@ -185,22 +185,22 @@ class _Pass:
         return flow
 
     def _people(self, reading: Reading, flow: gate.Flow, first: int, last: int) -> None:
-        for way in reading.ways(first=first, last=last):
-            flow.count(stage=way.stage, reasons=way.reasons)
-            flow.count_cell(way.cell.version.number, way.cell.number, "participants")
-            self._row("participants", way)
-            if not way.in_dataset:
-                self._row("excluded", way)
-            for use in page_uses(way):
+        for participant in reading.participants(first=first, last=last):
+            flow.count(stage=participant.stage, reasons=participant.reasons)
+            flow.count_cell(participant.cell.version.number, participant.cell.number, "participants")
+            self._row("participants", participant)
+            if not participant.in_dataset:
+                self._row("excluded", participant)
+            for use in page_uses(participant):
                 self._row("signals", use)
-            for hand in hand_uses(way):
+            for hand in hand_uses(participant):
                 self._row("behaviour", hand)
-            for owed in way.ledger:
+            for owed in participant.ledger:
                 self._row("payments", owed)
             for sink in self._sinks:
-                sink.way(way)
-            for match in way.matches:
-                if match.reported_by(way.enrolment):
+                sink.participant(participant)
+            for match in participant.matches:
+                if match.reported_by(participant.enrolment):
                     flow.count_match(reasons=match.reasons)
                     self._seen(match, flow)
 

@@ -12,7 +12,7 @@ from quality.behaviour import Figures
 from quality.score import Score, score
 
 if TYPE_CHECKING:
-    from exports.ways import Way
+    from exports.participants import Participant
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,13 @@ class PageUse:
     pasted: int
 
 
-def page_uses(way: Way) -> list[PageUse]:
+def page_uses(participant: Participant) -> list[PageUse]:
     """The pages that were heard of by the cut-off, in their order on the way."""
-    views = [view for view in way.enrolment.page_views.all() if view.last_at <= way.reading.cutoff]
+    views = [view for view in participant.enrolment.page_views.all() if view.last_at <= participant.reading.cutoff]
     views.sort(key=lambda view: view.position)
-    return [_together(way.enrolment, list(of_page)) for _position, of_page in groupby(views, lambda v: v.position)]
+    return [
+        _together(participant.enrolment, list(of_page)) for _position, of_page in groupby(views, lambda v: v.position)
+    ]
 
 
 def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
@@ -60,7 +62,7 @@ def _together(enrolment: Enrolment, views: list[Any]) -> PageUse:
 class HandUse:
     """How one participant used one page, or one question of its game, by hand; all loadings together."""
 
-    way: Way
+    participant: Participant
     position: int
     kind: str
     question: int | None
@@ -71,13 +73,13 @@ class HandUse:
         """The match whose question it is."""
         if self.question is None:
             return None
-        seats = self.way.enrolment.seats.all()
+        seats = self.participant.enrolment.seats.all()
         return next((str(seat.match.uid) for seat in seats if seat.step == self.position), None)
 
 
-def hand_uses(way: Way) -> list[HandUse]:
+def hand_uses(participant: Participant) -> list[HandUse]:
     """What was counted by the cut-off, in the order of pages and questions."""
-    rows = [row for row in way.enrolment.behaviour.all() if row.last_at <= way.reading.cutoff]
+    rows = [row for row in participant.enrolment.behaviour.all() if row.last_at <= participant.reading.cutoff]
     rows.sort(key=lambda row: (row.position, int(row.question or 0)))
     found = []
     for (position, question), of_one in groupby(rows, lambda row: (row.position, row.question)):
@@ -85,52 +87,55 @@ def hand_uses(way: Way) -> list[HandUse]:
         total = {name: sum(view.figures.get(name, 0) for view in views) for name in Figures.model_fields}
         total["words"] = max(view.figures.get("words", 0) for view in views)
         total["trapped"] = max(view.figures.get("trapped", 0) for view in views)
-        found.append(HandUse(way, position, views[0].kind, int(question) if question else None, total))
+        found.append(HandUse(participant, position, views[0].kind, int(question) if question else None, total))
     return found
 
 
-def agent_score(way: Way) -> Score | None:
+def agent_score(participant: Participant) -> Score | None:
     """How much speaks for a program at this person's pages; None where nothing was counted."""
-    uses = hand_uses(way)
+    uses = hand_uses(participant)
     return score([(use.kind, use.figures) for use in uses]) if uses else None
 
 
-def repeated_messages(way: Way) -> int | None:
+def repeated_messages(participant: Participant) -> int | None:
     """Messages that say what an earlier one of the same person said; None of who wrote none in the dataset."""
-    if way.enrolment.erased_at is not None:
+    if participant.enrolment.erased_at is not None:
         return None
     said = [
         decision.message or ""
-        for match in way.matches
+        for match in participant.matches
         if not match.reasons
         for decision in match.messages
-        if (seated := match.seats[decision.role].enrolment) is not None and seated.pk == way.enrolment.pk
+        if (seated := match.seats[decision.role].enrolment) is not None and seated.pk == participant.enrolment.pk
     ]
     return _repeated(said)
 
 
-def repeated_answers(way: Way) -> int | None:
+def repeated_answers(participant: Participant) -> int | None:
     """Answers in words that say what an earlier one said, all surveys together; None of who gave none."""
-    if way.enrolment.erased_at is not None:
+    if participant.enrolment.erased_at is not None:
         return None
-    given = [answer for survey in _surveys(way) for kind, answer in survey if kind == "text" and answer]
+    given = [answer for survey in _surveys(participant) for kind, answer in survey if kind == "text" and answer]
     return _repeated(given)
 
 
-def longest_line(way: Way) -> int | None:
+def longest_line(participant: Participant) -> int | None:
     """The most scales one after the other, in one survey, on which the same point was chosen; None below two."""
-    scales = [[answer for kind, answer in survey if kind == "scale" and answer is not None] for survey in _surveys(way)]
+    scales = [
+        [answer for kind, answer in survey if kind == "scale" and answer is not None]
+        for survey in _surveys(participant)
+    ]
     if max(map(len, scales), default=0) < 2:
         return None
     return max(len(list(run)) for points in scales for _point, run in groupby(points))
 
 
-def _surveys(way: Way) -> list[list[tuple[str, Any]]]:
+def _surveys(participant: Participant) -> list[list[tuple[str, Any]]]:
     """(kind, answer) in the order of the questions, for each survey of somebody in the dataset."""
-    answers = way.answers
+    answers = participant.answers
     return [
         [(question["kind"], answers[one.survey].get(question["key"])) for question in one.questions]
-        for one in way.enrolment.surveys.all()
+        for one in participant.enrolment.surveys.all()
         if one.survey in answers
     ]
 

@@ -856,7 +856,7 @@ def behaviour() -> Table:
         "One row per page, and per question of a game, whose use by hand a participant's browser counted, all loadings "
         "together; only of people who were told so and agreed. It excludes nobody and changes no pay.",
         [
-            Column("participant", "identifier", "Pseudonym.", lambda use: use.way.enrolment.pseudonym),
+            Column("participant", "identifier", "Pseudonym.", lambda use: use.participant.enrolment.pseudonym),
             Column("position", "integer", "Place of the page on the way, from 0.", lambda use: use.position),
             Column("step", "choice", "Kind of the step.", lambda use: use.kind),
             Column("match", "identifier", "The match whose question it is.", lambda use: use.match),
@@ -929,7 +929,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             "choice",
             "Where the participant's way stands.",
             lambda w: w.facts.state,
-            values=", ".join([*State.values, gate.UNDER_WAY]),
+            values=", ".join([*State.values, gate.IN_PROGRESS]),
         ),
         _STAGE,
         Column("role", "choice", "The role that was given.", lambda w: w.placement.role),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from exports.ways import Played
+from exports.participants import Played
 
 TRANSCRIPTS = "transcripts.jsonl"
 

@@ -218,10 +218,10 @@ def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: An
         people, still = _people_of(made), defaultdict(list)
         for row in _open(made):
             still[row.enrolment_id].append(row)
-        for person, own_ways in people.items():
+        for person, own_enrolments in people.items():
             own = named.pop(person, [])
-            rows = [row for way in own_ways for row in still.get(way.pk, [])]
-            pseudonym = own_ways[-1].pseudonym
+            rows = [row for one in own_enrolments for row in still.get(one.pk, [])]
+            pseudonym = own_enrolments[-1].pseudonym
             if not rows:
                 found.known += len(own)
                 continue

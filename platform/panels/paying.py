@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from panels.models import KIND, Panel
 from payouts import payers
-from payouts.payers import Way
+from payouts.payers import PaymentMethod
 
 
 def panel_pays(study: str, reason: str) -> bool:
@@ -15,4 +15,4 @@ def panel_pays(study: str, reason: str) -> bool:
     return pays == Panel.Pays.PANEL or (pays == Panel.Pays.BONUSES and reason == "base")
 
 
-payers.register(KIND, Way(title=_("a panel"), elsewhere=panel_pays, lists="admin:panels_panel_lists"))
+payers.register(KIND, PaymentMethod(title=_("a panel"), elsewhere=panel_pays, lists="admin:panels_panel_lists"))

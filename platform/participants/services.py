@@ -94,15 +94,15 @@ def answer_step(
             if not refusal.kept:
                 raise
             refused = refusal
-            way = [{**step, **refused.kept} if at == position else step for at, step in enumerate(enrolment.steps)]
-            Enrolment.objects.filter(pk=enrolment.pk).update(steps=way)
+            kept = [{**step, **refused.kept} if at == position else step for at, step in enumerate(enrolment.steps)]
+            Enrolment.objects.filter(pk=enrolment.pk).update(steps=kept)
         else:
             return enrolment
     raise refused
 
 
 def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
-    position, way = enrolment.position, enrolment.steps
+    position, steps_then = enrolment.position, enrolment.steps
     step = steps.of(enrolment, enrolment.step)
     step.answer(data)
     if enrolment.state == State.ARRIVED:
@@ -119,7 +119,7 @@ def _take_answer(enrolment: Enrolment, data: Mapping[str, str]) -> None:
     following = steps.of(enrolment, enrolment.step)
     enrolment.state = step.done_state or following.state
     changed = ["position", "state", "last_seen_at", "refusal", "display_name"]
-    enrolment.save(update_fields=changed if enrolment.steps is way else [*changed, "steps"])
+    enrolment.save(update_fields=changed if enrolment.steps is steps_then else [*changed, "steps"])
     following.enter()
 
 

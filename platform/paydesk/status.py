@@ -16,7 +16,7 @@ from django.utils import timezone
 from paydesk import words
 from payouts import books, deciding
 from payouts.models import LedgerRow
-from payouts.payers import Unreachable, way_of
+from payouts.payers import Unreachable, method_of
 from payouts.rules import cents
 from recruiters import arrivals
 from studies.models import Study
@@ -132,9 +132,9 @@ def in_order(study: Study) -> list[str]:
 def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
     """Rows as the list has them."""
     found = list(rows)
-    under_way = (State.APPROVED, State.SENT, State.UNCLEAR)
+    in_progress = (State.APPROVED, State.SENT, State.UNCLEAR)
     people = {row.enrolment_id for row in found}
-    base = LedgerRow.objects.filter(enrolment__in=people, reason="base", state__in=under_way)
+    base = LedgerRow.objects.filter(enrolment__in=people, reason="base", state__in=in_progress)
     waiting_for = set(base.values_list("enrolment_id", flat=True))
     return [
         Shown(
@@ -142,7 +142,7 @@ def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
             reason=words.reason_in_words(row.reason),
             workings=words.workings_in_words(row),
             colour=words.COLOURS[State(row.state)],
-            next=words.what_next(row, base_under_way=row.enrolment_id in waiting_for),
+            next=words.what_next(row, base_in_progress=row.enrolment_id in waiting_for),
             recruiter=recruiter_title(row.recruiter),
         )
         for row in found
@@ -151,45 +151,45 @@ def shown(rows: Iterable[LedgerRow]) -> list[Shown]:
 
 def recruiter_title(kind: str) -> str:
     """How a kind of recruiter is called."""
-    way, arrival = way_of(kind), arrivals.KINDS.get(kind)
-    return str(way.title) if way is not None else str(arrival.title) if arrival is not None else kind
+    method, arrival = method_of(kind), arrivals.KINDS.get(kind)
+    return str(method.title) if method is not None else str(arrival.title) if arrival is not None else kind
 
 
-def ways_of(study: Study) -> list[tuple[str, str]]:
+def methods_of(study: Study) -> list[tuple[str, str]]:
     """How the study's people came: [(kind, how they are paid: "recruiter", "list", "hand" or "elsewhere")]."""
     found = []
     for kind in rows_of(study).order_by().values_list("recruiter", flat=True).distinct():
-        way = way_of(kind)
-        if way is None:
+        method = method_of(kind)
+        if method is None:
             how = "hand"
-        elif way.lists:
+        elif method.lists:
             how = "list"
         else:
-            how = "recruiter" if way.payer else "elsewhere" if way.elsewhere else "hand"
+            how = "recruiter" if method.payer else "elsewhere" if method.elsewhere else "hand"
         found.append((kind, how))
     return sorted(found)
 
 
 def lists_of(study: Study) -> str:
     """The address of the page of payment lists of the study's people; "" where they are paid otherwise."""
-    ways = (way_of(kind) for kind, how in ways_of(study) if how == "list")
-    return next((reverse(way.lists, args=[study.pk]) for way in ways if way is not None), "")
+    methods = (method_of(kind) for kind, how in methods_of(study) if how == "list")
+    return next((reverse(method.lists, args=[study.pk]) for method in methods if method is not None), "")
 
 
 def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
     """What the accounts that pay these rows hold now; asks their interfaces, and remembers the answers."""
     found = []
     for kind in sorted({row.recruiter for row in rows}):
-        way = way_of(kind)
-        if way is None or way.payer is None:
+        method = method_of(kind)
+        if method is None or method.payer is None:
             continue
         try:
-            held = way.payer(study.slug).balance()
+            held = method.payer(study.slug).balance()
         except Unreachable as error:
-            found.append(Balance(str(way.title), problem=str(error)))
+            found.append(Balance(str(method.title), problem=str(error)))
             continue
         if held is not None:
-            now = Balance(str(way.title), amount=held[0], currency=held[1], at=timezone.now())
+            now = Balance(str(method.title), amount=held[0], currency=held[1], at=timezone.now())
             cache.set(_key(study, kind), (str(held[0]), held[1], now.at), _REMEMBERED)
             found.append(now)
     return found
@@ -198,7 +198,7 @@ def ask_balances(study: Study, rows: Iterable[LedgerRow]) -> list[Balance]:
 def last_balances(study: Study) -> list[Balance]:
     """What the accounts held when they were last asked; asks nobody."""
     found = []
-    for kind, how in ways_of(study):
+    for kind, how in methods_of(study):
         kept: Any = cache.get(_key(study, kind)) if how == "recruiter" else None
         if kept is not None:
             found.append(Balance(recruiter_title(kind), amount=Decimal(kept[0]), currency=kept[1], at=kept[2]))

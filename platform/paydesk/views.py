@@ -28,7 +28,7 @@ from paydesk.acts import ACTS, Act
 from payouts import deciding, tasks
 from payouts.deciding import NotDone, Sums
 from payouts.models import LedgerRow
-from payouts.payers import Unreachable, way_of
+from payouts.payers import Unreachable, method_of
 from payouts.services import waiting
 from rights import parts
 from rights.admin import trail
@@ -77,8 +77,8 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "purses": status.purses_of(study),
         "balances": status.last_balances(study),
-        "ways": dict(status.ways_of(study)),
-        "how": {how for _kind, how in status.ways_of(study)},
+        "methods": dict(status.methods_of(study)),
+        "how": {how for _kind, how in status.methods_of(study)},
         "lists": status.lists_of(study),
         "waiting": waiting([study.slug]).get(study.slug),
         "wrong": status.in_order(study),
@@ -277,8 +277,8 @@ def _act(request: HttpRequest) -> Act:
 def _refuse_others_money(request: HttpRequest, study: Study, rows: Iterable[LedgerRow]) -> None:
     """Raises NotDone where these rows are paid by an account that the visitor may not have spent."""
     for kind in {row.recruiter for row in rows}:
-        way = way_of(kind)
-        account = way.account(study.slug) if way is not None and way.account is not None else None
+        method = method_of(kind)
+        account = method.account(study.slug) if method is not None and method.account is not None else None
         if account is not None and not parts.may(request.user, account, role=Role.EDITOR):
             says = _(
                 "{account} pays these people, and you may not have its money spent. "

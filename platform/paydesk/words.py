@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from participants.states import State as Ending
 from payouts.deciding import is_by_hand
 from payouts.models import LedgerRow
-from payouts.payers import way_of
+from payouts.payers import method_of
 from payouts.rules import PayRule, bonus
 
 State = LedgerRow.State
@@ -58,16 +58,16 @@ def _ending(state: str) -> str:
     return str(Ending(state).label) if state in Ending.values else state
 
 
-def what_next(row: LedgerRow, *, base_under_way: bool) -> str:
+def what_next(row: LedgerRow, *, base_in_progress: bool) -> str:
     """What a row waits for, or what to do about it; empty where all is done."""
-    way = way_of(row.recruiter)
-    if way is not None and way.lists and row.state in (State.APPROVED, State.SENT):
+    method = method_of(row.recruiter)
+    if method is not None and method.lists and row.state in (State.APPROVED, State.SENT):
         if row.state == State.APPROVED:
             return _("Goes on the next payment list.")
         return _("Is on a payment list: upload there what was paid of it.")
     if row.state == State.APPROVED and is_by_hand(row):
         return _("Pay it yourself, then mark it as paid.")
-    if row.state == State.APPROVED and row.reason == "bonus" and base_under_way:
+    if row.state == State.APPROVED and row.reason == "bonus" and base_in_progress:
         return _("Waits until the base pay is through.")
     if row.problem:
         return row.problem

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from payouts import paying
 from payouts.models import LedgerRow, Limit, Transfer
-from payouts.payers import Payer, Unreachable, way_of
+from payouts.payers import Payer, Unreachable, method_of
 from payouts.posting import post
 from payouts.rules import cents
 from recruiters.models import Identity
@@ -57,8 +57,8 @@ class Sums:
 
 def is_by_hand(row: LedgerRow) -> bool:
     """Whether people of this row's recruiter are paid outside Parley, by the researcher."""
-    way = way_of(row.recruiter)
-    return row.state != State.ELSEWHERE and (way is None or way.payer is None)
+    method = method_of(row.recruiter)
+    return row.state != State.ELSEWHERE and (method is None or method.payer is None)
 
 
 # ---- approving -------------------------------------------------------------------------------------

@@ -10,4 +10,4 @@ from recruiters import otree
 
 def register() -> None:
     """Say that people who came from oTree are paid there."""
-    payers.register(otree.KIND, payers.Way(title=_("oTree"), elsewhere=lambda study, reason: True))
+    payers.register(otree.KIND, payers.PaymentMethod(title=_("oTree"), elsewhere=lambda study, reason: True))

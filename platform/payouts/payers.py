@@ -133,7 +133,7 @@ class BulkPayer(Payer, Protocol):
 
 
 @dataclass(frozen=True)
-class Way:
+class PaymentMethod:
     """How the people of one kind of recruiter are paid.
 
     Attributes:
@@ -160,19 +160,19 @@ class Way:
         return self.elsewhere is not None and self.elsewhere(study, reason)
 
 
-_ways: dict[str, Way] = {}
+_methods: dict[str, PaymentMethod] = {}
 
 
-def register(kind: str, way: Way) -> None:
+def register(kind: str, method: PaymentMethod) -> None:
     """Say how the people of this kind of recruiter (`Identity.recruiter`) are paid."""
-    _ways[kind] = way
+    _methods[kind] = method
 
 
-def way_of(kind: str) -> Way | None:
+def method_of(kind: str) -> PaymentMethod | None:
     """How they are paid; None where people are paid by hand (lab codes, open links)."""
-    return _ways.get(kind)
+    return _methods.get(kind)
 
 
 def kinds_that_pay() -> list[str]:
     """The kinds of recruiters through which Parley pays."""
-    return [kind for kind, way in _ways.items() if way.payer is not None]
+    return [kind for kind, method in _methods.items() if method.payer is not None]

@@ -128,7 +128,7 @@ def _waiting(most: int) -> list[LedgerRow]:
         transfer__next_at__lte=now,
         transfer__until__lte=now,
     )
-    rows = rows.exclude(state=State.APPROVED, reason="bonus", enrolment__in=_with_base_under_way())
+    rows = rows.exclude(state=State.APPROVED, reason="bonus", enrolment__in=_with_base_in_progress())
     return list(rows.order_by("transfer__next_at", "enrolment_id", "reason")[:most])
 
 
@@ -139,7 +139,7 @@ def _groups(rows: Sequence[LedgerRow]) -> list[list[int]]:
         found.setdefault((row.study, row.recruiter, row.reason, row.state), []).append(row.pk)
     groups: list[list[int]] = []
     for (_study, recruiter, _reason, _state), keys in found.items():
-        method = payers.way_of(recruiter)
+        method = payers.method_of(recruiter)
         size = method.bulk_size if method is not None and len(keys) >= BULK_FROM else 1
         groups += [keys[at : at + size] for at in range(0, len(keys), size)]
     first = {row.pk: place for place, row in enumerate(rows)}
@@ -153,7 +153,7 @@ def _take(pk: int) -> _Work | None:
         row__state__in=(State.APPROVED, State.SENT),
         next_at__lte=now,
         until__lte=now,
-    ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_under_way())
+    ).exclude(row__state=State.APPROVED, row__reason="bonus", row__enrolment__in=_with_base_in_progress())
     # One statement, so that of two workers one has it.
     if not leasing.take(Transfer.objects.filter(pk__in=free.values("pk")), holder, LEASE):
         return None
@@ -161,10 +161,10 @@ def _take(pk: int) -> _Work | None:
     return _Work(transfer, transfer.row, holder, began=now) if transfer.holder == holder else None
 
 
-def _with_base_under_way() -> QuerySet[Any]:
+def _with_base_in_progress() -> QuerySet[Any]:
     """People whose base pay is on its way: their bonus waits for it."""
-    under_way = LedgerRow.objects.filter(reason="base", state__in=(State.APPROVED, State.SENT, State.UNCLEAR))
-    return under_way.order_by().values("enrolment")
+    in_progress = LedgerRow.objects.filter(reason="base", state__in=(State.APPROVED, State.SENT, State.UNCLEAR))
+    return in_progress.order_by().values("enrolment")
 
 
 # ---- many rows at once -----------------------------------------------------------------------------
@@ -419,8 +419,8 @@ def _too_old(transfer: Transfer, most: timedelta) -> bool:
 
 def payer_of(row: LedgerRow) -> Payer | None:
     """Who pays the people of this row's study and recruiter; None where nobody here does. May raise Unreachable."""
-    way = payers.way_of(row.recruiter)
-    return way.payer(row.study) if way is not None and way.payer is not None else None
+    method = payers.method_of(row.recruiter)
+    return method.payer(row.study) if method is not None and method.payer is not None else None
 
 
 def order_of(row: LedgerRow, identity: Identity, *, reference: str = "") -> Order:

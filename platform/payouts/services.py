@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q
 from participants.models import Enrolment
 from payouts import rules
 from payouts.models import LedgerRow
-from payouts.payers import Way, way_of
+from payouts.payers import PaymentMethod, method_of
 from payouts.posting import open_books
 from recruiters.models import Identity
 
@@ -41,7 +41,7 @@ def record_due(
     more = {**({"waited": waited} if waited else {}), **({"games": list(games)} if games else {})}
     workings = rules.workings(rule, ending=enrolment.state, payoff=payoff, share=share, **more)
     recruiter = Identity.objects.filter(enrolment=enrolment).values_list("recruiter", flat=True).first() or ""
-    way = way_of(recruiter)
+    method = method_of(recruiter)
     for reason, amount in owed.items():
         row, is_new = LedgerRow.objects.get_or_create(
             enrolment=enrolment,
@@ -51,7 +51,7 @@ def record_due(
                 "recruiter": recruiter,
                 "amount": amount,
                 "currency": rule.currency,
-                "state": _first_state(way, study, reason),
+                "state": _first_state(method, study, reason),
                 "workings": workings,
             },
         )
@@ -80,8 +80,8 @@ def keep_paid_elsewhere(
         open_books([row])
 
 
-def _first_state(way: Way | None, study: str, reason: str) -> str:
-    elsewhere = way is not None and way.pays_elsewhere(study, reason)
+def _first_state(method: PaymentMethod | None, study: str, reason: str) -> str:
+    elsewhere = method is not None and method.pays_elsewhere(study, reason)
     return LedgerRow.State.ELSEWHERE if elsewhere else LedgerRow.State.DUE
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from participants import paid
 from participants.models import Enrolment
 from payouts.models import LedgerRow
-from payouts.payers import way_of
+from payouts.payers import method_of
 
 State = LedgerRow.State
 
@@ -26,14 +26,14 @@ def how_far(enrolment: Enrolment) -> list[str]:
 def _of(row: LedgerRow) -> str:
     if row.state == State.CONFIRMED:
         return _("It has been paid.")
-    way = way_of(row.recruiter)
-    if row.state == State.ELSEWHERE and way is not None and (way.lists or way.payer):
+    method = method_of(row.recruiter)
+    if row.state == State.ELSEWHERE and method is not None and (method.lists or method.payer):
         return _("The page that brought you here pays this to you.")
     if row.state == State.ELSEWHERE:
         return _("The experiment that brought you here pays this to you, with whatever else you earn there.")
     if row.state == State.WRITTEN_OFF:
         return _("The researchers decided not to pay it. If you think that this is wrong, please report it below.")
-    if way is None or (way.payer is None and not way.lists):
+    if method is None or (method.payer is None and not method.lists):
         return _("It is noted. The researchers pay it to you themselves.")
     if row.state == State.SENT:
         return _("It is being paid through the page that brought you here.")

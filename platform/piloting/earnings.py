@@ -8,8 +8,8 @@ from matches.models import Match
 from participants.models import Enrolment
 from participants.signals import enrolment_ended
 from payouts import rules
+from piloting.enrolling import cell_of
 from piloting.models import Walker
-from piloting.ways import cell_of
 from studies.endings import earned_by, show_earnings
 
 

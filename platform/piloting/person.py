@@ -28,7 +28,7 @@ from matches.models import Match, Seat
 from opponents.agents import Agent
 from participants import steps
 from participants.models import Enrolment
-from piloting import pace, reading, ways
+from piloting import enrolling, pace, reading
 from piloting.answering import answers
 from piloting.errors import Stuck
 from piloting.models import Walker
@@ -52,7 +52,7 @@ class Person:
 
     def __init__(self, walker: Walker, goes_on: Callable[[], bool]):
         self.walker = walker
-        self.enrolment: Enrolment = ways.enrol(walker)
+        self.enrolment: Enrolment = enrolling.enrol(walker)
         self.url = self.enrolment.get_absolute_url()
         self.rng = Random(f"{walker.pilot.seed}/{walker.number}/answers")
         self._goes_on = goes_on

@@ -18,8 +18,8 @@ from matches.models import Event, Match
 from opponents.models import Call
 from participants.states import ENDINGS, State
 from payouts import rules
+from piloting.enrolling import cells_of, role_of
 from piloting.models import Pilot, Walker
-from piloting.ways import cells_of, role_of
 from studies.models import Cell
 
 Status, Plan = Walker.Status, Walker.Plan
@@ -192,9 +192,9 @@ def _state(walker: Walker) -> str:
 
 def _steps(found: _Found) -> list[StepTimes]:
     """Times by step, in the order of the way."""
-    ways = [walker.pages for walker in found.completed()]
+    paths = [walker.pages for walker in found.completed()]
     times = []
-    for pages in _side_by_side(ways):
+    for pages in _side_by_side(paths):
         names = [name for page in pages for name in page["estimate"]]
         parts = {name: median(page["estimate"].get(name, 0.0) for page in pages) / 60 for name in dict.fromkeys(names)}
         times.append(
@@ -210,10 +210,10 @@ def _steps(found: _Found) -> list[StepTimes]:
     return times
 
 
-def _side_by_side(ways: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
+def _side_by_side(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
     """The pages of all ways, step by step."""
-    longest = max(map(len, ways), default=0)
-    return ([way[i] for way in ways if i < len(way)] for i in range(longest))
+    longest = max(map(len, paths), default=0)
+    return ([path[i] for path in paths if i < len(path)] for i in range(longest))
 
 
 def _payoffs(found: _Found) -> list[RolePayoffs]:

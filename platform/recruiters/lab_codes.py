@@ -164,18 +164,18 @@ def _wrong_label(label: str) -> str:
 
 def codes_of(study: str) -> QuerySet[LabCode]:
     """Return the study's codes, newest first, annotated with `used`."""
-    ways = Identity.objects.filter(study=OuterRef("study"), recruiter=RECRUITER, proof=OuterRef("code"))
-    return LabCode.objects.filter(study=study).annotate(used=Exists(ways)).order_by("-pk")
+    identities = Identity.objects.filter(study=OuterRef("study"), recruiter=RECRUITER, proof=OuterRef("code"))
+    return LabCode.objects.filter(study=study).annotate(used=Exists(identities)).order_by("-pk")
 
 
 def with_states(codes: Iterable[LabCode]) -> Iterator[Listed]:
     """Yield each code with the state of the last enrolment it started."""
     rest = iter(codes)
     while chunk := list(islice(rest, _CHUNK)):
-        ways = Identity.objects.filter(
+        identities = Identity.objects.filter(
             study=chunk[0].study, recruiter=RECRUITER, proof__in=[code.code for code in chunk]
         ).order_by("occasion")
-        states = dict(ways.values_list("proof", "enrolment__state"))
+        states = dict(identities.values_list("proof", "enrolment__state"))
         yield from (Listed(code, states.get(code.code, "")) for code in chunk)
 
 

@@ -75,7 +75,7 @@ def visitor_by(study: str, link: Mapping[str, str]) -> Visitor:
     try:
         claims = _claims(token, server, audience=PLAY)
     except ExpiredLink:
-        raise ExpiredLink(back=_way_back(token, server)) from None
+        raise ExpiredLink(back=_return_address(token, server)) from None
     if claims.get("study") != study:
         raise ForgedLink
     back, role = claims.get("back"), claims.get("role")
@@ -122,7 +122,7 @@ def _claims(token: str, server: OtreeServer | None, *, audience: str, expired: b
     raise ForgedLink
 
 
-def _way_back(token: str, server: OtreeServer | None) -> str:
+def _return_address(token: str, server: OtreeServer | None) -> str:
     """Return the participant's page named by an expired link if the study accepts it, else an empty string."""
     back = _claims(token, server, audience=PLAY, expired=True).get("back")
     return back if isinstance(back, str) and server is not None and is_allowed(back, server) else ""

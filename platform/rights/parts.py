@@ -14,7 +14,7 @@ from django.db.models import Model, Q, QuerySet
 
 from rights.roles import Role
 
-Way = Callable[[QuerySet[Any]], Q]
+Condition = Callable[[QuerySet[Any]], Q]
 """From studies (or collections) to the condition that a row belongs to one of them."""
 
 
@@ -23,34 +23,34 @@ class _To:
     """That rows lead to rows of `whole`: by a lookup whose value is their field `at`, or by a function."""
 
     whole: type[Model]
-    by: str | Way
+    by: str | Condition
     at: str
 
     def condition(self, wholes: QuerySet[Any]) -> Q:
         return self.by(wholes.values("pk")) if callable(self.by) else Q(**{f"{self.by}__in": wholes.values(self.at)})
 
 
-_ways: dict[type[Model], list[_To]] = {}
+_routes: dict[type[Model], list[_To]] = {}
 
 
-def belongs(model: type[Model], *, to: type[Model], by: str | Way, at: str = "pk") -> None:
+def belongs(model: type[Model], *, to: type[Model], by: str | Condition, at: str = "pk") -> None:
     """Rows of `model` belong to rows of `to`, a model with `members`.
 
     Args:
         by: the lookup that leads there ("pk" for `to` itself), or a function of a queryset of `to`.
         at: the field of `to` that the lookup's value is, where it is not the primary key.
     """
-    _ways.setdefault(model, []).append(_To(to, by, at))
+    _routes.setdefault(model, []).append(_To(to, by, at))
 
 
 def shared(model: type[Model]) -> bool:
     """Whether rows of `model` belong to studies or collections at all."""
-    return model in _ways
+    return model in _routes
 
 
 def wholes() -> list[type[Model]]:
     """The models that people have parts in."""
-    return [model for model, ways in _ways.items() if any(way.whole is model for way in ways)]
+    return [model for model, routes in _routes.items() if any(route.whole is model for route in routes)]
 
 
 def works_here(user: Any) -> bool:
@@ -66,9 +66,9 @@ def visible(user: Any, queryset: QuerySet[Any], *, role: Role = Role.VIEWER) -> 
         return queryset
     model = queryset.model
     reached = Q(pk__in=[])
-    for way in _ways.get(model, []):
-        # A subquery for each way: joined into one condition, no index would serve any of them.
-        found = model._base_manager.filter(way.condition(_mine(user, way.whole, role)))
+    for route in _routes.get(model, []):
+        # A subquery for each route: joined into one condition, no index would serve any of them.
+        found = model._base_manager.filter(route.condition(_mine(user, route.whole, role)))
         reached |= Q(pk__in=found.order_by().values("pk"))
     return queryset.filter(reached)
 
@@ -82,9 +82,9 @@ def open_to(user: Any, model: type[Model], *, role: Role) -> list[tuple[Any, Mod
     if not works_here(user):
         return []
     found = []
-    for way in _ways.get(model, []):
-        wholes = way.whole._base_manager.all() if user.is_superuser else _mine(user, way.whole, role)
-        found += [(getattr(row, way.at), row) for row in wholes.order_by("pk")]
+    for route in _routes.get(model, []):
+        wholes = route.whole._base_manager.all() if user.is_superuser else _mine(user, route.whole, role)
+        found += [(getattr(row, route.at), row) for row in wholes.order_by("pk")]
     return found
 
 
@@ -96,10 +96,10 @@ def may(user: Any, thing: Model, *, role: Role) -> bool:
 def whole_of(thing: Model) -> Model | None:
     """The study or collection that `thing` belongs to by a lookup; itself where it is one."""
     rows = type(thing)._base_manager.filter(pk=thing.pk)
-    for way in _ways.get(type(thing), []):
-        if isinstance(thing, way.whole):
+    for route in _routes.get(type(thing), []):
+        if isinstance(thing, route.whole):
             return thing
-        key = None if callable(way.by) else rows.values_list(way.by, flat=True).first()
+        key = None if callable(route.by) else rows.values_list(route.by, flat=True).first()
         if key is not None:
-            return way.whole._base_manager.filter(**{way.at: key}).first()
+            return route.whole._base_manager.filter(**{route.at: key}).first()
     return None

@@ -7,14 +7,14 @@ from typing import Any
 from django.db.models import CharField, Model, Q, QuerySet
 from django.db.models.functions import Cast
 
-from rights.parts import Way
+from rights.parts import Condition
 
 
-def recorded_of(whole: type[Model]) -> Way:
+def recorded_of(whole: type[Model]) -> Condition:
     """The condition that a record is about one of some studies (or collections), or about something in one."""
 
-    def way(wholes: QuerySet[Any]) -> Q:
+    def condition(wholes: QuerySet[Any]) -> Q:
         keys = whole._base_manager.filter(pk__in=wholes).annotate(as_text=Cast("pk", CharField())).values("as_text")
         return Q(of_kind=whole._meta.label_lower, of_key__in=keys)
 
-    return way
+    return condition

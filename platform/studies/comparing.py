@@ -123,11 +123,11 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield f"{name} · " + str(_("number")), str(len(value))
         taken: dict[str, dict[str, None]] = {}
         for one in value:
-            for way, shown in _flat(name, one):
-                taken.setdefault(way, {})[shown] = None
-        for way, values in taken.items():
+            for path, shown in _flat(name, one):
+                taken.setdefault(path, {})[shown] = None
+        for path, values in taken.items():
             listed = list(values)[:MOST_VALUES]
-            yield way, ", ".join(listed) + (" …" if len(values) > MOST_VALUES else "")
+            yield path, ", ".join(listed) + (" …" if len(values) > MOST_VALUES else "")
     elif _is_list(value):
         yield name, ", ".join(map(_shown, value)) or _shown(None)
     else:

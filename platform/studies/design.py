@@ -151,8 +151,8 @@ _Chosen = tuple[Mapping[str, Json], Sequence[Role], int, str]
 
 def _chosen(study: Study, game: type[Game[Any, Any]], design: Design) -> list[_Chosen]:
     """(configuration, roles, quota, kind) in order."""
-    ways = [design.grid, design.table, design.configurations, design.selection]
-    if sum(way is not None for way in ways) > 1:
+    given = [design.grid, design.table, design.configurations, design.selection]
+    if sum(one is not None for one in given) > 1:
         raise BadConfig(_("A design has one of grid, table, configurations and selection."))
     if design.selection is not None:
         chosen = selections.select_named(study.game, design.selection, design.seed)

@@ -47,16 +47,18 @@ def refuse(version: Version, arrival: Arrival) -> None:
     if not arrival.worker or version.content["purpose"] != Match.Purpose.STUDY:
         return
     rule = version.content.get("participations", {"most": 1, "rest_hours": 0})
-    ways = _ways_of(arrival)
-    here = ways.filter(placement__cell__version__study=version.study_id)
+    enrolments = _enrolments_of(arrival)
+    here = enrolments.filter(placement__cell__version__study=version.study_id)
     _refuse_beside(here.exclude(identity__proof=arrival.proof), most=rule["most"], recruiter=arrival.recruiter)
     if rule["most"] is not None and here.count() >= rule["most"]:
         raise NotAgain(_too_often(rule["most"]))
     if rule["rest_hours"]:
-        _refuse_unrested(ways.filter(placement__cell__version__study__game=version.study.game), rule["rest_hours"])
+        _refuse_unrested(
+            enrolments.filter(placement__cell__version__study__game=version.study.game), rule["rest_hours"]
+        )
 
 
-def _ways_of(arrival: Arrival) -> QuerySet[Enrolment]:
+def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
     """The ways of this person that count."""
     return Enrolment.objects.filter(
         identity__recruiter=arrival.recruiter,
@@ -98,8 +100,8 @@ def _too_often(most: int) -> str:
     ).format(number=most)
 
 
-def _refuse_unrested(ways: QuerySet[Enrolment], hours: int) -> None:
-    latest = ways.order_by("-arrived_at").values_list("arrived_at", flat=True).first()
+def _refuse_unrested(enrolments: QuerySet[Enrolment], hours: int) -> None:
+    latest = enrolments.order_by("-arrived_at").values_list("arrived_at", flat=True).first()
     until = latest + timedelta(hours=hours) if latest else None
     if until is not None and until > timezone.now():
         raise TooSoon(

@@ -140,7 +140,7 @@ function plan() {
   configurations.add.after(" ", fromGrid, said);
   fromGrid.addEventListener("click", async () => {
     const body = new FormData(form);
-    body.set("way", "grid");
+    body.set("configurations_from", "grid");
     const answer = await fetch(document.querySelector("[data-size]").dataset.size + location.search, { method: "POST", body });
     if (!answer.ok) return;
     const { configurations: found } = await answer.json();

@@ -227,7 +227,7 @@ def test_unverified_matches_are_in_and_left_out_in_a_row_of_their_own(of):
 
 
 def test_one_model_asked_in_two_ways_is_two_players(of):
-    given = [match(at, player_alice="openai:m", agent_alice=f"m {way}", agent_alice_hash=f"{at}")
-             for at, way in enumerate(["plain", "tools"])]  # fmt: skip
+    given = [match(at, player_alice="openai:m", agent_alice=f"m {strategy}", agent_alice_hash=f"{at}")
+             for at, strategy in enumerate(["plain", "tools"])]  # fmt: skip
     assert of(matches=given).players == ["m plain", "m tools", "script:b"]
     assert Options().level == 0.95

@@ -59,7 +59,7 @@ def add(client: Client, *, to: str = "bargaining", **changes):
     typed = {
         "title": "Scripts",
         "slug": "scripts",
-        "way": "grid",
+        "configurations_from": "grid",
         "several_rounds": "2, 4",
         "agents": agents("script:fair"),
     }
@@ -105,7 +105,12 @@ def collection_with(status: str, *, failed: int = 0, **changes) -> Collection:
 
 def test_a_collection_is_made_from_a_published_table(client, boss):
     response = add(
-        client, way="table", table="glee", agents=agents("script:fair", "script:haggler"), repetitions="2", seed="7"
+        client,
+        configurations_from="table",
+        table="glee",
+        agents=agents("script:fair", "script:haggler"),
+        repetitions="2",
+        seed="7",
     )
     collection = Collection.objects.get()
     assert response.status_code == 302 and response["Location"] == page_of(collection)
@@ -130,7 +135,7 @@ def test_a_collection_is_made_from_a_grid(client, boss):
 
 
 def test_a_collection_is_made_from_a_list_written_by_hand(client, boss):
-    add(client, way="list", listed='[{"rounds": 3, "money": 500}, {}]')
+    add(client, configurations_from="list", listed='[{"rounds": 3, "money": 500}, {}]')
     configurations = Collection.objects.get().content["configurations"]
     assert [(one["rounds"], one["money"]) for one in configurations] == [(3, 500), (12, 10_000)]
 
@@ -245,12 +250,12 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"several_money": "1e999"}, "several_money", "not valid"),
         ({"several_money": "nan"}, "several_money", "not valid"),
         (MANY, "several_money", "100000 are the most"),
-        ({"way": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
-        ({"way": "list", "listed": "[]"}, "listed", "Add at least one configuration"),
-        ({"way": "list", "listed": "[3]"}, "listed", "Add at least one configuration"),
-        ({"way": "list", "listed": "{"}, "listed", "valid JSON"),
-        ({"way": "table", "table": "nobody's"}, "table", "valid choice"),
-        ({"way": "dice"}, "way", "valid choice"),
+        ({"configurations_from": "list", "listed": '[{}, {"rounds": 0}]'}, "listed", "Configuration 2"),
+        ({"configurations_from": "list", "listed": "[]"}, "listed", "Add at least one configuration"),
+        ({"configurations_from": "list", "listed": "[3]"}, "listed", "Add at least one configuration"),
+        ({"configurations_from": "list", "listed": "{"}, "listed", "valid JSON"),
+        ({"configurations_from": "table", "table": "nobody's"}, "table", "valid choice"),
+        ({"configurations_from": "dice"}, "configurations_from", "valid choice"),
         ({"agents": ""}, "agents", "required"),
         ({"agents": "{}"}, "agents", "required"),
         ({"agents": "[3]"}, "agents", "maps each name"),
@@ -300,7 +305,7 @@ def test_everything_that_is_wrong_is_said_at_once(client, boss):
 
 
 def test_what_was_typed_in_a_way_that_was_not_chosen_does_not_matter(client, boss):
-    add(client, several_rounds="soon", listed="[3]", way="table", table="glee")
+    add(client, several_rounds="soon", listed="[3]", configurations_from="table", table="glee")
     assert Collection.objects.get().planned == 384
 
 
@@ -324,14 +329,14 @@ def test_the_game_is_chosen_first_and_its_parameters_and_players_are_offered(cli
 @pytest.mark.parametrize("key", registry.keys())
 def test_a_new_form_can_be_played_once_it_has_a_name(client, boss, key):
     address = f"{ADD}?game={key}"
-    typed = made_from(client, address, title="As it is", slug="as-it-is", way="grid")
+    typed = made_from(client, address, title="As it is", slug="as-it-is", configurations_from="grid")
     assert client.post(address, typed).status_code == 302
 
 
 def test_the_size_is_said_while_typing(client, boss):
     def said(**typed) -> str:
         given = {
-            "way": "grid",
+            "configurations_from": "grid",
             "several_rounds": "2, 4",
             "agents": agents("script:fair", "script:random"),
             "same": "on",
@@ -350,14 +355,14 @@ def test_the_size_is_said_while_typing(client, boss):
 def test_what_a_grid_makes_can_be_put_into_the_list_and_seats_follow(client, boss):
     def told(game: str, **typed) -> dict:
         url = reverse("admin:collecting_collection_size")
-        return client.post(f"{url}?game={game}", {"way": "grid", "agents": "{}", **typed}).json()
+        return client.post(f"{url}?game={game}", {"configurations_from": "grid", "agents": "{}", **typed}).json()
 
     few = told("bargaining", several_rounds="2, 4")
     assert [one["rounds"] for one in few["configurations"]] == [2, 4]
     assert told("bargaining", several_money=HUNDREDS)["configurations"] is None, "too many for a list"
     seats = told("beauty_contest", several_players="3, 7")["seats"]
     assert [seat["role"] for seat in seats] == [f"p{number}" for number in range(1, 8)]
-    assert "Add at least one" in told("bargaining", way="list", listed="[]")["errors"]["listed"][0]
+    assert "Add at least one" in told("bargaining", configurations_from="list", listed="[]")["errors"]["listed"][0]
     assert not Collection.objects.exists()
 
 

@@ -143,7 +143,7 @@ def test_nothing_of_the_person_is_left_and_no_figure_changes(tmp_path):
     assert "my own words" in after and "kim" in after, "others keep theirs"
     assert HARMLESS.casefold() in after, "an opponent's words stay where they tell nothing"
     assert "these are the rules." in after
-    assert (done.ways, done.messages, done.calls) == (1, 5, 1)
+    assert (done.enrolments, done.messages, done.calls) == (1, 5, 1)
     assert list(LedgerRow.objects.order_by("pk").values()) == rows
     assert list(Match.objects.order_by("pk").values("payoffs", "metrics", "status", "ended_at")) == figures
 
@@ -261,7 +261,7 @@ def test_all_ways_of_the_same_person_through_the_study_are_erased_together():
     second = building.complete(study, worker="A1SECOND", name="Robina")
     Identity.objects.filter(enrolment=second).update(worker=WORKER)
     elsewhere = building.complete(building.new_study(slug="elsewhere"), worker="A1ELSEWHERE")
-    assert erase(enrolment=first, by=None, reason="asked").ways == 2
+    assert erase(enrolment=first, by=None, reason="asked").enrolments == 2
     assert WORKER.casefold() not in dump() and "robina" not in dump()
     assert Identity.objects.get().enrolment == elsewhere
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from exports import ways
+from exports import participants
 from exports.dataset import export, reading_of, tables_for
 from exports.errors import FolderInUse, UnknownFormat
 from exports.events import Logged, logs_of
@@ -311,18 +311,18 @@ def test_what_ends_while_the_export_runs_counts_as_still_under_way(tmp_path, mon
     before = timezone.now()
     building.complete(study, worker="A1")
     study_then = reading_of(study, cutoff=before + timedelta(days=1))
-    assert [way.in_dataset for way in study_then.ways()] == [True]
+    assert [participant.in_dataset for participant in study_then.participants()] == [True]
     person = building.arrive(study, worker="A2")
     cutoff = timezone.now()
     building.read_instructions(building.consent(person))
     building.play(person)
     building.answer_quiz(person)
-    late = list(reading_of(study, cutoff=cutoff).ways())[-1]
+    late = list(reading_of(study, cutoff=cutoff).participants())[-1]
     assert (late.facts.state, late.in_dataset, late.reasons) == ("under_way", False, ("not_finished",))
 
 
 def test_reading_in_small_portions_leaves_nobody_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(ways, "CHUNK", 2)
+    monkeypatch.setattr(participants, "CHUNK", 2)
     study = building.new_study()
     people = [building.complete(study, worker=f"A{i}") for i in range(5)]
     export(study, tmp_path / "d")

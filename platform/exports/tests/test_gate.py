@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exports import gate
-from exports.gate import Flow, MatchFacts, WayFacts, match_reasons, ordered, stage, way_reasons
+from exports.gate import Flow, MatchFacts, ParticipantFacts, match_reasons, ordered, participant_reasons, stage
 from participants.states import ENDED, State
 
-COMPLETED = WayFacts(
+COMPLETED = ParticipantFacts(
     state="completed",
     checks_asked=frozenset({"code_word", "quiz"}),
     verdicts={"code_word": True, "quiz": True},
@@ -20,18 +20,18 @@ PLAYED = MatchFacts(finished=True, purpose="study")
 
 
 def test_a_way_completed_with_all_checks_passed_has_no_reason_to_stay_out():
-    assert way_reasons(COMPLETED) == frozenset()
+    assert participant_reasons(COMPLETED) == frozenset()
     assert match_reasons(PLAYED, demonstration=False) == frozenset()
 
 
 @pytest.mark.parametrize("state", sorted(ENDED - {State.COMPLETED}))
 def test_every_other_ending_is_a_reason_of_its_own_name(state):
-    assert str(state) in way_reasons(WayFacts(state=str(state)))
+    assert str(state) in participant_reasons(ParticipantFacts(state=str(state)))
 
 
-@pytest.mark.parametrize("state", [*sorted(set(State) - ENDED), gate.UNDER_WAY])
+@pytest.mark.parametrize("state", [*sorted(set(State) - ENDED), gate.IN_PROGRESS])
 def test_who_is_still_under_way_has_not_finished(state):
-    assert way_reasons(WayFacts(state=str(state))) == {"not_finished"}
+    assert participant_reasons(ParticipantFacts(state=str(state))) == {"not_finished"}
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,14 @@ def test_who_is_still_under_way_has_not_finished(state):
     ],
 )
 def test_completing_is_not_enough_without_every_check_passed(verdicts, reasons):
-    way = WayFacts(state="completed", checks_asked=COMPLETED.checks_asked, verdicts=verdicts, began=True)
-    assert way_reasons(way) == reasons
+    participant = ParticipantFacts(
+        state="completed", checks_asked=COMPLETED.checks_asked, verdicts=verdicts, began=True
+    )
+    assert participant_reasons(participant) == reasons
 
 
 def test_a_completed_way_without_a_match_has_nothing_to_export():
-    assert way_reasons(WayFacts(state="completed")) == {"no_match"}
+    assert participant_reasons(ParticipantFacts(state="completed")) == {"no_match"}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_reasons_are_ordered_so_that_what_ended_the_way_is_counted():
 
 def test_how_far_somebody_came():
     def came(**facts):
-        return stage(WayFacts(state="withdrew", **facts), finished=facts.get("began", False), in_dataset=False)
+        return stage(ParticipantFacts(state="withdrew", **facts), finished=facts.get("began", False), in_dataset=False)
 
     assert came() == "arrived"
     assert came(steps_answered=frozenset({"consent"})) == "consented"

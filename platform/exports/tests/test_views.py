@@ -139,13 +139,13 @@ def test_nothing_is_left_of_what_a_killed_process_wrote(study, tmp_path, monkeyp
     assert not store.exists(f"{asked.uid}.zip")
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left, under_way = tmp_path / "parley-dataset-left", tmp_path / "parley-dataset-now"
-    for folder in (left, under_way):
+    left, running = tmp_path / "parley-dataset-left", tmp_path / "parley-dataset-now"
+    for folder in (left, running):
         (folder / "d").mkdir(parents=True)
     os.utime(left, (0, 0))
     pack, _manifest = packed(study, "d", ["jsonl"])
     pack.close()
-    assert list(tmp_path.iterdir()) == [under_way]
+    assert list(tmp_path.iterdir()) == [running]
 
 
 def test_the_figure_says_in_words_too_who_is_in_and_who_is_not(client, study):

@@ -20,7 +20,7 @@ from marketplaces.mturk.client import AssignmentNow, Requester, requester_of
 from marketplaces.mturk.errors import NOT_NOW, Refused, Unclear
 from marketplaces.mturk.models import Assignment, Hit
 from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable, Way
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
 
 CURRENCY = "USD"
 MOST_FEEDBACK = 1000
@@ -29,7 +29,7 @@ MOST_FEEDBACK = 1000
 
 def declare() -> None:
     """Say how mTurk's people are paid."""
-    payers.register(KEY, Way(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of))
+    payers.register(KEY, PaymentMethod(gettext_lazy("Mechanical Turk"), payer=payer_of, account=account_of))
 
 
 def payer_of(study: str) -> MturkPayer:

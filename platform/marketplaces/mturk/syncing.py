@@ -138,10 +138,10 @@ def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | N
 
 def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
     """End the ways of those who have given their assignment back, so that their places are free."""
-    under_way = Identity.objects.filter(
+    in_progress = Identity.objects.filter(
         study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
     )
-    for identity in under_way.select_related("enrolment").defer("enrolment__steps"):
+    for identity in in_progress.select_related("enrolment").defer("enrolment__steps"):
         theirs = submitted.get(identity.details.get("assignmentId", ""))
         if theirs is not None and theirs.worker == identity.worker:
             continue

@@ -22,7 +22,7 @@ from marketplaces.prolific.client import BULK, PAGE, Client, NotSent, NotThere, 
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import BonusOrder, Publication
 from payouts import payers
-from payouts.payers import Answer, AssignmentStatus, Order, Outcome, Unreachable, Way
+from payouts.payers import Answer, AssignmentStatus, Order, Outcome, PaymentMethod, Unreachable
 
 PARTLY = "PARTIALLY APPROVED"
 STATUSES = {
@@ -337,4 +337,4 @@ def _publication_of(study: str) -> Publication | None:
     return published.filter(study__slug=study).first()
 
 
-payers.register(KIND, Way(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=BULK))
+payers.register(KIND, PaymentMethod(title=gettext_lazy("Prolific"), payer=payer_of, account=account_of, bulk_size=BULK))

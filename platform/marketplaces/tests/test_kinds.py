@@ -23,8 +23,8 @@ def test_its_people_arrive_go_back_and_are_paid(key):
     assert kind.key == key and kind.title and kind.credentials
     assert key in dict(arrivals.choices())
     assert any(known.__module__.startswith(f"marketplaces.{key}.") for known in farewells._readers)
-    way = payers.way_of(key)
-    assert way is not None and way.payer is not None and way.elsewhere is None
+    method = payers.method_of(key)
+    assert method is not None and method.payer is not None and method.elsewhere is None
 
 
 @pytest.mark.parametrize("key", kinds.keys())

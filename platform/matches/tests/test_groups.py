@@ -25,8 +25,8 @@ STANDIN = Agent(spec="script:rational").frozen()
 
 
 def newcomer() -> Enrolment:
-    way = [{"kind": "match", "game": "beauty_contest"}]
-    return Enrolment.objects.create(steps=way, expires_at=lifetime(60), state=State.PLAYING)
+    steps = [{"kind": "match", "game": "beauty_contest"}]
+    return Enrolment.objects.create(steps=steps, expires_at=lifetime(60), state=State.PLAYING)
 
 
 def opened(*, seats: int = 4, of_people: int = 3, runs: int = 4, **timers: object) -> Match:

@@ -107,7 +107,7 @@ def test_only_owners_act(client, study, standin: StandIn, role: Role):
 
 def test_an_accounts_money_is_spent_by_its_own_editors_alone(client, study, owner, standin: StandIn, monkeypatch):
     account = Account.objects.create(title="The lab's money", kind="mturk")
-    monkeypatch.setitem(payers._ways, KIND, replace(payers._ways[KIND], account=lambda slug: account))
+    monkeypatch.setitem(payers._methods, KIND, replace(payers._methods[KIND], account=lambda slug: account))
     base, _bonus = finished("A1", study=SLUG)
     for name in ("ask", "do", "try"):
         told = said(client.post(path(study, name), {"act": "approve", "rows": base.pk}, follow=True))

@@ -17,8 +17,8 @@ def standin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     from payouts.tests.standin import StandIn, StandInPayer
 
     with StandIn(repeats_safely=request.param) as one:
-        way = payers.Way("Stand-in", lambda study: StandInPayer(one.address, may_repeat=request.param))
-        monkeypatch.setitem(payers._ways, KIND, way)
+        method = payers.PaymentMethod("Stand-in", lambda study: StandInPayer(one.address, may_repeat=request.param))
+        monkeypatch.setitem(payers._methods, KIND, method)
         yield one
 
 

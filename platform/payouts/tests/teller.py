@@ -52,7 +52,7 @@ def pay(address: str, may_repeat: bool, last: int) -> None:
     clock, payer = Clock(last), StandInPayer(address, may_repeat=may_repeat)
     for name in ("assignment_status", "prepare", "pay", "look_up"):
         setattr(payer, name, clock.around(getattr(payer, name)))
-    payers.register(KIND, payers.Way("Stand-in", lambda study: payer))
+    payers.register(KIND, payers.PaymentMethod("Stand-in", lambda study: payer))
     with connection.execute_wrapper(clock.before_statement):
         paying.pay_due()
     connection.close()

@@ -105,15 +105,15 @@ STEP = st.one_of(
 @given(may_repeat=st.booleans(), steps=st.lists(STEP, min_size=4, max_size=25))
 def test_everybody_who_is_approved_is_paid_once_and_nobody_else(may_repeat: bool, steps: list[tuple[str, Any]]):
     recruiter = Recruiter(may_repeat=may_repeat)
-    kept = dict(payers._ways)
-    payers.register(KIND, payers.Way("In memory", lambda study: recruiter))
+    kept = dict(payers._methods)
+    payers.register(KIND, payers.PaymentMethod("In memory", lambda study: recruiter))
     try:
         with transaction.atomic(), connection.execute_wrapper(recruiter.before_statement):
             _live(recruiter, steps)
             transaction.set_rollback(True)
     finally:
-        payers._ways.clear()
-        payers._ways.update(kept)
+        payers._methods.clear()
+        payers._methods.update(kept)
 
 
 def _live(recruiter: Recruiter, steps: list[tuple[str, Any]]) -> None:

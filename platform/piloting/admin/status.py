@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from participants.states import State
+from piloting.enrolling import cells_of, role_of
 from piloting.models import Pilot, Walker
 from piloting.report import Bonuses, Report, StepTimes, report
-from piloting.ways import cells_of, role_of
 from studies.texts import in_currency
 
 COLOURS = {"running": "primary", "done": "success", "stopped": "warning"}

@@ -156,7 +156,7 @@ class TestAnyStep:
         register(Survey)
         usual = enrolling.steps_of
         monkeypatch.setattr(
-            "piloting.ways.steps_of", lambda *given, **how: [{"kind": "test_survey"}, *usual(*given, **how)]
+            "piloting.enrolling.steps_of", lambda *given, **how: [{"kind": "test_survey"}, *usual(*given, **how)]
         )
         return Survey
 
@@ -207,7 +207,7 @@ class TestGroups:
         assert sorted(played) == ["bargaining", "bargaining", "beauty_contest"]
 
     def test_whoever_finds_nobody_is_let_go_and_not_stuck(self, monkeypatch):
-        monkeypatch.setattr("piloting.ways.LOBBY_SECONDS", 2)
+        monkeypatch.setattr("piloting.enrolling.LOBBY_SECONDS", 2)
         pilot = piloted(self.contest(), people=1)
         (walker,) = walkers(pilot)
         assert (walker.status, walker.enrolment.state) == (Status.ARRIVED, "no_partner")

@@ -200,7 +200,7 @@ def test_nothing_but_the_dataset_and_the_admin_reads_them():
     readers = {path for path in readers if "/tests/" not in path and "/quality/" not in path}
     assert readers == {
         "platform/exports/signals.py",
-        "platform/exports/ways.py",
+        "platform/exports/participants.py",
         "platform/studies/admin/records.py",
         "platform/studies/parts.py",
     }

@@ -188,28 +188,28 @@ class TestOnce:
 
     def test_the_browser_that_began_comes_back(self):
         mine = Client()
-        way = mine.post(DOOR)["Location"]
-        assert mine.get(DOOR)["Location"] == way
-        assert mine.post(DOOR)["Location"] == way
+        address = mine.post(DOOR)["Location"]
+        assert mine.get(DOOR)["Location"] == address
+        assert mine.post(DOOR)["Location"] == address
         assert Enrolment.objects.count() == 1
 
     @pytest.mark.parametrize("method", ["get", "post"])
     def test_another_browser_does_not_and_sees_nothing_of_the_way(self, method):
-        way = Client().post(DOOR)["Location"]
+        address = Client().post(DOOR)["Location"]
         answer = getattr(Client(), method)(DOOR)
         assert answer.status_code == 403
         assert heading_of(answer) == "This link has already been used"
-        assert way not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
+        assert address not in answer.content.decode() and "tell the people who invited you" in text_of(answer)
         assert Enrolment.objects.count() == 1
 
     def test_the_address_of_the_persons_page_opens_everywhere(self):
-        way = Client().post(DOOR)["Location"]
-        assert Client().get(way).status_code == 200
+        address = Client().post(DOOR)["Location"]
+        assert Client().get(address).status_code == 200
 
     def test_a_forged_cookie_does_not_open_it(self):
-        way = Client().post(DOOR)["Location"]
+        address = Client().post(DOOR)["Location"]
         forger = Client()
-        forger.cookies["parley-splitting"] = way.split("/")[2]
+        forger.cookies["parley-splitting"] = address.split("/")[2]
         assert forger.get(DOOR).status_code == 403
 
     def test_one_browser_may_use_one_code_after_another(self):
@@ -238,14 +238,14 @@ def test_an_expired_code_leads_back_who_has_begun_and_begins_nothing_else():
     study = launched(entry=Study.Entry.CODES, most_participations=None)
     for code in ("ANTON-01", "BERTA-02"):
         LabCode.objects.create(study=study.slug, code=code, expires_at=timezone.now() + timedelta(hours=1))
-    way = Client().get(DOOR)["Location"]
+    address = Client().get(DOOR)["Location"]
     LabCode.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert Client().get(DOOR)["Location"] == way
+    assert Client().get(DOOR)["Location"] == address
     refused = Client().get("/join/splitting?code=BERTA-02")
     assert refused.status_code == 410 and "expired" in heading_of(refused)
     visitor = Visitor(Enrolment.objects.get())
     visitor.client.post(f"{visitor.url}leave/")
-    assert Client().post(DOOR, {"again": "yes"})["Location"] == way
+    assert Client().post(DOOR, {"again": "yes"})["Location"] == address
     assert Enrolment.objects.count() == 1
 
 

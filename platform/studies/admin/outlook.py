@@ -24,7 +24,7 @@ from studies.models import Study
 from studies.text_preview import preview
 from studies.texts import endings_of, endings_promise, in_currency
 
-DECISIVE = ("way", "design", "roles", "quota", "agents", "lineups")
+DECISIVE = ("values_from", "design", "roles", "quota", "agents", "lineups")
 """Fields that, besides the parameters, determine what is played."""
 
 

@@ -31,7 +31,7 @@ from studies.models import Study
 from studies.names import is_given_out
 from studies.sessions import MOST_OTHERS
 
-WAYS = ("table", "selection", "configurations")
+KINDS = ("table", "selection", "configurations")
 """Designs that are chosen by name. Without one, the parameters' values form a grid."""
 OTHER_GAMES = tuple(f"other_game_{number}" for number in range(2, 2 + MOST_OTHERS))
 """The fields that choose a session's other games."""
@@ -62,7 +62,7 @@ class StudyForm(forms.ModelForm):
     game_class: type[Game[Any, Any]]
     may_see: QuerySet[Study]
 
-    way = forms.ChoiceField(
+    values_from = forms.ChoiceField(
         label=gettext_lazy("Configurations"),
         required=False,
         widget=UnfoldAdminSelectWidget(),
@@ -162,14 +162,14 @@ class StudyForm(forms.ModelForm):
 
     def _show_design(self) -> None:
         """Show what is varied: parameter values, a published set, or custom configurations."""
-        self.fields["way"].choices = ways(self.game_class)
+        self.fields["values_from"].choices = sources_of_values(self.game_class)
         design = dict(self.instance.design or {})
         grid = design.pop("grid", {})
         for name, field in _several(self.game_class).form_fields(grid if isinstance(grid, dict) else {}).items():
             self.fields[name].initial = field.initial
-        for way in WAYS:
-            if way in design:
-                self.initial["way"] = way if way == "configurations" else f"{way}:{design.pop(way)}"
+        for kind in KINDS:
+            if kind in design:
+                self.initial["values_from"] = kind if kind == "configurations" else f"{kind}:{design.pop(kind)}"
         self.initial["design"] = design
 
     def clean_game(self) -> str:
@@ -223,10 +223,10 @@ class StudyForm(forms.ModelForm):
 
         A varied parameter needs no single value. If a published set determines everything, no parameter needs one.
         """
-        way, _colon, name = cleaned.get("way", "").partition(":")
+        kind, _colon, name = cleaned.get("values_from", "").partition(":")
         design = dict(cleaned.get("design") or {})
-        if way in ("table", "selection"):
-            cleaned["design"] = {**design, way: name}
+        if kind in ("table", "selection"):
+            cleaned["design"] = {**design, kind: name}
             for field in [field for field in self.errors if field.startswith((PREFIX, SEVERAL))]:
                 del self.errors[field]
             return {}, {}
@@ -235,7 +235,7 @@ class StudyForm(forms.ModelForm):
             field = PREFIX + parameter
             self.errors.pop(field, None)
             cleaned |= {field: values[0], field + NONE: values[0] is None}
-        if grid and way == "configurations":
+        if grid and kind == "configurations":
             says = _("Leave this empty. Custom configurations contain their own values.")
             wrong |= {SEVERAL + parameter: says for parameter in grid}
         elif grid:
@@ -292,7 +292,7 @@ def study_form(game: type[Game[Any, Any]], may_see: QuerySet[Study] | None = Non
     return type("StudyForm", (StudyForm,), {**fields, "game_class": game, "may_see": seen})
 
 
-def ways(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
+def sources_of_values(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
     """Return the choices for how a study of this game is varied."""
     module = grids.published(game.key)
     tables = getattr(module, "TABLES", {})
@@ -313,13 +313,13 @@ def ways(game: type[Game[Any, Any]]) -> list[tuple[str, str]]:
 
 def shown_where(game: type[Game[Any, Any]]) -> dict[str, str]:
     """Return the condition under which the admin shows each parameter's field."""
-    asked = "!way || way == 'configurations'"
+    asked = "!values_from || values_from == 'configurations'"
     names = [name for row in _parameter_rows(game) for name in row]
     wanted = {PREFIX + key: entry.when for key, entry in entries.of(game.key).items() if entry.when}
     return {
         **dict.fromkeys(names, asked),
         **{name: f"({asked}) && {PREFIX}{other} == '{value}'" for name, (other, value) in wanted.items()},
-        "design": "way || (design || '{}').trim() != '{}'",
+        "design": "values_from || (design || '{}').trim() != '{}'",
     }
 
 
@@ -342,7 +342,7 @@ def fieldsets(game: type[Game[Any, Any]]) -> list[tuple[Any, dict[str, Any]]]:
             _("Game: {title}").format(title=game.title),
             {
                 "classes": ["step-game"],
-                "fields": ["game", "way", *_parameter_rows(game), "design"],
+                "fields": ["game", "values_from", *_parameter_rows(game), "design"],
                 "description": game.summary,
             },
         ),

@@ -145,12 +145,12 @@ def _words(match: Match) -> tuple[dict[str, str], dict[str, str]]:
 
 def _treatment(seat: Any) -> str:
     """Return how an agent's answers appear to participants, which is a treatment of the study."""
-    ways = {
+    wordings = {
         "at_once": _("answers appear at once"),
         "typed": _("answers appear as they are typed"),
         "delayed": _("answers appear at human typing speed"),
     }
-    says = ways[settings_of(seat.settings).appears]
+    says = wordings[settings_of(seat.settings).appears]
     return _("{says}, after {seconds} s or more").format(says=says, seconds=f"{seat.delay:g}") if seat.delay else says
 
 

@@ -128,7 +128,7 @@ def test_a_collections_form_has_the_same_grid(client):
         COLLECT,
         title="Custom",
         slug="custom",
-        way="grid",
+        configurations_from="grid",
         several_base_game="stag_hunt, custom",
         agents=json.dumps(named("script:nash")),
         **entered(GRID, seats="2", actions1="2", actions2="2"),

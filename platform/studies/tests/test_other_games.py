@@ -48,7 +48,7 @@ def session(*others: Study, order: str = "fixed", **fields: object) -> Study:
     return study(**{**one_run, "session_matches": len(keys) + 1, **fields}, session_order=order, session_games=keys)
 
 
-def way(to: Study) -> list[dict[str, object]]:
+def steps_for(to: Study) -> list[dict[str, object]]:
     return enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
 
 
@@ -75,7 +75,7 @@ def play_all(one: Enrolment) -> Enrolment:
 
 
 def test_games_are_played_in_their_order_each_with_its_own_rules():
-    steps = way(session(other(), pay_rule="share"))
+    steps = steps_for(session(other(), pay_rule="share"))
     assert games_of(steps) == ["beauty_contest", "bargaining"]
     read = [step for step in steps if step["kind"] == "instructions"]
     assert [step["game"] for step in read] == ["beauty_contest", "bargaining"]
@@ -85,7 +85,7 @@ def test_games_are_played_in_their_order_each_with_its_own_rules():
 
 def test_a_random_order_differs_between_people_and_begins_with_either_game():
     to = session(other(), order="random")
-    orders = {tuple(games_of(way(to))) for _person in range(12)}
+    orders = {tuple(games_of(steps_for(to))) for _person in range(12)}
     assert orders == {("beauty_contest", "bargaining"), ("bargaining", "beauty_contest")}
 
 

@@ -34,7 +34,7 @@ OWN = {
     "prompt_question": "Round {{ round }}.\r\n{{ news }}\n{{ question }}\n{{ format_help }}",
     "prompt_correction": "No: {{ reason }}",
 }
-WAYS = ["plain", "chain_of_thought", "conversation", "fresh"]
+STRATEGIES = ["plain", "chain_of_thought", "conversation", "fresh"]
 SEED = 7
 
 
@@ -98,7 +98,7 @@ def exactly(body: dict[str, Any]) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("asking", [{}, OWN], ids=["usual", "own"])
-@pytest.mark.parametrize("strategy", WAYS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("agent", ["openai:m", "anthropic:m"])
 def test_what_is_shown_is_what_is_sent(monkeypatch, agent, strategy, asking):
     study = new_study(agent, strategy=strategy, temperature=0.5, **asking)

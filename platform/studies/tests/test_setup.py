@@ -92,10 +92,10 @@ def test_the_form_shows_again_what_was_saved(client, boss):
         ({"several_scale": "none"}, "several_scale", "“none” is not a number"),
         ({"several_messages_allowed": "perhaps"}, "several_messages_allowed", "Enter yes or no"),
         ({"several_scale": "nan"}, "several_scale", "not valid"),
-        ({"way": "configurations", "several_rounds": "1, 2"}, "several_rounds", "contain their own values"),
-        ({"way": "configurations", "design": '{"configurations": []}'}, "design", "configurations"),
+        ({"values_from": "configurations", "several_rounds": "1, 2"}, "several_rounds", "contain their own values"),
+        ({"values_from": "configurations", "design": '{"configurations": []}'}, "design", "configurations"),
         ({"design": '{"moon": 1}'}, "design", "moon"),
-        ({"way": "table:moon"}, "way", "moon"),
+        ({"values_from": "table:moon"}, "values_from", "moon"),
     ],
 )
 def test_a_value_that_cannot_be_is_named_at_its_field(client, boss, changes, field, says):
@@ -116,22 +116,22 @@ def test_a_combination_that_cannot_be_played_is_named_where_it_was_typed(client,
 
 
 @pytest.mark.parametrize(
-    ("way", "design", "cells"),
+    ("values_from", "design", "cells"),
     [
         ("table:glee", {"table": "glee"}, 576),
         ("selection:glee", {"selection": "glee", "seed": 3}, 60),
         ("configurations", {"configurations": [{"config": {"rounds": 2}, "quota": 4}, {"config": {"rounds": 3}}]}, 2),
     ],
 )
-def test_published_sets_and_lists_are_chosen_by_name(client, boss, way, design, cells):
-    name, _colon, chosen = way.partition(":")
+def test_published_sets_and_lists_are_chosen_by_name(client, boss, values_from, design, cells):
+    name, _colon, chosen = values_from.partition(":")
     written = {key: value for key, value in design.items() if key != name or not chosen}
-    assert add(client, way=way, design=json.dumps(written)).status_code == 302
+    assert add(client, values_from=values_from, design=json.dumps(written)).status_code == 302
     study = Study.objects.get()
     assert study.design == design
     assert len(content_of(study)["cells"]) == cells
     page = client.get(reverse("admin:studies_study_change", args=[study.pk]))
-    assert page.context["adminform"].form["way"].value() == way
+    assert page.context["adminform"].form["values_from"].value() == values_from
     assert client.post(page.request["PATH_INFO"], filled_in(page)).status_code == 302
     assert Study.objects.get().design == design
 

@@ -78,7 +78,7 @@ def end_as(state: State) -> Callable[[Visitor], object]:
     return ended
 
 
-WAYS: dict[State, Callable[[Visitor], object]] = {
+REACH: dict[State, Callable[[Visitor], object]] = {
     State.ARRIVED: lambda visitor: visitor.see(),
     State.CONSENTED: lambda visitor: visitor.walk_to("name"),
     State.INSTRUCTED: lambda visitor: visitor.walk_to("instructions").send(code_word=visitor.enrolment.code_word),
@@ -106,12 +106,12 @@ WAYS: dict[State, Callable[[Visitor], object]] = {
 def brought_to(state: State, **fields: object) -> Visitor:
     surveys = {"survey_before": ADULTS} if state == State.SCREENED_OUT else {}
     visitor = Visitor(arriving(launched(**surveys, **fields)))
-    WAYS[state](visitor)
+    REACH[state](visitor)
     return visitor
 
 
 def test_there_is_a_way_to_every_state():
-    assert set(WAYS) == set(State)
+    assert set(REACH) == set(State)
 
 
 @pytest.mark.parametrize("state", State)

@@ -223,10 +223,10 @@ class TestSessions:
         to = study(
             lineups=self.ALONE, session_matches=3, session_order=order, design={"grid": {"fraction": [0.5, 0.6, 0.7]}}
         )
-        way = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
-        fractions = [step["config"]["fraction"] for step in way if step["kind"] == "match"]
+        steps = enrolling.enrol(to, Arrival(recruiter="open", proof="", worker="")).steps
+        fractions = [step["config"]["fraction"] for step in steps if step["kind"] == "match"]
         assert sorted(fractions) == [0.5, 0.6, 0.7]
-        assert [step["config"]["fraction"] for step in way if step["kind"] == "instructions"] == fractions
+        assert [step["config"]["fraction"] for step in steps if step["kind"] == "instructions"] == fractions
         if order == "fixed":
             assert fractions == [0.5, 0.6, 0.7]
 

@@ -153,8 +153,8 @@ class Command(BaseCommand):
             return self._published(options)
         if not options["game"] or not options["agents"]:
             raise CollectingError("A new collection needs --game and --agents.")
-        ways = [bool(options[key]) for key in ("table", "grid", "config")]
-        if sum(ways) > 1:
+        sources = [bool(options[key]) for key in ("table", "grid", "config")]
+        if sum(sources) > 1:
             raise CollectingError("Give one of --table, --grid and --config.")
         game = registry.get(options["game"])
         if options["table"]:

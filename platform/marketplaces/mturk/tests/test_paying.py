@@ -36,9 +36,9 @@ def order_for(person: Any, reason: str = "bonus", amount: str = "0.75", **fields
 
 @pytest.fixture
 def payer(house):
-    way = payers.way_of("mturk")
-    assert way is not None and way.payer is not None
-    return way.payer(house.study.slug)
+    method = payers.method_of("mturk")
+    assert method is not None and method.payer is not None
+    return method.payer(house.study.slug)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ LOOKING = r"GET /api/v1/submissions/\w+/"
 @pytest.fixture
 def payer(desk):
     desk.publish()
-    found = payers.way_of("prolific").payer(desk.study.slug)
+    found = payers.method_of("prolific").payer(desk.study.slug)
     assert found.may_repeat is False
     return found
 
@@ -293,4 +293,4 @@ def test_the_fee_is_what_prolific_takes(desk, payer, done):
 
 def test_a_study_that_is_not_on_prolific_pays_nobody(db):
     with pytest.raises(Unreachable, match="not on Prolific"):
-        payers.way_of("prolific").payer("no-such-study")
+        payers.method_of("prolific").payer("no-such-study")

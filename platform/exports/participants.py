@@ -86,7 +86,7 @@ class Reading:
             return theirs.filter(enrolment__placement__placed_at__lte=self.cutoff).values("match").distinct().count()
         return int(self.source.collection.planned)
 
-    def ways(self, *, first: int | None = None, last: int | None = None) -> Iterator[Way]:
+    def participants(self, *, first: int | None = None, last: int | None = None) -> Iterator[Participant]:
         """Every participant who had been placed by the cut-off, in the order of their coming.
 
         Args:
@@ -100,7 +100,7 @@ class Reading:
             sat_in = {seat.match_id for one in placements for seat in one.enrolment.seats.all()}
             logs = logs_of(sat_in)
             for placement in placements:
-                yield Way(self, placement, logs)
+                yield Participant(self, placement, logs)
             after = placements[-1].pk
             del placements, placement, logs
             gc.collect()  # rows and their relations point at each other, so nothing else frees them soon
@@ -127,7 +127,7 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
     ]
 
 
-class Way:
+class Participant:
     """One participant's way through the study, as it stood at the cut-off.
 
     Args:
@@ -142,7 +142,7 @@ class Way:
         self.enrolment: Enrolment = placement.enrolment
 
     @cached_property
-    def facts(self) -> gate.WayFacts:
+    def facts(self) -> gate.ParticipantFacts:
         return facts_of(self.enrolment, self.reading.cutoff)
 
     @cached_property
@@ -235,7 +235,7 @@ class Way:
         """Why nothing of this person is in the dataset; empty when something is."""
         if self.in_dataset:
             return ()
-        reasons = set(gate.way_reasons(self.facts))
+        reasons = set(gate.participant_reasons(self.facts))
         for match in self.matches:
             of_match = {*match.reasons, *match.reasons_of(self.enrolment)}
             # That the game has no result only repeats what ended the way, where that is known.
@@ -355,7 +355,7 @@ class Played:
     def reasons_of(self, person: Enrolment) -> frozenset[str]:
         """Why this person's seat is not in the dataset, as far as it lies in their own way and moves."""
         role = self.role_of(person)
-        return gate.way_reasons(facts_of(person, self.reading.cutoff)) | gate.substitutes(self._moved_for[role])
+        return gate.participant_reasons(facts_of(person, self.reading.cutoff)) | gate.substitutes(self._moved_for[role])
 
     def seat_reasons(self, role: str) -> tuple[str, ...]:
         """Why a seat is not in the dataset; empty when it is."""
@@ -576,15 +576,15 @@ class Decision:
         return round((self.row.at - since).total_seconds(), 3) if since else None
 
 
-def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.WayFacts:
+def facts_of(enrolment: Enrolment, cutoff: datetime) -> gate.ParticipantFacts:
     """What the gate must know of a participant."""
     ended_since = enrolment.ended and _by(enrolment.ended_at, cutoff) is None
     steps = {step["kind"]: step for step in enrolment.steps}
     asked = {CHECKS_OF_STEPS[kind] for kind in steps if kind in CHECKS_OF_STEPS}
     if not steps.get("instructions", {}).get("code_word", True):
         asked.discard("code_word")
-    return gate.WayFacts(
-        state=gate.UNDER_WAY if ended_since else str(enrolment.state),
+    return gate.ParticipantFacts(
+        state=gate.IN_PROGRESS if ended_since else str(enrolment.state),
         checks_asked=frozenset(asked),
         verdicts={verdict.check_name: verdict.passed for verdict in enrolment.verdicts.all()},
         steps_answered=frozenset(visit.kind for visit in enrolment.visits.all() if visit.answered_at),
