@@ -156,7 +156,7 @@ def move(path: str, script: str, *, patience: float = 10) -> bool:
 
 
 def end(path: str, state: str) -> None:
-    """The person's way ends in this state, wherever they are."""
+    """The person's enrolment ends in this state, wherever they are."""
     with transaction.atomic():
         people.end(people.locked(_by(path).pk), State(state))
 
@@ -167,7 +167,7 @@ def _by(path: str) -> Enrolment:
 
 
 def page_views(path: str) -> list[dict[str, Any]]:
-    """What the pages of this person's way have told, in their order."""
+    """What the pages of this person's enrolment have told, in their order."""
     return list(
         _by(path)
         .page_views.order_by("position", "pk")
@@ -289,7 +289,7 @@ def ledger(slug: str) -> list[list[str]]:
 
 
 def enrolments(slug: str) -> int:
-    """How many ways through the study were begun."""
+    """How many enrolments in the study were begun."""
     return Placement.objects.filter(cell__version__study__slug=slug).count()
 
 

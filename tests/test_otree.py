@@ -100,7 +100,7 @@ def experiment(program: Path, stack, tmp_path_factory: pytest.TempPathFactory) -
         server.stop()
 
 
-# ---- a participant's way ---------------------------------------------------------------------------------
+# ---- a participant's path ---------------------------------------------------------------------------------
 
 
 def begin(browser: Browser, link: str) -> Page:

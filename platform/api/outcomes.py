@@ -35,7 +35,7 @@ def outcome_for(token: str) -> schemas.Outcome:
 
 
 def outcome_of(study: Study, person: Enrolment) -> schemas.Outcome:
-    """How the person's way ended, and what is owed for it in whole cents."""
+    """How the person's enrolment ended, and what is owed for it in whole cents."""
     if not person.ended:
         return _PENDING
     reading = reading_of(study)

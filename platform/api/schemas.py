@@ -141,13 +141,13 @@ class Owed(_Answer):
 class WantedResults(_Answer):
     """Which of a study's participants."""
 
-    ended_since: AwareDatetime | None = Field(None, description="Only those whose way ended then or later.")
+    ended_since: AwareDatetime | None = Field(None, description="Only those whose enrolment ended then or later.")
     cursor: str | None = Field(None, max_length=40, description="The `next` of the page before.")
     limit: Limit = 50
 
 
 class ResultOut(_Answer):
-    """What came of one participant's way."""
+    """What came of one participant's enrolment."""
 
     participant: str = Field(description="The pseudonym, as in the dataset.")
     state: str

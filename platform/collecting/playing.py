@@ -1,4 +1,4 @@
-"""One item's way: its match opened, each thinking agent asked, each move taken; all of it resumable.
+"""One item's course: its match opened, each thinking agent asked, each move taken; all of it resumable.
 
 What is written is written with proof that the item is still held: a driver that was thought dead and
 comes back changes nothing.

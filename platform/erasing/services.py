@@ -69,7 +69,7 @@ class Erased:
 
 
 def enrolments_of(enrolment: Enrolment) -> list[Enrolment]:
-    """All of the same person's ways through the same study, as far as their recruiter tells."""
+    """All of the same person's enrolments in the same study, as far as their recruiter tells."""
     identity = Identity.objects.filter(enrolment=enrolment).first()
     if identity is None or not identity.worker:
         return [enrolment]
@@ -92,7 +92,7 @@ def refuse_impossible(enrolment: Enrolment) -> None:
     live = Match.objects.filter(seats__enrolment__in=enrolments, status=Match.Status.LIVE)
     if any(not one.ended for one in enrolments) or live.exists():
         raise NotPossible(
-            _("This person is still taking part. Wait until their way has ended; then they can be erased.")
+            _("This person is still taking part. Wait until their enrolment has ended; then they can be erased.")
         )
     if LedgerRow.objects.filter(enrolment__in=enrolments, state=LedgerRow.State.SENT).exists():
         raise NotPossible(
@@ -102,7 +102,7 @@ def refuse_impossible(enrolment: Enrolment) -> None:
 
 @transaction.atomic
 def erase(*, enrolment: Enrolment, by: User | None, reason: str) -> Erased:
-    """Erase the person whose way this is, with all of their ways through the study.
+    """Erase the person whose enrolment this is, with all of their enrolments in the study.
 
     Args:
         reason: why, for the audit log; the person's name and identifiers are cut out of it.

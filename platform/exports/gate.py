@@ -25,7 +25,7 @@ REASONS: Mapping[str, str] = {
     "returned": "The participant gave the assignment back to the recruiter.",
     "withdrew": "The participant chose to leave.",
     "not_finished": "The participant was still under way when the dataset was made.",
-    "no_match": "The way was completed without a match.",
+    "no_match": "The enrolment was completed without a match.",
     "not_begun": "The match was planned and had not been begun.",
     "match_not_finished": "The match has no result: it was live or had been ended early.",
     "failed_check": "Another attention check was failed.",
@@ -51,7 +51,7 @@ STAGES: Mapping[str, str] = {
 """How far somebody came, in order."""
 
 IN_PROGRESS = "under_way"
-"""Exported state of somebody whose way ended only after the dataset's cut-off."""
+"""Exported state of somebody whose enrolment ended only after the dataset's cut-off."""
 _ENDED_WITHOUT_DATA = (
     "failed_code_word",
     "failed_quiz",
@@ -69,11 +69,11 @@ _ENDED_WITHOUT_DATA = (
 
 @dataclass(frozen=True)
 class ParticipantFacts:
-    """What the gate knows of one participant's way.
+    """What the gate knows of one participant's enrolment.
 
     Attributes:
         state: the participant's state at the cut-off.
-        checks_asked: names of the checks that the way has.
+        checks_asked: names of the checks that the enrolment has.
         verdicts: passed or not, by check.
         steps_answered: kinds of the steps that were answered.
         began: whether a match was opened.
@@ -96,7 +96,7 @@ class MatchFacts:
 
 
 def participant_reasons(participant: ParticipantFacts) -> frozenset[str]:
-    """Why a participant's matches stay out, as far as it lies in the participant's own way."""
+    """Why a participant's matches stay out, as far as it lies in the participant's own enrolment."""
     reasons = set()
     if participant.state in _ENDED_WITHOUT_DATA:
         reasons.add(participant.state)

@@ -52,14 +52,14 @@ def wide_table(reading: Reading) -> Table:
 
 
 def _rounds_of(study: Study) -> int:
-    """How many matches a way through the study has at most, the same in all cells of a version; at least one."""
+    """How many matches an enrolment in the study has at most, the same in all cells of a version; at least one."""
     firsts = [(version, version.cells.order_by("number").first()) for version in study.versions.all()]
     paths = [steps_of(version, cell, cell.people[0]) for version, cell in firsts if cell is not None]
     return max((sum(step["kind"] == "match" for step in path) for path in paths), default=1)
 
 
 class _Numbering:
-    """Numbers ways in the order of their coming, from whichever one it is asked about first."""
+    """Numbers enrolments in the order of their coming, from whichever one it is asked about first."""
 
     def __init__(self, everybody: QuerySet[Placement]):
         self._everybody = everybody
@@ -67,7 +67,7 @@ class _Numbering:
         self._number = 0
 
     def of(self, participant: Participant) -> int:
-        """The number of a way: the last one that was asked about, or the one that follows it."""
+        """The number of an enrolment: the last one that was asked about, or the one that follows it."""
         if self._last is None:
             self._number = self._everybody.filter(pk__lt=participant.placement.pk).count()
         if participant is not self._last:
@@ -98,14 +98,20 @@ def _participant(number: Callable[[Participant], int]) -> Iterator[Column]:
         ("label", "identifier", "The pseudonym again.", lambda w: w.enrolment.pseudonym, ""),
         ("_is_bot", "integer", "0: simulated people are in no dataset.", lambda w: 0, ""),
         ("_index_in_pages", "integer", "The step after the last one answered, from 1.", _reached, ""),
-        ("_max_page_index", "integer", "How many steps the way has.", lambda w: len(w.enrolment.steps), ""),
+        ("_max_page_index", "integer", "How many steps the enrolment has.", lambda w: len(w.enrolment.steps), ""),
         ("_current_app_name", "choice", f"Always {APP}.", lambda w: APP, ""),
         ("_current_page_name", "choice", "The step where the person is, or was last.", _page, ""),
         ("time_started_utc", "text", "When the person came.", _started, "UTC"),
         ("visited", "integer", "1: whoever has a row came.", lambda w: 1, ""),
         ("mturk_worker_id", "identifier", _HIDDEN, _nothing, ""),
         ("mturk_assignment_id", "identifier", _HIDDEN, _nothing, ""),
-        ("payoff", "number", "All that is owed; 0.0 while the way goes on.", lambda w: _money(w.owed), "the currency"),
+        (
+            "payoff",
+            "number",
+            "All that is owed; 0.0 until the enrolment ends.",
+            lambda w: _money(w.owed),
+            "the currency",
+        ),
     ]
     for name, kind, meaning, read, unit in described:
         yield Column(f"participant.{name}", kind, meaning, read, unit=unit)
@@ -168,14 +174,14 @@ def _round(
         (
             "player.parley_ending",
             "choice",
-            "How the way ended, a state as in participants.csv; empty while it goes on.",
+            "How the enrolment ended, a state as in participants.csv; empty while it goes on.",
             ended(lambda w: str(w.enrolment.state)),
             "",
         ),
         (
             "player.parley_role",
             "choice",
-            "The role in that match, or the one that was kept; empty while the way goes on.",
+            "The role in that match, or the one that was kept; empty while the enrolment goes on.",
             role,
             "",
         ),

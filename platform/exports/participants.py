@@ -128,7 +128,7 @@ def _related(*, logs: bool) -> list[str | Prefetch]:
 
 
 class Participant:
-    """One participant's way through the study, as it stood at the cut-off.
+    """One participant's enrolment in the study, as it stood at the cut-off.
 
     Args:
         logs: of the matches by key; None: they are asked of each match.
@@ -218,7 +218,7 @@ class Participant:
 
     @property
     def participations_before(self) -> int:
-        """In how many studies, or how often in this one, the person had taken part when this way began."""
+        """In how many studies, or how often in this one, the person had taken part when this enrolment began."""
         return self._participations[1]
 
     @cached_property
@@ -238,7 +238,7 @@ class Participant:
         reasons = set(gate.participant_reasons(self.facts))
         for match in self.matches:
             of_match = {*match.reasons, *match.reasons_of(self.enrolment)}
-            # That the game has no result only repeats what ended the way, where that is known.
+            # That the game has no result only repeats what ended the enrolment, where that is known.
             reasons |= of_match - {"match_not_finished"} if reasons else of_match
         return gate.ordered(reasons)
 
@@ -263,7 +263,7 @@ class Place:
 
     Attributes:
         cell: in collections the number of the configuration.
-        session: which match of a person's way it was.
+        session: which match of the enrolment it was.
         repetition: how often a collection had wanted its configuration and line-up before, and once more.
         environment: the rule that made a collection's line-up.
         name: of an imported game, at its source.
@@ -353,7 +353,7 @@ class Played:
         return next(role for role, seat in self.seats.items() if seat.enrolment == person)
 
     def reasons_of(self, person: Enrolment) -> frozenset[str]:
-        """Why this person's seat is not in the dataset, as far as it lies in their own way and moves."""
+        """Why this person's seat is not in the dataset, as far as it lies in their own enrolment and moves."""
         role = self.role_of(person)
         return gate.participant_reasons(facts_of(person, self.reading.cutoff)) | gate.substitutes(self._moved_for[role])
 

@@ -32,7 +32,7 @@ class PageUse:
 
 
 def page_uses(participant: Participant) -> list[PageUse]:
-    """The pages that were heard of by the cut-off, in their order on the way."""
+    """The pages that were heard of by the cut-off, in the order of the path."""
     views = [view for view in participant.enrolment.page_views.all() if view.last_at <= participant.reading.cutoff]
     views.sort(key=lambda view: view.position)
     return [

@@ -93,7 +93,7 @@ class StudySource:
             }
 
     def steps(self) -> list[str]:
-        """Kinds of steps that ways through the study are made of."""
+        """Kinds of steps that enrolments in the study are made of."""
         kinds: dict[str, None] = {}
         for version in self.study.versions.order_by("number").prefetch_related("cells"):
             for placed in version.cells.all():

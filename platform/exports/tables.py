@@ -85,7 +85,7 @@ def tables(
     """Every table of a dataset by name.
 
     Args:
-        steps: kinds of steps that ways through the study are made of.
+        steps: kinds of steps that enrolments in the study are made of.
         checks: names of the attention checks.
         questions: (survey, question) for each question of the study's surveys.
     """
@@ -177,7 +177,7 @@ def matches(shape: Shape) -> Table:
         Column(
             "session",
             "integer",
-            "Which match of the way it was, from 1, for the first of its people; empty outside studies.",
+            "Which match of the enrolment it was, from 1, for the first of its people; empty outside studies.",
             lambda m: m.place.session,
         ),
         Column(
@@ -795,7 +795,7 @@ def signals() -> Table:
         "that run no script tell nothing. Signals exclude nobody and change no pay.",
         [
             Column("participant", "identifier", "Pseudonym, the same in every file.", lambda s: s.enrolment.pseudonym),
-            Column("position", "integer", "Place of the page on the way, from 0.", lambda s: s.position),
+            Column("position", "integer", "Place of the page on the path, from 0.", lambda s: s.position),
             Column(
                 "step", "choice", "Kind of the step, as in the columns seconds_… of participants.csv.", lambda s: s.kind
             ),
@@ -857,7 +857,7 @@ def behaviour() -> Table:
         "together; only of people who were told so and agreed. It excludes nobody and changes no pay.",
         [
             Column("participant", "identifier", "Pseudonym.", lambda use: use.participant.enrolment.pseudonym),
-            Column("position", "integer", "Place of the page on the way, from 0.", lambda use: use.position),
+            Column("position", "integer", "Place of the page on the path, from 0.", lambda use: use.position),
             Column("step", "choice", "Kind of the step.", lambda use: use.kind),
             Column("match", "identifier", "The match whose question it is.", lambda use: use.match),
             Column(
@@ -927,7 +927,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
         Column(
             "state",
             "choice",
-            "Where the participant's way stands.",
+            "The participant's state.",
             lambda w: w.facts.state,
             values=", ".join([*State.values, gate.IN_PROGRESS]),
         ),
@@ -962,7 +962,7 @@ def participants(steps: Iterable[str], checks: Iterable[str], questions: Iterabl
             lambda w: identity.recruiter if (identity := getattr(w.enrolment, "identity", None)) else None,
         ),
         Column("arrived_at", "time", "When the participant came.", lambda w: w.enrolment.arrived_at, unit="UTC"),
-        Column("ended_at", "time", "When the way ended; empty while it goes on.", lambda w: w.ended_at, unit="UTC"),
+        Column("ended_at", "time", "When the enrolment ended; empty before that.", lambda w: w.ended_at, unit="UTC"),
     ]
     columns += [
         Column(
@@ -1150,7 +1150,7 @@ def flow() -> Table:
         "flow",
         "How many participants came how far and why the others left; each is counted once.",
         [
-            Column("stage", "choice", "Stage of the way, in order.", lambda f: f[0], values=", ".join(gate.STAGES)),
+            Column("stage", "choice", "Stage reached, in order.", lambda f: f[0], values=", ".join(gate.STAGES)),
             Column(
                 "what",
                 "choice",

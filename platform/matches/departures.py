@@ -1,4 +1,4 @@
-"""When a participant's way ends elsewhere, they leave their live matches."""
+"""When an enrolment ends elsewhere, they leave their live matches."""
 
 from __future__ import annotations
 

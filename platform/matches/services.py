@@ -64,7 +64,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Player:
-    """Who takes a seat: an enrolment (at a step of its way), or an agent's specification, delay and settings.
+    """Who takes a seat: an enrolment (at a step of its path), or an agent's specification, delay and settings.
 
     Attributes:
         label: what the agent is called; empty: by its specification.
@@ -302,10 +302,10 @@ def come_back(*, match_id: int, role: Role) -> None:
 
 @transaction.atomic
 def leave(*, match_id: int, role: Role, reason: str) -> None:
-    """A person's way has ended while their match goes on: it ends too, or goes on without them.
+    """A person's enrolment has ended while their match goes on: it ends too, or goes on without them.
 
     Args:
-        reason: the state in which the way ended.
+        reason: the state in which the enrolment ended.
     """
     change = Change.begin(match_id)
     if change.play.over or is_lost(change.fates.get(role, {})):

@@ -1,4 +1,4 @@
-"""A match as a step on a participant's way."""
+"""A match as a step of an enrolment."""
 
 from __future__ import annotations
 

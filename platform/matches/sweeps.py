@@ -42,7 +42,7 @@ def run_out_overdue() -> None:
 
 
 def abandon_deserted() -> None:
-    """People whose way has ended elsewhere (withdrew, dropped out) leave their live matches."""
+    """People whose enrolment has ended elsewhere (withdrew, dropped out) leave their live matches."""
     deserted = Seat.objects.filter(
         match__status=Match.Status.LIVE, enrolment__ended_at__isnull=False, left_at__isnull=True
     )

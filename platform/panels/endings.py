@@ -1,4 +1,4 @@
-"""What a panel is told of somebody whose way has ended, and where that leads."""
+"""What a panel is told of somebody whose enrolment has ended, and where that leads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NotAllowed(ValueError):
 
 
 def outcome_of(state: str, *, paid: bool) -> Outcome:
-    """What somebody whose way ended in `state`, and who is or is not paid for it, is to a panel."""
+    """What somebody whose enrolment ended in `state`, and who is or is not paid for it, is to a panel."""
     if state == State.COMPLETED:
         return Outcome.COMPLETED
     if state in (State.SCREENED_OUT, State.FAILED_CODE_WORD):

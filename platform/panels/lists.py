@@ -231,7 +231,7 @@ def reconcile(made: PaymentList, panel: Panel, lines: Sequence[Line], *, who: An
 
 
 def _people_of(made: PaymentList) -> dict[str, list[Enrolment]]:
-    """The people of a list by the panel's ID, each with the ways that they are paid for."""
+    """The people of a list by the panel's ID, each with the enrolments that they are paid for."""
     found = Identity.objects.filter(enrolment__ledger__lists=made).select_related("enrolment").distinct()
     people: dict[str, list[Enrolment]] = defaultdict(list)
     for one in found.order_by("pk"):

@@ -28,7 +28,7 @@ ENDINGS_PAY: Mapping[str, EndingPay] = {
     "withdrew": "nothing",
     "returned": "nothing",
 }
-"""What each way of ending pays where a study says nothing else."""
+"""What each ending pays where a study says nothing else."""
 CAN_PAY: Mapping[str, tuple[EndingPay, ...]] = {
     "failed_code_word": ("nothing", "base"),
     "failed_quiz": ("nothing", "base", "base_and_average", "base_and_bonus"),
@@ -50,7 +50,7 @@ class PayRule(BaseModel):
 
     bonus = clip(rule(payoff), 0, cap): "share" pays 2 · announced average · g with g in [0, 1] (the
     game's `bonus_share`), "linear" pays rate · payoff, "fixed" pays the announced average.
-    `endings` says what each way of ending pays; endings not named pay nothing. `waiting_rate` is paid for an hour
+    `endings` says what each ending pays; endings not named pay nothing. `waiting_rate` is paid for an hour
     of waiting in vain for others, as a bonus beside what that ending pays.
     """
 

@@ -30,7 +30,7 @@ def record_due(
     waited: float = 0,
     games: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Decimal]:
-    """Ledger rows for a participant whose way has ended; a second call adds nothing. Returns what is owed.
+    """Ledger rows for a participant whose enrolment has ended; a second call adds nothing. Returns what is owed.
 
     Args:
         study: its short name.

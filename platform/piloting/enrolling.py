@@ -1,4 +1,4 @@
-"""The way of a simulated person: that of a real one in the same cell, at a faster pace and on nobody's account."""
+"""Enrolments of simulated people: like real ones in the same cell, at a faster pace and on nobody's account."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studies.enrolling import steps_of
 from studies.models import Cell, Version
 
 HOURS = 24
-"""How long a simulated person's way may last: pilots that were interrupted are taken up again."""
+"""How long a simulated person's enrolment may last: pilots that were interrupted are taken up again."""
 QUICK_TIMERS = {"turn_seconds": 2, "extension_seconds": 1}
 """For those who stop answering: the clock runs out as it would, only sooner."""
 QUICK_IN_GROUPS = {"turn_seconds": 10, "extension_seconds": 1}
@@ -51,7 +51,7 @@ def seat_of(walker: Walker) -> tuple[Role, int]:
 
 @transaction.atomic
 def enrol(walker: Walker) -> Enrolment:
-    """The walker's way: the one that was begun, or a new one without a place."""
+    """The walker's enrolment: the one that was begun, or a new one without a place."""
     if walker.enrolment is not None:
         return walker.enrolment
     cell = cell_of(walker)

@@ -1,6 +1,6 @@
 """Pilots: simulated people who go through a study before real ones do.
 
-A pilot holds what a launch would have frozen when it was begun. Its people have ways, matches and
+A pilot holds what a launch would have frozen when it was begun. Its people have enrolments, matches and
 verdicts like everybody's, with the purpose "pilot" and without a place: nothing of them can enter a
 dataset, a quota or the ledger.
 """

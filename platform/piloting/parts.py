@@ -1,4 +1,4 @@
-"""What a pilot left belongs to its study: the simulated people's ways and matches too, which have no placement."""
+"""What a pilot left belongs to its study: the simulated people's enrolments and matches too, without a placement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated person at their pages: opens them, reads, answers, plays, until the way has ended.
+"""A simulated person at their pages: opens them, reads, answers, plays, until the enrolment has ended.
 
 The pages are the real ones, asked for through all of the site's layers in this process. In the game the
 person's moves are those of a scripted player or a model, posted as the page's form would post them.

@@ -27,7 +27,7 @@ Status, Plan = Walker.Status, Walker.Plan
 
 @dataclass(frozen=True)
 class StepTimes:
-    """One step of the way, over those who finished as planned.
+    """One step of the path, over those who finished as planned.
 
     Attributes:
         words: on its page, the median.
@@ -191,7 +191,7 @@ def _state(walker: Walker) -> str:
 
 
 def _steps(found: _Found) -> list[StepTimes]:
-    """Times by step, in the order of the way."""
+    """Times by step, in the order of the path."""
     paths = [walker.pages for walker in found.completed()]
     times = []
     for pages in _side_by_side(paths):
@@ -211,7 +211,7 @@ def _steps(found: _Found) -> list[StepTimes]:
 
 
 def _side_by_side(paths: Sequence[list[dict[str, Any]]]) -> Iterable[list[dict[str, Any]]]:
-    """The pages of all ways, step by step."""
+    """The pages of all paths, step by step."""
     longest = max(map(len, paths), default=0)
     return ([path[i] for path in paths if i < len(path)] for i in range(longest))
 

@@ -96,7 +96,7 @@ def agreed_to(enrolment: Enrolment, position: int) -> bool:
 
 
 def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
-    """Keep the figures of a page of the way that has this token; each only grows.
+    """Keep the figures of a page of the enrolment that has this token; each only grows.
 
     Returns:
         False where there is no such page: the token is nobody's, or the person has not seen it.
@@ -114,7 +114,7 @@ def keep(*, token: str, sent: Sent, now: datetime | None = None) -> bool:
     if not agreed_to(enrolment, sent.position):
         raise NotTaken("not agreed to")
     if enrolment.ended_at is not None and now > enrolment.ended_at + AFTER_THE_END:
-        raise NotTaken("the way has ended")
+        raise NotTaken("the enrolment has ended")
     with transaction.atomic():
         of_page = Behaviour.objects.filter(enrolment=enrolment, position=sent.position)
         known = {

@@ -21,7 +21,7 @@ MOST_VIEWS = 40
 SLACK = timedelta(minutes=1)
 """How far a browser's clock may be ahead."""
 AFTER_THE_END = timedelta(minutes=2)
-"""How long after the end of a way its last page may still send."""
+"""How long after the end of an enrolment its last page may still send."""
 _MOST = 1_000_000
 _DAYS_MS = 30 * 24 * 3600 * 1000
 Count = Annotated[int, Field(ge=0, le=_MOST)]
@@ -72,7 +72,7 @@ def read(data: bytes) -> Counts:
 
 
 def keep(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
-    """Keep the counts of a page of the way that has this token; each figure only grows.
+    """Keep the counts of a page of the enrolment that has this token; each figure only grows.
 
     Returns:
         False where there is no such page: the token is nobody's, or the person has not seen it.
@@ -90,7 +90,7 @@ def keep(*, token: str, counts: Counts, now: datetime | None = None) -> bool:
         return False
     enrolment_id, kind, shown_at, ended_at = shown
     if ended_at is not None and now > ended_at + AFTER_THE_END:
-        raise NotTaken("the way has ended")
+        raise NotTaken("the enrolment has ended")
     if timedelta(milliseconds=counts.open_ms) > now - shown_at + SLACK:
         raise NotTaken("longer than since it was shown")
     views = PageView.objects.filter(enrolment=enrolment_id, position=counts.position)

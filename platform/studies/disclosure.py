@@ -1,6 +1,6 @@
 """What people are told about the other players before they play, and what the last page says of what was kept back.
 
-What is told is frozen with each person's way, so that every match has it on record. It needs no work: unless a study
+What is told is frozen with each enrolment, so that every match has it on record. It needs no work: unless a study
 switches it off, people are told that they play with a program, also where the consent text is the researchers' own.
 """
 

@@ -1,4 +1,4 @@
-"""What follows when a participant's way ends: what is owed, what the last page says, whose place is free."""
+"""What follows when an enrolment ends: what is owed, what the last page says, whose place is free."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studies.sessions import Result, counted, session_of
 
 @receiver(enrolment_ended)
 def settle(sender: type[Enrolment], enrolment: Enrolment, **_signal) -> None:
-    """Write the ledger and the earnings of the last page; release the place of a way without valid data."""
+    """Write the ledger and the earnings of the last page; release the place of an enrolment without valid data."""
     placement = Placement.objects.select_related("cell__version__study").filter(enrolment=enrolment).first()
     if placement is None:
         return
@@ -128,7 +128,7 @@ def _as_shown(enrolment: Enrolment, reason: str) -> str:
 
 
 def moved_by_others(enrolment: Enrolment, counts: Collection[str]) -> bool:
-    """Whether in a match of this way the clock or an agent moved in this person's place, or in an agent's.
+    """Whether in a match of this enrolment the clock or an agent moved in this person's place, or in an agent's.
 
     Such a match is kept and paid, and stays out of the dataset (`exports.gate`): it fills no place. What was done
     in another person's place is that person's affair.

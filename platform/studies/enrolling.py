@@ -61,8 +61,8 @@ def enrol(
 
     Args:
         role: only cells of this role (demonstrations let people choose).
-        token: of the way that may begin now; empty: any.
-        again: begin another way where the one before, begun with the same lasting link, has ended.
+        token: of the enrolment that may begin now; empty: any.
+        again: begin another enrolment where the one before, begun with the same lasting link, has ended.
 
     Raises:
         NotLetIn: with what to tell the person; nothing was changed.
@@ -111,7 +111,7 @@ def _let_back(known: Enrolment, arrival: Arrival) -> Enrolment:
 
 
 def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
-    """The way that was begun last with this link."""
+    """The enrolment that was begun last with this link."""
     if not arrival.proof:
         return None
     identity = (
@@ -124,7 +124,7 @@ def begun_before(study: Study, arrival: Arrival) -> Enrolment | None:
 
 
 def may_begin_again(study: Study, arrival: Arrival) -> bool:
-    """Whether the holder of this link, whose way has ended, may begin another one.
+    """Whether the holder of this link, whose enrolment has ended, may begin another one.
 
     Raises:
         TooSoon: they may, only later.
@@ -280,7 +280,7 @@ def hall_of(version: Version) -> str:
 
 
 def steps_of(version: Version, cell: Cell, role: Role, *, number: int = 1) -> list[dict[str, Any]]:
-    """The way through this version for somebody in this seat of this cell, as frozen steps.
+    """The path through this version for somebody in this seat of this cell, as frozen steps.
 
     Args:
         number: which of the cell's people this is, from 1.

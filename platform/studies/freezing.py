@@ -66,7 +66,7 @@ def _refuse_without_cap(study: Study, content: Mapping[str, Any]) -> None:
 
 
 def content_of(study: Study) -> dict[str, Any]:
-    """Everything that a participant's way, match and pay depend on, as plain data."""
+    """Everything that a participant's path, match and pay depend on, as plain data."""
     agents = study.agents_by_label()
     game = registry.get(study.game)
     others = study.further()

@@ -1,7 +1,7 @@
 """How often the same person may take part, and how long they rest between two games of one kind.
 
-A person is who the recruiter says they are. Only ways in studies proper count: pilots and demonstrations
-neither count nor are counted. Every way that was begun counts, whatever became of it.
+A person is who the recruiter says they are. Only enrolments in studies proper count: pilots and demonstrations
+neither count nor are counted. Every enrolment that was begun counts, whatever became of it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def lock_worker(arrival: Arrival) -> None:
 
 
 def refuse(version: Version, arrival: Arrival) -> None:
-    """Refuse whoever may not begin another way now; call under `lock_worker`.
+    """Refuse whoever may not begin another enrolment now; call under `lock_worker`.
 
     Raises:
         SomebodyElse: they are in the middle of one, begun with another link.
@@ -59,7 +59,7 @@ def refuse(version: Version, arrival: Arrival) -> None:
 
 
 def _enrolments_of(arrival: Arrival) -> QuerySet[Enrolment]:
-    """The ways of this person that count."""
+    """The enrolments of this person that count."""
     return Enrolment.objects.filter(
         identity__recruiter=arrival.recruiter,
         identity__worker=arrival.worker,
@@ -81,7 +81,7 @@ def _refuse_beside(others: QuerySet[Enrolment], *, most: int | None, recruiter: 
 
 
 def _took_part(recruiter: str) -> str:
-    """For whose only way has ended, and who comes with another link: a task that was accepted again, mostly."""
+    """For whose only enrolment has ended, and who comes with another link: a task that was accepted again, mostly."""
     if recruiter in WITHOUT_ASSIGNMENT:
         return _too_often(1)
     return _(

@@ -1,4 +1,4 @@
-"""Sessions: several matches on one person's way, and which of them is paid.
+"""Sessions: several matches in one enrolment, and which of them is paid.
 
 A version says it under "session": {matches, order, partners, pays}; a version without it has one match. Other games
 stand under "further", each a part that is frozen from a study of its own: {game, configurations, cells, texts,

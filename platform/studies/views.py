@@ -118,13 +118,13 @@ def _enter_openly(request: HttpRequest, study: Study, arrival: arrivals.Arrival)
 
 
 def _refuse_too_many(request: HttpRequest, arrival: arrivals.Arrival) -> None:
-    """Raises TooMany where one address begins way after way by links that anybody can type."""
+    """Raises TooMany where one address begins one enrolment after another by links that anybody can type."""
     if not arrival.checked and counted(request, "joins") > settings.JOINS_PER_HOUR:
         raise TooMany
 
 
 def _token(request: HttpRequest, study: Study) -> str:
-    """The token of the way that begins with this form: sent twice, as its answer was lost, it leads to the same."""
+    """Return the token of the enrolment that this form begins; sent twice, the form leads to the same one."""
     form = request.POST.get("form", "")
     if not re.fullmatch(r"[\w-]{20,60}", form, re.ASCII):
         return ""
@@ -132,13 +132,13 @@ def _token(request: HttpRequest, study: Study) -> str:
 
 
 def _held(request: HttpRequest, study: Study) -> str:
-    """The token of the way that this browser has begun; empty where it has begun none."""
+    """The token of the enrolment that this browser has begun; empty where it has begun none."""
     token: str = request.get_signed_cookie(f"parley-{study.slug}", default="", salt=COOKIE_SALT)
     return token
 
 
 def _remembered(request: HttpRequest, study: Study, enrolment: Enrolment) -> HttpResponse:
-    """On to the way, which the browser remembers."""
+    """On to the enrolment, which the browser remembers."""
     response = redirect(enrolment)
     response.set_signed_cookie(
         f"parley-{study.slug}",

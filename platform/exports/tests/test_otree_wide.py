@@ -125,7 +125,7 @@ ENDINGS = ("completed", "failed_code_word", "failed_quiz", "withdrew", "under wa
 
 
 def go(study, ending: str, *, worker: str, name: str) -> Enrolment:
-    """Somebody's way until it ends like this."""
+    """Somebody's enrolment until it ends like this."""
     if ending == "completed":
         return building.complete(study, worker=worker, name=name, messages=[f"{name} here", f"=HYPERLINK({worker})"])
     person = building.arrive(study, worker=worker, proof=f"3ASSIGNMENT{worker}/{worker}")

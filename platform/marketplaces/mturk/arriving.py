@@ -1,7 +1,7 @@
 """Who comes from Mechanical Turk, read from the link that it opens our page with.
 
 mTurk cannot be asked about an assignment before it is submitted, so whoever has somebody's link could come with
-it: they would begin a way of their own, which nothing is paid for. Who it was is asked before anything is paid.
+it: they would begin an enrolment of their own, which nothing is paid for. Who it was is asked before anything is paid.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Qualification(models.Model):
 
 
 class Granted(models.Model):
-    """That a qualification was given for a way which somebody began."""
+    """That a qualification was given for an enrolment which somebody began."""
 
     qualification = models.ForeignKey(Qualification, models.CASCADE, related_name="granted")
     enrolment = models.ForeignKey(Enrolment, models.CASCADE, related_name="+")

@@ -137,7 +137,7 @@ def _whose(hit: Hit, one: AssignmentNow) -> tuple[Assignment.Whose, Identity | N
 
 
 def _end_absent(hit: Hit, submitted: Mapping[str, AssignmentNow], asked_at: datetime) -> None:
-    """End the ways of those who have given their assignment back, so that their places are free."""
+    """End the enrolments of those who have given their assignment back, so that their places are free."""
     in_progress = Identity.objects.filter(
         study=hit.study.slug, recruiter=KEY, enrolment__ended_at=None, details__hitId=hit.hit_id
     )

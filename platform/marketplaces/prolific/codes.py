@@ -27,7 +27,7 @@ def new_codes() -> dict[str, str]:
 
 
 def code_of(state: str, rule: PayRule) -> str:
-    """Which code somebody gets whose way ended so."""
+    """Which code somebody gets whose enrolment ended so."""
     if state == State.SCREENED_OUT:
         return SCREENED_OUT
     return COMPLETED if pays(state, rule) else RETURNED

@@ -49,7 +49,7 @@ class Difference:
 
 
 def counted(publication: Publication) -> list[tuple[str, int]]:
-    """How many submissions have which status, in the order of a worker's way."""
+    """How many submissions have which status, in the order of a worker's path."""
     found = Counter(publication.submissions.values_list("status", flat=True))
     known = [(str(title), found.pop(status)) for status, title in STATUSES.items() if found.get(status)]
     return known + sorted(found.items())

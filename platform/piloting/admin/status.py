@@ -50,7 +50,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Bar:
-    """One step's minutes: the bar's parts as (name, percent of the whole way, class)."""
+    """One step's minutes: the bar's parts as (name, percent of the whole path, class)."""
 
     title: str
     label: str

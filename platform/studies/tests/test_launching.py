@@ -1,4 +1,4 @@
-"""Launching freezes: what a version says never changes, and people keep the way they began."""
+"""Launching freezes: what a version says never changes, and people keep the steps they began with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions with other games: each is set up as a study of its own and played on one way, in order or at random."""
+"""Sessions with other games: each is set up as a study of its own and played in order or at random."""
 
 from __future__ import annotations
 

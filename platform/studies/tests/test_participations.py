@@ -35,7 +35,7 @@ def comes(study: Study, worker: str = "W", assignment: str = "A1") -> HttpRespon
 
 
 def ended(*, hours_ago: float = 0.0) -> None:
-    """Everybody's way is over, and was begun so long ago."""
+    """Everybody's enrolment is over, and was begun so long ago."""
     for person in Enrolment.objects.filter(ended_at=None):
         with transaction.atomic():
             services.end(services.locked(person.pk), State.COMPLETED)

@@ -1,4 +1,4 @@
-"""Surveys on a participant's way: asked on pages of their own, answered once, kept as they were shown."""
+"""Surveys in an enrolment: asked on pages of their own, answered once, kept as they were shown."""
 
 from __future__ import annotations
 
