@@ -4,15 +4,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('collecting', '0003_computed_matches'),
+        ("collecting", "0003_computed_matches"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='item',
-            name='number',
-            field=models.PositiveIntegerField(help_text='from 1; determines its configuration, agents and random seed', verbose_name='number'),
+            model_name="item",
+            name="number",
+            field=models.PositiveIntegerField(
+                help_text="from 1; determines its configuration, agents and random seed", verbose_name="number"
+            ),
         ),
     ]
