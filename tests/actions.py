@@ -1,4 +1,4 @@
-"""What journeys do to a live stack's data; run inside it by `Stack.call`."""
+"""What the end-to-end tests do to a live stack's data; run inside it by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from studies.models import Placement, Study
 
 
 def launch_study(values: dict[str, Any]) -> str:
-    """Make and launch a study; returns its short name."""
+    """Create and launch a study; return its short name."""
     study = Study(**values)
     study.save()
     launch(study)
@@ -57,7 +57,7 @@ def launch_study(values: dict[str, Any]) -> str:
 
 
 def launch_again(slug: str, values: dict[str, Any]) -> None:
-    """Launch the next version of a study, with these values changed."""
+    """Launch the next version of a study with these values changed."""
     study = Study.objects.get(slug=slug)
     for name, value in values.items():
         setattr(study, name, value)
@@ -66,17 +66,17 @@ def launch_again(slug: str, values: dict[str, Any]) -> None:
 
 
 def hire(name: str, password: str) -> int:
-    """Somebody who may do everything in the admin."""
+    """Create a superuser; return their key."""
     return User.objects.create_superuser(name, password=password).pk
 
 
 def pay_page_of(slug: str) -> str:
-    """The path of the study's pay page."""
+    """Return the path of the study's pay page."""
     return reverse("paydesk:page", args=[Study.objects.get(slug=slug).pk])
 
 
 def recruit_at_silent_mturk(slug: str) -> None:
-    """The study pays through an account at a Mechanical Turk that does not answer."""
+    """Let the study pay through an account at a Mechanical Turk that does not answer."""
     account = Account(title=f"Silent for {slug}", kind="mturk", address="http://127.0.0.1:9")
     account.keep_credentials({"access_key_id": "rehearsal", "secret_access_key": "rehearsal"})
     account.save()
@@ -84,24 +84,24 @@ def recruit_at_silent_mturk(slug: str) -> None:
 
 
 def finish_enrolment(slug: str, recruiter: str, worker: str) -> str:
-    """Somebody comes by this kind of recruiter and is owed base pay and bonus; returns the path of their last page."""
+    """Let someone from this recruiter finish with base pay and bonus due; return the path of their last page."""
     person = enrol(Study.objects.get(slug=slug), Arrival(recruiter, worker=worker, proof=f"{worker}-proof"))
     end(person.get_absolute_url(), State.OPPONENT_FAILED)
     return person.get_absolute_url()
 
 
 def monitor_of(slug: str) -> str:
-    """The path of the study's monitor."""
+    """Return the path of the study's monitor."""
     return reverse("monitoring:page", args=[Study.objects.get(slug=slug).pk])
 
 
 def lab_code(slug: str) -> str:
-    """A new personal code for the study."""
+    """Create a personal code for the study."""
     return LabCode.objects.create(study=slug).code
 
 
 def api_token(slug: str, scopes: list[str]) -> str:
-    """What a program with a new token of the study sends."""
+    """Return the header value of a new API token of the study."""
     maker, _new = User.objects.get_or_create(username="maker", is_staff=True, is_superuser=True)
     ends = timezone.now() + timedelta(hours=1)
     study = Study.objects.get(slug=slug)
@@ -109,23 +109,23 @@ def api_token(slug: str, scopes: list[str]) -> str:
 
 
 def moves(slug: str) -> list[str]:
-    """The moves of the study's latest match, each as the name of its form or, for an answer, the decision."""
+    """Return the moves of the study's latest match, each as the name of its form or, for an answer, the decision."""
     made = Event.objects.filter(match__seats__enrolment__placement__cell__version__study__slug=slug, kind="move")
     return [event.data["move"].get("decision", "offer") for event in made.order_by("number")]
 
 
 def completion_code(slug: str) -> str:
-    """The code that the study's only participant was shown at the end."""
+    """Return the code that the study's only participant was shown at the end."""
     return Enrolment.objects.get(placement__cell__version__study__slug=slug).completion_code
 
 
 def arrive(slug: str, *, role: str | None = None) -> str:
-    """Somebody arrives by a link of their own; returns the path of their page."""
+    """Let someone arrive through a personal link; return the path of their page."""
     return enrol(Study.objects.get(slug=slug), Arrival("open", worker="", proof=""), role=role).get_absolute_url()
 
 
 def sit_down(slug: str, *, role: str | None = None) -> str:
-    """Somebody arrives and goes on to the first turn of the match; returns the path of their page."""
+    """Let someone arrive and go on to the first turn of the match; return the path of their page."""
     path = arrive(slug, role=role)
     person = _by(path)
     answers = ({"agree": "yes"}, {"name": "Robin"}, {"code_word": person.code_word})
@@ -136,7 +136,7 @@ def sit_down(slug: str, *, role: str | None = None) -> str:
 
 
 def move(path: str, script: str, *, patience: float = 10) -> bool:
-    """The person whose page this is moves as a scripted player would; false when the match is over."""
+    """Move for this page's participant as a scripted player would; return False if the match is over."""
     seat = Seat.objects.get(enrolment=_by(path))
     until = time.monotonic() + patience
     while time.monotonic() < until:
@@ -156,18 +156,18 @@ def move(path: str, script: str, *, patience: float = 10) -> bool:
 
 
 def end(path: str, state: str) -> None:
-    """The person's enrolment ends in this state, wherever they are."""
+    """End the participant's enrolment in this state, wherever they are."""
     with transaction.atomic():
         people.end(people.locked(_by(path).pk), State(state))
 
 
 def _by(path: str) -> Enrolment:
-    """The person whose page this is."""
+    """Return the enrolment of this page."""
     return Enrolment.objects.get(token=path.split("/")[2])
 
 
 def page_views(path: str) -> list[dict[str, Any]]:
-    """What the pages of this person's enrolment have told, in their order."""
+    """Return the reports of this participant's pages, in order."""
     return list(
         _by(path)
         .page_views.order_by("position", "pk")
@@ -176,7 +176,7 @@ def page_views(path: str) -> list[dict[str, Any]]:
 
 
 def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
-    """What speaks for a program at this person's pages: score, reasons, and the figures of all pages together."""
+    """Return the agent score of this participant's pages: score, reasons, and the totals of all pages."""
     rows = list(_by(path).behaviour.all())
     found = score([(row.kind, row.figures) for row in rows])
     total: Counter[str] = Counter()
@@ -186,26 +186,26 @@ def agent_score(path: str) -> tuple[float, tuple[str, ...], dict[str, int]]:
 
 
 def pages_heard_of(path: str) -> list[str]:
-    """The kinds of page that have told how they were used by hand, in their order."""
+    """Return the kinds of page that have reported their use by hand, in order."""
     return [row.kind for row in _by(path).behaviour.order_by("position", "pk")]
 
 
 def held_places(slug: str) -> dict[str, int]:
-    """How many hold a place in the study, by "configuration/role"."""
+    """Return how many participants hold a place in the study, by "configuration/role"."""
     held = Placement.objects.filter(HELD, cell__version__study__slug=slug)
     counted = held.values_list("cell__configuration", "cell__role").annotate(Count("pk"))
     return {f"{configuration}/{role}": count for configuration, role, count in counted.order_by()}
 
 
 def begin_pilot(slug: str, people: int) -> int:
-    """Begin a pilot as the admin does; returns its key."""
+    """Start a pilot as the admin does; return its key."""
     pilot = pilots.begin(Study.objects.get(slug=slug), people=people)
     queue(pilot.pk)
     return pilot.pk
 
 
 def pilot_now(pilot_id: int) -> dict[str, Any]:
-    """How far a pilot has come."""
+    """Return the progress of a pilot."""
     pilot = Pilot.objects.get(pk=pilot_id)
     found = report(pilot)
     return {
@@ -219,12 +219,12 @@ def pilot_now(pilot_id: int) -> dict[str, Any]:
 
 
 def progress(slug: str) -> dict[str, Any]:
-    """How far a collection has come."""
+    """Return the progress of a collection."""
     return collecting_progress(Collection.objects.get(slug=slug)).as_dict()
 
 
 def examine_collection(slug: str) -> dict[str, int]:
-    """How many matches a collection has, and how many of them are whole."""
+    """Return how many matches a collection has, and how many of them are complete."""
     found = {"matches": 0, "replayed": 0, "numbered_without_gaps": 0, "decisions": 0}
     for item in Item.objects.filter(collection__slug=slug).select_related("match"):
         log = item.match.log()
@@ -236,13 +236,13 @@ def examine_collection(slug: str) -> dict[str, int]:
 
 
 def keep_endpoint(name: str, address: str, protocol: str = "openai") -> None:
-    """Models are asked there under this name, without a key."""
+    """Add an endpoint of this name at the address, without a key."""
     Endpoint.objects.create(name=name, protocol=protocol, base_url=address, structured="json_schema")
     MEMORY.grow_old()
 
 
 def administrator() -> tuple[str, str]:
-    """Name and password of somebody who may do everything in the admin."""
+    """Return the name and password of a superuser."""
     name, password = "boss", "long enough 123"
     users = User.objects
     if not users.filter(username=name).exists():
@@ -251,17 +251,17 @@ def administrator() -> tuple[str, str]:
 
 
 def frozen(slug: str) -> dict[str, Any]:
-    """What the study's latest version says."""
+    """Return the content of the study's latest version."""
     return Study.objects.get(slug=slug).versions.order_by("-number")[0].content
 
 
 def await_attempt(number: int, *, patience: float = 120) -> None:
-    """Until sending the latest result to oTree has failed so often."""
+    """Wait until sending the latest result to oTree has failed this often."""
     _await_delivery(lambda owed: owed.attempts >= number and owed.problem != "", patience)
 
 
 def await_delivery(*, patience: float = 120) -> int:
-    """Until the latest result has arrived in oTree; returns how many attempts it took."""
+    """Wait until the latest result has arrived in oTree; return the number of attempts."""
     return _await_delivery(lambda owed: owed.state == Delivery.State.DELIVERED, patience).attempts
 
 
@@ -276,14 +276,14 @@ def _await_delivery(is_so: Callable[[Delivery], bool], patience: float) -> Deliv
 
 
 def sent_to_otree(slug: str, code: str) -> dict[str, Any]:
-    """The values that an oTree server is sent for one of its participants."""
+    """Return the values that an oTree server is sent for one of its participants."""
     person = Identity.objects.select_related("enrolment").get(study=slug, proof__startswith=f"{code}/")
     outcome = outcome_of(Study.objects.get(slug=slug), person.enrolment)
     return {person.proof.partition("/")[2]: outcome.model_dump(mode="json")}
 
 
 def ledger(slug: str) -> list[list[str]]:
-    """Every amount that the study owes: pseudonym, reason, amount, state."""
+    """Return every amount due in the study: pseudonym, reason, amount, state."""
     rows = LedgerRow.objects.filter(enrolment__placement__cell__version__study__slug=slug).order_by("pk")
     return [[row.enrolment.pseudonym, row.reason, str(row.amount), row.state] for row in rows]
 
@@ -294,35 +294,35 @@ def enrolments(slug: str) -> int:
 
 
 def export_dataset(slug: str, folder: str, formats: list[str]) -> str:
-    """Write the study's dataset; returns its folder."""
+    """Export the study's dataset; return its folder."""
     export(Study.objects.get(slug=slug), Path(folder), formats)
     return folder
 
 
 def table_of(slug: str) -> dict[str, dict[str, Any]]:
-    """Who sits where in the study as it would be launched, by the line-up's name."""
+    """Return who sits where in the study as it would be launched, by line-up."""
     return {cell.lineup: dict(cell.seats) for cell in cells_wanted(Study.objects.get(slug=slug))}
 
 
 def content_of_collection(slug: str) -> dict[str, Any]:
-    """What a collection was frozen with."""
+    """Return a collection's frozen content."""
     return dict(Collection.objects.get(slug=slug).content)
 
 
 def own_pages(slug: str, names: list[str]) -> dict[str, str]:
-    """The paths of pages about a study, by the names of their addresses."""
+    """Return the paths of pages about a study, by URL name."""
     return {name: reverse(name, args=[Study.objects.get(slug=slug).pk]) for name in names}
 
 
 def open_tool_match(agent: str, periods: int) -> str:
-    """A match of a model with tools, alone; the workers play it."""
+    """Open a match of a model with tools, alone; the workers play it."""
     settings = AgentSettings(strategy="tools", limit_seconds=600)
     players = {"agent": services.Player(agent=agent, settings=settings)}
     return str(services.open_match(game="pricing", config={"periods": periods}, players=players, seed=1).uid)
 
 
 def collect_tool_match(slug: str, agent: str, periods: int) -> str:
-    """A collection of one such match, begun; returns its short name."""
+    """Start a collection of one such match; return its short name."""
     settings = AgentSettings(strategy="tools", limit_seconds=600)
     asked = {"game": "pricing", "configurations": [{"periods": periods}], "agents": [agent], "settings": settings}
     collecting.start(make_collection(Plan(title=slug, slug=slug, seed=1, **asked)))
@@ -330,13 +330,13 @@ def collect_tool_match(slug: str, agent: str, periods: int) -> str:
 
 
 def tool_match_of(slug: str) -> str:
-    """The match of a collection of one; empty before it is opened."""
+    """Return the match of a collection of one; empty before it is opened."""
     match = Item.objects.get(collection__slug=slug).match
     return str(match.uid) if match else ""
 
 
 def examine_tools(match_uid: str) -> dict[str, Any]:
-    """What a match of turns with tools holds, and whether it is whole."""
+    """Return what a match of turns with tools contains, and whether it is complete."""
     match = Match.objects.get(uid=match_uid)
     log, calls = match.log(), Call.objects.filter(match_uid=match.uid)
     moves = [event for event in log if event.kind == "move"]

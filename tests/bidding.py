@@ -1,4 +1,4 @@
-"""What the journeys of bidders do inside a live stack; run by `Stack.call`."""
+"""What the bidders' end-to-end tests do inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from studies.models import Study
 
 
 def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any], **fields: Any) -> str:
-    """A study of the auction of many items with these seats; returns its short name."""
+    """Launch a study of the item auction with these seats; return its short name."""
     agents: dict[str, Any] = {}
     for agent in set(seats.values()) - {"person"}:
         agents |= named(agent, settings={} if agent.startswith("script:") else settings)
@@ -34,7 +34,7 @@ def launch_auction(slug: str, *, seats: dict[str, str], settings: dict[str, Any]
 
 
 def record_of(slug: str) -> dict[str, Any]:
-    """How the only match of the study ended, and who moved for whom."""
+    """Return how the study's only match ended, and who moved for whom."""
     match = Match.objects.filter(seats__enrolment__placement__cell__version__study__slug=slug).distinct().get()
     moves = Event.objects.filter(match=match, kind="move").order_by("number")
     return {
@@ -46,5 +46,5 @@ def record_of(slug: str) -> dict[str, Any]:
 
 
 def demonstrations() -> None:
-    """The studies of `make demo`, made once."""
+    """Create the studies of `make demo`, once."""
     create_demo()

@@ -1,4 +1,4 @@
-"""A complete live Parley and a browser, for the journeys."""
+"""A complete live Parley and a browser, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHROMIUM = [
     "--disable-sync",
 ]
 PATIENCE = 15_000
-"""Milliseconds that a browser waits for something to appear."""
+"""Milliseconds that a browser waits for an element to appear."""
 expect.set_options(timeout=PATIENCE)
 LAST = 2000
 """Characters of each service's log that a failed test shows."""
 
 
 class LiveStack(Stack):
-    """A running stack, with what the journeys do to its data (tests/actions.py)."""
+    """A running stack, with the tests' actions on its data (tests/actions.py)."""
 
     launch_study = partialmethod(Stack.call, "tests.actions.launch_study")
     lab_code = partialmethod(Stack.call, "tests.actions.lab_code")
@@ -46,7 +46,7 @@ class LiveStack(Stack):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Browser tests see a stack of either kind of database, or of the module's STACKS; others of TEST_DATABASE.
+    """Run browser tests on a stack with each kind of database, or the module's STACKS; others on TEST_DATABASE's.
 
     By day browsers are shown SQLite, and everything else that needs a stack PostgreSQL; the rest is slow.
     """
@@ -60,7 +60,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
-    """A live stack on free ports, with data of its own."""
+    """Run a live stack on free ports, with its own data."""
     postgres = PrivatePostgres() if request.param == "postgres" else None
     try:
         with LiveStack(
@@ -77,7 +77,7 @@ def stack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """A failed journey shows what the stack's services wrote."""
+    """Show what the stack's services logged when a test fails."""
     report = yield
     live = getattr(item, "funcargs", {}).get("stack")
     if report.failed and live is not None:
@@ -87,7 +87,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    """Debian's chromium, without what it would do in the background."""
+    """Use Debian's chromium, without its background activity."""
     chromium = shutil.which("chromium")
     assert chromium and Path(chromium).exists(), "missing: apt-get install chromium"
     return {**browser_type_launch_args, "executable_path": chromium, "args": CHROMIUM}
@@ -95,6 +95,6 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture
 def context(context: BrowserContext) -> BrowserContext:
-    """A browser's session that gives up sooner than after half a minute."""
+    """Shorten the browser's timeout of half a minute."""
     context.set_default_timeout(PATIENCE)
     return context

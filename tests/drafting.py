@@ -1,4 +1,4 @@
-"""What the journeys with drafts do inside a live stack; run by `Stack.call`."""
+"""What the tests of drafts do inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _drafts: dict[str, Draft] = {}
 
 
 def begin(path: str) -> None:
-    """The agent that the person of this page waits for begins to write."""
+    """Let the agent that this page's participant waits for begin to write."""
     seat, role, answering = _awaited(path)
     _drafts[path] = Draft(seat.match_id, role, answering, people=[seat.role])
 
@@ -26,13 +26,13 @@ def retract(path: str) -> None:
 
 
 def commit(path: str, move: dict[str, Any]) -> None:
-    """The agent makes its move."""
+    """Let the agent make its move."""
     seat, role, answering = _awaited(path)
     services.submit_move(match_id=seat.match_id, role=role, answering=answering, move=move)
 
 
 def set_timers(path: str, timers: dict[str, Any]) -> None:
-    """The match has these timers."""
+    """Give the match these timers."""
     Match.objects.filter(pk=_seat(path).match_id).update(timers=timers)
 
 

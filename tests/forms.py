@@ -11,12 +11,12 @@ _empty: dict[str, dict[str, Any]] = {}
 
 
 def filled_in(response: Any, **changes: Any) -> dict[str, Any]:
-    """What is posted from the form that a page shows, with some fields typed over; None takes a field away."""
+    """Return the data of the form on a page, with some fields changed; None removes a field."""
     return _typed(_values(response.context["adminform"].form), changes)
 
 
 def made_from(client: Client, address: str, **changes: Any) -> dict[str, Any]:
-    """What is posted from the form for something new at `address`, with some fields typed over.
+    """Return the data of the form for a new object at `address`, with some fields changed.
 
     The page is fetched once for all tests, as an empty form is the same whoever asks for it.
     """
@@ -26,7 +26,7 @@ def made_from(client: Client, address: str, **changes: Any) -> dict[str, Any]:
 
 
 def _values(form: Iterable[Any]) -> dict[str, Any]:
-    """As browsers have it: a box that is not ticked is not sent."""
+    """Return the form's values as browsers send them: an unticked box is not sent."""
     shown: dict[str, Any] = {}
     for bound in form:
         value = bound.value()

@@ -1,4 +1,4 @@
-"""What the journeys through Mechanical Turk's stand-in do to a live stack's data; run inside it by `Stack.call`."""
+"""What the tests of Mechanical Turk's stand-in do to a live stack's data; run inside it by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ PATIENCE = 240.0
 
 
 def key_of(slug: str) -> int:
-    """The study's key."""
+    """Return the study's key."""
     return Study.objects.get(slug=slug).pk
 
 
 def fall_silent(worker: str, minutes: int) -> None:
-    """The worker's page has said nothing for so long; they came before that."""
+    """Backdate the worker's last sign of life by this long, and their arrival before it."""
     then = timezone.now() - timedelta(minutes=minutes)
     Enrolment.objects.filter(identity__worker=worker).update(last_seen_at=then, arrived_at=then)
 
 
 def states(slug: str) -> dict[str, int]:
-    """How many people of the study are in each state."""
+    """Return how many participants of the study are in each state."""
     found = Identity.objects.filter(study=slug, recruiter=KEY).values_list("enrolment__state", flat=True)
     return dict(Counter(found))
 
 
 def await_gone(slug: str) -> dict[str, int]:
-    """How many are in each state, once somebody has been found to be gone."""
+    """Wait until a participant has dropped out; return the counts by state."""
     until = time.monotonic() + PATIENCE
     while not (found := states(slug)).get(State.RETURNED):
         if time.monotonic() > until:
-            raise TimeoutError(f"nobody is gone: {found}")
+            raise TimeoutError(f"nobody dropped out: {found}")
         time.sleep(0.5)
     return found
 
 
 def ledger(slug: str) -> list[dict[str, Any]]:
-    """The study's rows: who (worker), reason, amount, state."""
+    """Return the study's ledger rows: worker, reason, amount, state."""
     rows = LedgerRow.objects.filter(study=slug).select_related("enrolment__identity")
     return [
         {
@@ -63,7 +63,7 @@ def ledger(slug: str) -> list[dict[str, Any]]:
 
 
 def await_pay(slug: str) -> None:
-    """Until no row of the study is on its way any more."""
+    """Wait until no row of the study is in transit."""
     until = time.monotonic() + PATIENCE
     open_rows = LedgerRow.objects.filter(study=slug, state__in=["approved", "sent"])
     while open_rows.exists():
@@ -73,5 +73,5 @@ def await_pay(slug: str) -> None:
 
 
 def books_agree() -> list[str]:
-    """What is wrong with the books; nothing."""
+    """Return the errors in the books; none are expected."""
     return [str(one) for one in books.check()]

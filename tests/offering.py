@@ -1,4 +1,4 @@
-"""What the journeys with Prolific do inside a live stack; run by `Stack.call`."""
+"""What the tests of Prolific do inside a live stack; run by `Stack.call`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def codes_of(slug: str) -> dict[str, str]:
 
 
 def approve_all(slug: str) -> int:
-    """Approve everything that is due in the study; returns how many rows."""
+    """Approve everything due in the study; return the number of rows."""
     due = list(LedgerRow.objects.filter(study=slug, state=LedgerRow.State.DUE).values_list("pk", flat=True))
     deciding.approve(study=slug, rows=due, who=User.objects.filter(is_superuser=True).first())
     return len(due)
 
 
 def ledger(slug: str) -> dict[str, Any]:
-    """The study's ledger: rows by state, cents by reason, and whether the books agree."""
+    """Return the study's ledger: rows by state, cents by reason, and whether the books agree."""
     rows = list(LedgerRow.objects.filter(study=slug))
     cents: Counter[str] = Counter()
     for row in rows:

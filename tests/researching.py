@@ -1,4 +1,4 @@
-"""How a browser sets studies up in the admin, for the journeys."""
+"""How a browser sets studies up in the admin, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNTED = """
 
 
 def sign_in(stack: Any, page: Page) -> None:
-    """Come to the admin's first page as an administrator, every click being counted from then on."""
+    """Open the admin's first page as an administrator, counting every click from then on."""
     name, password = stack.call("tests.actions.administrator")
     page.set_default_timeout(PATIENCE)
     page.add_init_script(COUNTED)
@@ -28,22 +28,22 @@ def sign_in(stack: Any, page: Page) -> None:
 
 
 def clicks(page: Page) -> int:
-    """How often the mouse was used in this window since the signing in."""
+    """Return the number of clicks in this window since signing in."""
     return int(page.evaluate("sessionStorage.clicks || 0"))
 
 
 def step(page: Page, title: str) -> None:
-    """Go to a step of the set-up."""
+    """Go to a step of the setup."""
     page.get_by_role("navigation", name="Steps").get_by_role("button", name=title).click()
 
 
 def several(page: Page, parameter: str, values: str) -> None:
-    """Let the study vary a parameter."""
+    """Vary a parameter in the study."""
     page.get_by_role("button", name=f"Several values: {parameter}").click()
     page.get_by_label(f"{parameter}: several values").fill(values)
 
 
 def expect_size(page: Page, *, cells: int, matches: int) -> None:
-    """Wait until the page says that the study as typed has so many cells and matches."""
+    """Wait until the page shows that the study as typed has so many cells and matches."""
     expect(page.locator("[data-cells]")).to_have_text(str(cells), timeout=PATIENCE)
     expect(page.locator("[data-matches]")).to_have_text(str(matches), timeout=PATIENCE)

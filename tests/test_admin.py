@@ -1,4 +1,4 @@
-"""The researcher's afternoon: set a study up in the admin, launch it, watch it, take the data away."""
+"""A researcher in the admin: set a study up, launch it, watch it, export its data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def boss(client: Client) -> User:
 
 
 def staff(client: Client, role: Role | None = None) -> User:
-    """Somebody of the staff, with this role in every study there is."""
+    """Create a staff user with this role in every existing study."""
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     for study in Study.objects.all() if role else ():
         give(study, user=user, role=role, by=None)
@@ -66,7 +66,7 @@ def add(client: Client, **changes):
 
 
 def agents(*specs: str, **settings: object) -> str:
-    """Agents as the form sends them."""
+    """Return agents as the form sends them."""
     return json.dumps(named(*specs, settings=settings))
 
 
@@ -74,10 +74,10 @@ def page_of(study: Study) -> str:
     return reverse("admin:studies_study_change", args=[study.pk])
 
 
-# ---- setting up ------------------------------------------------------------------------------------------
+# ---- setup -----------------------------------------------------------------------------------------------
 
 
-def test_a_study_is_set_up_from_one_form(client, boss):
+def test_study_is_set_up_from_one_form(client, boss):
     response = add(
         client,
         parameter_money="1000",
@@ -125,7 +125,7 @@ def test_a_study_is_set_up_from_one_form(client, boss):
         ({"quota": "0"}, "quota"),
     ],
 )
-def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, boss, changes, field):
+def test_invalid_values_are_refused_at_their_field(client, boss, changes, field):
     response = add(client, **changes)
     assert response.status_code == 200
     assert list(response.context["adminform"].form.errors) == [field]
@@ -133,7 +133,7 @@ def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, bos
     assert not Study.objects.exists()
 
 
-def test_everything_that_is_wrong_is_said_at_once(client, boss):
+def test_all_errors_are_shown_at_once(client, boss):
     response = add(client, parameter_delta_alice="3", parameter_rounds="", agents="{", roles=[])
     assert set(response.context["adminform"].form.errors) == {
         "parameter_delta_alice", "parameter_rounds", "agents", "roles",
@@ -148,7 +148,7 @@ def test_every_parameter_of_every_game_has_a_field_with_its_default(client, boss
             assert f"parameter_{name}" in form.fields, (key, name)
 
 
-def test_where_there_are_several_games_one_is_chosen_first(client, boss, monkeypatch):
+def test_game_is_chosen_first_if_there_are_several(client, boss, monkeypatch):
     monkeypatch.setattr(registry, "keys", lambda: ("bargaining", "bargaining "))
     monkeypatch.setattr(registry, "get", lambda key, get=registry.get: get(key.strip()))
     response = client.get(ADD)
@@ -157,7 +157,7 @@ def test_where_there_are_several_games_one_is_chosen_first(client, boss, monkeyp
     assert "parameter_money" in client.get(ADD, {"game": "bargaining"}).content.decode()
 
 
-def test_a_study_shows_again_what_was_saved(client, boss):
+def test_saved_values_are_shown_again(client, boss):
     add(
         client,
         parameter_rounds="",
@@ -175,7 +175,7 @@ def test_a_study_shows_again_what_was_saved(client, boss):
     assert (again.title, again.config, again.agents) == ("Renamed", study.config, study.agents)
 
 
-def test_opening_and_saving_changes_nothing_whoever_plays(client, boss):
+def test_opening_and_saving_changes_nothing_for_any_agent(client, boss):
     Endpoint.objects.create(name="lab", title="Lab", protocol="openai", base_url="http://127.0.0.1:9/v1")
     MEMORY.read()
     study = Study(
@@ -206,21 +206,21 @@ def test_opening_and_saving_changes_nothing_whoever_plays(client, boss):
     assert Study.objects.values().get() == after
 
 
-def test_scripts_that_know_what_is_hidden_are_not_offered_against_people(client, boss, monkeypatch):
+def test_scripts_that_see_hidden_values_are_not_offered_against_people(client, boss, monkeypatch):
     game = registry.get("beauty_contest")
     monkeypatch.setattr(game, "oracles", frozenset({"level_4"}))
     told = client.get(ADD, {"game": "beauty_contest"}).context["adminform"].form.fields["agents"].widget.told
     assert "level_4" not in told["scripts"] and "level_1" in told["scripts"]
 
 
-# ---- what may be spent -----------------------------------------------------------------------------------
+# ---- spending caps ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("script", "follows"), [("", "people are paid"), ("fair", "the scripted player “fair” moves instead")]
 )
 @pytest.mark.parametrize("cap", ["study", "day"])
-def test_a_study_says_that_a_cap_stops_its_models_and_what_follows(client, boss, settings, cap, script, follows):
+def test_study_warns_when_a_cap_stops_its_models(client, boss, settings, cap, script, follows):
     study = building.new_study(
         agents=named("openai:m", settings={"script": script, **({"cap_study": 1.0} if cap == "study" else {})})
     )
@@ -235,7 +235,7 @@ def test_a_study_says_that_a_cap_stops_its_models_and_what_follows(client, boss,
     assert "No model is asked any more" in said and follows in said
 
 
-def test_a_match_says_that_its_own_cap_was_reached(client, boss):
+def test_match_shows_that_its_cap_was_reached(client, boss):
     asked = services.Player(agent="openai:m", settings=AgentSettings(cap_match=1.0))
     match = services.open_match(game="bargaining", config={}, players={"alice": asked, "bob": asked}, seed=1)
     address = reverse("admin:matches_match_change", args=[match.pk])
@@ -258,7 +258,7 @@ JUDGE = "You are a retired judge called {{ role }}."
         ("prompt_correction", "One\n{% if %}", "Line 2"),
     ],
 )
-def test_a_text_that_cannot_be_filled_in_is_refused_at_its_field(client, boss, field, text, says):
+def test_invalid_template_is_refused_at_its_field(client, boss, field, text, says):
     response = add(client, agents=agents("openai:m", **{field: text}))
     assert list(response.context["adminform"].form.errors) == ["agents"]
     (problem,) = response.context["adminform"].form.errors["agents"]
@@ -266,7 +266,7 @@ def test_a_text_that_cannot_be_filled_in_is_refused_at_its_field(client, boss, f
     assert not Study.objects.exists()
 
 
-def test_beside_every_text_stands_what_it_may_mention_and_the_usual_one(client, boss):
+def test_every_text_shows_its_variables_and_default(client, boss):
     form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
     told = {one["name"]: one["help"] for one in form.fields["agents"].widget.told["settings"]}
     question = told["prompt_question"]
@@ -275,7 +275,7 @@ def test_beside_every_text_stands_what_it_may_mention_and_the_usual_one(client, 
     assert "{{ rules }}" not in told["persona"]
 
 
-def test_the_preview_of_a_saved_study_shows_prompt_person_and_difference(client, boss):
+def test_preview_of_a_saved_study_shows_prompt_page_and_difference(client, boss):
     add(client, roles=["bob"], agents=agents("openai:gpt-test", persona=JUDGE))
     study = Study.objects.get()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
@@ -291,7 +291,7 @@ def test_the_preview_of_a_saved_study_shows_prompt_person_and_difference(client,
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_the_preview_of_what_is_typed_saves_nothing(client, boss, saved):
+def test_preview_of_unsaved_values_saves_nothing(client, boss, saved):
     if saved:
         add(client)
         study = Study.objects.get()
@@ -310,7 +310,7 @@ def test_the_preview_of_what_is_typed_saves_nothing(client, boss, saved):
     assert list(Study.objects.values()) == before
 
 
-def test_what_cannot_be_previewed_is_said_in_place_of_it(client, boss):
+def test_preview_shows_why_it_is_impossible(client, boss):
     typed = filled_in(
         client.get(ADD, {"game": "bargaining"}), agents=agents("openai:m", prompt_system="{{ nobody }}"), slug=""
     )
@@ -322,7 +322,7 @@ def test_what_cannot_be_previewed_is_said_in_place_of_it(client, boss):
     assert "There is nothing to show yet:" in page or "A scripted player is sent nothing" in page
 
 
-def test_prompts_are_shown_to_those_alone_who_may_see_the_study(client):
+def test_prompts_are_shown_only_to_members(client):
     study = building.new_study()
     address = reverse("admin:studies_study_prompts", args=[study.pk])
     reader = staff(client)
@@ -335,7 +335,7 @@ def test_prompts_are_shown_to_those_alone_who_may_see_the_study(client):
 # ---- running ---------------------------------------------------------------------------------------------
 
 
-def test_from_nothing_to_a_tested_link(client, boss):
+def test_launch_and_try_the_link(client, boss):
     add(client, entry="open")
     study = Study.objects.get()
     page = client.get(page_of(study)).content.decode()
@@ -354,7 +354,7 @@ def test_from_nothing_to_a_tested_link(client, boss):
     assert [(fill.held, fill.cell.quota) for fill in status.cells] == [(1, 20)]
 
 
-def test_an_edit_reaches_people_only_when_it_is_launched(client, boss):
+def test_edits_reach_participants_only_when_launched(client, boss):
     study = building.new_study()
     client.post(page_of(study), filled_in(client.get(page_of(study)), parameter_money="500"))
     page = client.get(page_of(study))
@@ -366,7 +366,7 @@ def test_an_edit_reaches_people_only_when_it_is_launched(client, boss):
     assert [version.number for version in study.versions.all()] == [2, 1]
 
 
-def test_a_study_keeps_the_name_under_which_links_were_given_out(client, boss):
+def test_short_name_is_fixed_once_links_were_given_out(client, boss):
     study = building.new_study()
     client.post(page_of(study), filled_in(client.get(page_of(study)), slug="another"))
     study.refresh_from_db()
@@ -378,7 +378,7 @@ def test_a_study_keeps_the_name_under_which_links_were_given_out(client, boss):
 
 
 @pytest.mark.parametrize("named", [LabCode, OtreeServer])
-def test_what_names_a_draft_keeps_its_name_and_goes_with_it(client, boss, named):
+def test_draft_that_is_referred_to_keeps_its_name(client, boss, named):
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
     named.objects.create(study="draft")
     client.post(page_of(draft), filled_in(client.get(page_of(draft)), slug="another"))
@@ -390,7 +390,7 @@ def test_what_names_a_draft_keeps_its_name_and_goes_with_it(client, boss, named)
     assert list(named.objects.all()) == [other], "a later study of the same name is not opened by it"
 
 
-def test_pausing_closing_and_opening_again(client, boss):
+def test_pausing_closing_and_reopening(client, boss):
     study = building.new_study()
     for action, status in [("pause", "paused"), ("launch", "launched"), ("close", "closed"), ("launch", "launched")]:
         client.post(reverse(f"admin:studies_study_{action}", args=[study.pk]))
@@ -400,12 +400,12 @@ def test_pausing_closing_and_opening_again(client, boss):
 
 
 @pytest.mark.parametrize("action", ["launch", "pause", "close", "codes"])
-def test_nothing_happens_on_a_get(client, boss, action):
+def test_get_requests_change_nothing(client, boss, action):
     study = building.new_study()
     assert client.get(reverse(f"admin:studies_study_{action}", args=[study.pk])).status_code == 405
 
 
-def test_a_study_that_cannot_be_played_is_not_launched(client, boss):
+def test_invalid_study_is_not_launched(client, boss):
     study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
     assert "It cannot be launched as it is" in client.get(page_of(study)).content.decode()
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
@@ -413,7 +413,7 @@ def test_a_study_that_cannot_be_played_is_not_launched(client, boss):
     assert study.status == "draft" and not study.versions.exists()
 
 
-def test_lab_codes_are_made_in_numbers_and_handed_out_as_links(client, boss):
+def test_lab_codes_are_created_in_bulk_and_shown_as_links(client, boss):
     study = building.new_study()
     make = reverse("admin:studies_study_codes", args=[study.pk])
     client.post(make, {"number": "3"})
@@ -429,7 +429,7 @@ def test_lab_codes_are_made_in_numbers_and_handed_out_as_links(client, boss):
     assert LabCode.objects.count() == 3
 
 
-def test_lab_codes_have_a_kind_and_an_end(client, boss):
+def test_lab_codes_have_a_kind_and_an_expiry(client, boss):
     study = building.new_study()
     make = reverse("admin:studies_study_codes", args=[study.pk])
     client.post(make, {"number": "2", "kind": "once", "expires": "2099-01-31T12:30"})
@@ -441,7 +441,7 @@ def test_lab_codes_have_a_kind_and_an_end(client, boss):
     assert LabCode.objects.count() == 2
 
 
-def test_own_codes_are_uploaded_looked_through_and_deleted_unless_they_are_in_use(client, boss):
+def test_own_codes_are_uploaded_searched_and_deleted_unless_in_use(client, boss):
     study = building.new_study()
     upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
     file = SimpleUploadedFile("codes.csv", "code;label\nANTON-01;<b>Zoë</b>\nBERTA-02;\n".encode("utf-8-sig"))
@@ -457,7 +457,7 @@ def test_own_codes_are_uploaded_looked_through_and_deleted_unless_they_are_in_us
     assert "Zoë" not in client.get(reverse("admin:studies_study_codes_file", args=[study.pk])).content.decode()
 
 
-def test_a_wrong_file_is_refused_line_by_line_and_nothing_of_it_is_taken(client, boss):
+def test_invalid_file_is_refused_line_by_line_and_changes_nothing(client, boss):
     study = building.new_study()
     upload = reverse("admin:studies_study_upload_codes", args=[study.pk])
     lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
@@ -469,7 +469,7 @@ def test_a_wrong_file_is_refused_line_by_line_and_nothing_of_it_is_taken(client,
     assert not LabCode.objects.exists() and not Record.objects.filter(action="codes_made").exists()
 
 
-def test_only_drafts_that_nobody_met_can_be_deleted(client, boss):
+def test_only_drafts_without_participants_can_be_deleted(client, boss):
     draft = Study.objects.create(title="Draft", slug="draft", game="bargaining")
     launched = building.new_study()
     assert client.post(reverse("admin:studies_study_delete", args=[launched.pk]), {"post": "yes"}).status_code == 403
@@ -477,10 +477,10 @@ def test_only_drafts_that_nobody_met_can_be_deleted(client, boss):
     assert list(Study.objects.all()) == [launched]
 
 
-# ---- watching --------------------------------------------------------------------------------------------
+# ---- monitoring ------------------------------------------------------------------------------------------
 
 
-def test_the_transcript_shows_words_as_words_and_the_calls_beside_them(client, boss):
+def test_transcript_escapes_text_and_shows_calls_beside_it(client, boss):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["<script>alert(1)</script>"])
     match = building.match_of(person)
@@ -507,7 +507,7 @@ def test_matches_are_listed_live_ones_first(client, boss):
 
 
 @pytest.mark.parametrize("model", [*READ_ONLY, "recruiters_identity"])
-def test_records_are_read_and_never_changed(client, boss, model):
+def test_records_are_read_only(client, boss, model):
     study = building.new_study()
     person = building.complete(study, worker="A1WORKER", messages=["hello"])
     building.keep_call(building.match_of(person), input_tokens=3, output_tokens=4)
@@ -538,15 +538,15 @@ OWN_PAGES = [
 
 
 @pytest.mark.parametrize("name", OWN_PAGES)
-def test_breadcrumbs_lead_from_every_page_of_a_study_to_it_and_to_the_list(client, boss, name):
+def test_breadcrumbs_lead_from_every_study_page_to_the_study_and_the_list(client, boss, name):
     study = building.new_study()
     assert trail_of(client.get(reverse(name, args=[study.pk]))) == [ADD.removesuffix("add/"), page_of(study)]
 
 
-# ---- taking the data away --------------------------------------------------------------------------------
+# ---- export ----------------------------------------------------------------------------------------------
 
 
-def test_a_dataset_is_asked_for_and_taken_away_on_a_page_that_the_study_leads_to(client, boss, tmp_path):
+def test_dataset_is_exported_and_downloaded_from_the_studys_page(client, boss, tmp_path):
     study = building.new_study()
     building.complete(study, worker="A1WORKER", messages=["=1+1"])
     leads = re.search(r'href="(/admin/exports/[^"]+)"', client.get(page_of(study)).content.decode())
@@ -561,7 +561,7 @@ def test_a_dataset_is_asked_for_and_taken_away_on_a_page_that_the_study_leads_to
     assert verify(folder) == []
 
 
-# ---- who may ---------------------------------------------------------------------------------------------
+# ---- rights ----------------------------------------------------------------------------------------------
 
 
 def test_viewer_sees_no_actions_and_no_codes(client):
@@ -577,7 +577,7 @@ def test_viewer_sees_no_actions_and_no_codes(client):
         assert reverse(f"exports:{action}", args=[study.pk]) not in page
 
 
-def test_only_an_owner_opens_again_what_was_closed(client):
+def test_only_an_owner_reopens_a_closed_study(client):
     study = building.new_study()
     Study.objects.update(status="closed")
     user = staff(client, Role.EDITOR)
@@ -592,6 +592,6 @@ def test_only_an_owner_opens_again_what_was_closed(client):
     assert Study.objects.get().status == "launched"
 
 
-def test_strangers_are_sent_to_the_login(client):
+def test_visitors_are_sent_to_the_sign_in_page(client):
     response = client.get("/admin/studies/study/")
     assert response.status_code == 302 and "/admin/login/" in response["Location"]

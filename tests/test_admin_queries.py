@@ -1,4 +1,4 @@
-"""What the admin's addresses do with queries and keys that nobody offered: they tell nothing and do not fail."""
+"""Unexpected queries and keys in the admin's URLs: they reveal nothing and cause no server error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _list_of(page: ModelAdmin[Any]) -> str:
 
 
 def _declared(page: ModelAdmin[Any]) -> set[str]:
-    """The parameters that the list's own filters send."""
+    """Return the parameters that the list's own filters send."""
     names = set()
     for one in page.list_filter:
         if isinstance(one, type) and issubclass(one, SimpleListFilter):
@@ -53,7 +53,7 @@ def _declared(page: ModelAdmin[Any]) -> set[str]:
 
 
 def _lookups(page: ModelAdmin[Any]) -> Iterator[str]:
-    """Every field of the list's rows, and of the rows these refer to, by every lookup that would tell of it."""
+    """Yield every field of the list's rows, and of rows these refer to, with every lookup that could reveal it."""
     for field in page.model._meta.get_fields():
         yield from (f"{field.name}__{guess}" for guess in GUESSES)
         yield field.name
@@ -74,7 +74,7 @@ def test_lists_filter_only_by_what_they_declare(house: House) -> None:
 
 
 def test_a_viewer_cannot_guess_a_participants_link(house: House) -> None:
-    """Letter by letter, by whether the list has a row."""
+    """By guessing letter by letter whether the list has a matching row."""
     client = _client(house.user["viewer"])
     token = house.study.versions.get().cells.get().placements.get().enrolment.token
     for list_of, lookup in (
@@ -88,7 +88,7 @@ def test_a_viewer_cannot_guess_a_participants_link(house: House) -> None:
         assert (right.status_code, wrong.status_code) == (400, 400), lookup
 
 
-def test_filters_that_a_list_offers_work(house: House) -> None:
+def test_offered_filters_work(house: House) -> None:
     client = _client(house.user["superuser"])
     for page in admin.site._registry.values():
         shown = client.get(_list_of(page)).context["cl"]
@@ -102,7 +102,7 @@ def test_filters_that_a_list_offers_work(house: House) -> None:
 
 
 @pytest.mark.slow
-def test_odd_queries_of_lists_are_no_errors_of_the_server(house: House) -> None:
+def test_odd_list_queries_cause_no_server_error(house: House) -> None:
     client, failed = _client(house.user["superuser"]), []
     for page in admin.site._registry.values():
         for name in sorted({*_declared(page), "q", "p", "o", "_to_field"}):
@@ -113,7 +113,7 @@ def test_odd_queries_of_lists_are_no_errors_of_the_server(house: House) -> None:
 
 
 @pytest.mark.slow
-def test_odd_keys_in_addresses_are_no_errors_of_the_server(house: House) -> None:
+def test_odd_keys_in_urls_cause_no_server_error(house: House) -> None:
     client, failed = _client(house.user["superuser"]), []
     for address in addresses():
         for key in ODD_KEYS if address.about else ():

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md, run as they stand against a live stack; its worker writes the dataset."""
+"""The examples of docs/api.md, run verbatim against a live stack; its worker writes the dataset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STUDY = {
 
 
 def run(example: str, environment: dict[str, str], folder: Path) -> str:
-    """What an example prints; it must succeed."""
+    """Return an example's output; it must succeed."""
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", example],
         env={**os.environ, **environment},
@@ -41,7 +41,7 @@ def run(example: str, environment: dict[str, str], folder: Path) -> str:
     return ran.stdout
 
 
-def test_the_examples_do_what_the_page_says(stack, tmp_path):
+def test_examples_work(stack, tmp_path):
     slug = stack.launch_study(STUDY)
     stack.sit_down(slug)
     token = stack.call("tests.actions.api_token", slug, ["read", "export", "manage"])

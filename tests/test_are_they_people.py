@@ -1,4 +1,4 @@
-"""Known programs and known kinds of people play our own game in a browser: what the score says of each of them.
+"""Known programs and known kinds of people play our own game in a browser: the agent score of each.
 
 It is measured here and told in docs/data-quality.md. Whoever reads reads at 1,400 words a minute, which is far faster
 than people read and just below the line, so that the test does not take as long as a study.
@@ -31,7 +31,7 @@ SEEDS = (1, 2)
 
 
 class Somebody:
-    """Walks through the study; each kind fills in, clicks and reads in its own way."""
+    """Goes through the study; each kind fills in, clicks and reads differently."""
 
     options: dict[str, Any] = {}
 
@@ -45,11 +45,11 @@ class Somebody:
         raise NotImplementedError
 
     def write(self, field: Locator, text: str) -> None:
-        """A long text; as anything else, if nothing is said."""
+        """Write a long text; by default like any other field."""
         self.fill(field, text)
 
     def read(self) -> None:
-        """Take the time for the page that is shown; programs take none."""
+        """Take the time to read the page; programs take none."""
 
     def message(self) -> str:
         return MESSAGE
@@ -82,7 +82,7 @@ class Somebody:
 
 
 class FillsAndClicks(Somebody):
-    """As most browser agents do: it sets fields and clicks the middle; the stand-in model says what to write."""
+    """Like most browser agents: sets fields and clicks the centre; the stand-in model writes the message."""
 
     def fill(self, field: Locator, text: str) -> None:
         field.fill(text)
@@ -91,7 +91,7 @@ class FillsAndClicks(Somebody):
         target.click()
 
     def message(self) -> str:
-        """Asked of the stand-in model, which is shown the page and the fields there are."""
+        """Ask the stand-in model, which is shown the page and its fields."""
         with serve(StandInModel(seed=self.rng.randrange(100), delay=0, prose=False, misbehaves=()), 0) as standin:
             client = openai.OpenAI(base_url=standin.environment["OPENAI_BASE_URL"], api_key="none")
             asked = [{"role": "user", "content": self.page.locator("body").inner_text()}]
@@ -103,7 +103,7 @@ class FillsAndClicks(Somebody):
 
 
 class TypesEvenly(FillsAndClicks):
-    """It sends one key after the other in equal times."""
+    """Sends keystrokes at equal intervals."""
 
     def fill(self, field: Locator, text: str) -> None:
         field.click()
@@ -115,7 +115,7 @@ class TypesEvenly(FillsAndClicks):
 
 
 class RunsScripts(FillsAndClicks):
-    """It works on the document and not on the screen."""
+    """Works on the document, not on the screen."""
 
     def fill(self, field: Locator, text: str) -> None:
         field.evaluate(SET, text)
@@ -128,7 +128,7 @@ class RunsScripts(FillsAndClicks):
 
 
 class FillsEverything(RunsScripts):
-    """It fills in every field that the document has."""
+    """Fills in every field in the document."""
 
     def read(self) -> None:
         for trap in self.page.locator("#helper").all():
@@ -136,7 +136,7 @@ class FillsEverything(RunsScripts):
 
 
 class ActsLikeAPerson(Somebody):
-    """It moves, types and reads as people do: made to be missed."""
+    """Moves, types and reads like a person: made to be missed."""
 
     def fill(self, field: Locator, text: str) -> None:
         self.press(field)
@@ -164,11 +164,11 @@ class ActsLikeAPerson(Somebody):
 
 
 class Typist(ActsLikeAPerson):
-    """Somebody with a mouse who types."""
+    """A person with a mouse who types."""
 
 
 class Paster(ActsLikeAPerson):
-    """Somebody who writes elsewhere and pastes."""
+    """A person who writes elsewhere and pastes."""
 
     options = {"permissions": ["clipboard-read", "clipboard-write"]}
 
@@ -179,7 +179,7 @@ class Paster(ActsLikeAPerson):
 
 
 class FastReader(ActsLikeAPerson):
-    """Somebody who skims the instructions at twice the speed that gives a reason: one, and no flag."""
+    """A person who skims the instructions at twice the speed that gives a reason: one, and no flag."""
 
     def read(self) -> None:
         words = len(self.page.locator("main").inner_text().split())
@@ -187,7 +187,7 @@ class FastReader(ActsLikeAPerson):
 
 
 class Dictates(ActsLikeAPerson):
-    """Somebody who speaks: words appear without a key."""
+    """A person who dictates: words appear without keystrokes."""
 
     def write(self, field: Locator, text: str) -> None:
         self.press(field)
@@ -197,7 +197,7 @@ class Dictates(ActsLikeAPerson):
 
 
 class ScreenReader(Typist):
-    """Somebody without a mouse: by the keyboard, in the page's order of focus, never where it hides something."""
+    """A person without a mouse: uses the keyboard, in focus order, and never reaches hidden fields."""
 
     def press(self, target: Locator) -> None:
         self.tab_to(target)
@@ -221,7 +221,7 @@ class ScreenReader(Typist):
 
 
 class DictatesByKeyboard(ScreenReader):
-    """Both aids at once."""
+    """A person who uses both aids at once."""
 
     def write(self, field: Locator, text: str) -> None:
         self.tab_to(field)
@@ -229,7 +229,7 @@ class DictatesByKeyboard(ScreenReader):
 
 
 class OnAPhone(Somebody):
-    """Somebody who touches; the phone's keyboard completes words."""
+    """A person on a touch screen; the phone's keyboard completes words."""
 
     options = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
 
@@ -259,7 +259,7 @@ def join(stack) -> str:
 
 @pytest.fixture
 def seen(stack, browser: Browser, join: str) -> Callable[[type[Somebody], int], tuple[float, tuple[str, ...]]]:
-    """Let somebody walk to the quiz; what the score says of them."""
+    """Send a participant through the study to the quiz; return the score and its reasons."""
 
     def walk(kind: type[Somebody], seed: int) -> tuple[float, tuple[str, ...]]:
         context = browser.new_context(**kind.options)
@@ -277,13 +277,13 @@ def seen(stack, browser: Browser, join: str) -> Callable[[type[Somebody], int], 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", PROGRAMS)
-def test_a_known_program_is_flagged(seen, kind, seed):
+def test_known_program_is_flagged(seen, kind, seed):
     assert seen(kind, seed)[0] >= LINE
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", PEOPLE)
-def test_nobody_of_the_known_people_is_flagged(seen, kind, seed):
+def test_no_known_person_is_flagged(seen, kind, seed):
     assert seen(kind, seed)[0] < LINE
 
 

@@ -1,4 +1,4 @@
-"""A rush at the door of a study, over HTTP, and the places of those who leave given again."""
+"""A rush of arrivals at a study, over HTTP, and the reassignment of places of those who leave."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ pytestmark = pytest.mark.services
 
 ARRIVALS, QUOTA, LATE = 120, 20, 30
 PATIENCE = 240.0
-"""Seconds that one of them may wait for an answer on a machine that is busy with others."""
+"""Seconds that a response may take on a machine that is busy with others."""
 
 
-def test_quotas_are_kept_and_no_place_is_lost(stack):
+def test_quotas_hold_and_no_place_is_lost(stack):
     study = {
         "slug": "rush",
         "title": "Rush",
@@ -54,12 +54,12 @@ def test_quotas_are_kept_and_no_place_is_lost(stack):
 
 
 def held(stack) -> dict[str, int]:
-    """How many hold a place, by configuration and role."""
+    """Return how many hold a place, by configuration and role."""
     return stack.call("tests.actions.held_places", "rush")
 
 
 async def all_at_once(url: str, people: range) -> list[httpx.Response]:
-    """Everybody follows the link of their assignment in the same moment."""
+    """Open all assignment links at the same moment."""
     async with client(url) as session:
 
         async def arrive(i: int) -> httpx.Response:
@@ -70,7 +70,7 @@ async def all_at_once(url: str, people: range) -> list[httpx.Response]:
 
 
 async def all_agree(url: str, pages: list[str]) -> list[str]:
-    """Everybody agrees to take part in the same moment; returns the pages of those for whom there was a place."""
+    """Agree to take part for everyone at the same moment; return the pages of those who got a place."""
     async with client(url) as session:
         await asyncio.gather(*(session.post(page, data={"position": "0", "agree": "yes"}) for page in pages))
         shown = await asyncio.gather(*(session.get(page) for page in pages))
@@ -78,7 +78,7 @@ async def all_agree(url: str, pages: list[str]) -> list[str]:
 
 
 async def all_leave(url: str, pages: list[str]) -> None:
-    """Everybody on these pages says that they want to leave."""
+    """Withdraw everyone on these pages."""
     async with client(url) as session:
         answers = await asyncio.gather(*(session.post(f"{page}leave/") for page in pages))
     assert {answer.status_code for answer in answers} == {302}

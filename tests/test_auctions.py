@@ -25,7 +25,7 @@ STACKS = ("sqlite",)
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep a picture where DRAFT_PICTURES names a folder, in both colour schemes, on a phone and on a desk."""
+    """Keep screenshots, if DRAFT_PICTURES names a folder, in both colour schemes, on a phone and a desktop."""
     if folder := os.environ.get("DRAFT_PICTURES"):
         size = page.viewport_size
         for width in (PHONE, {"width": 1280, "height": 800}):
@@ -42,7 +42,7 @@ def bids(page: Page):
 
 
 def check_first_screen(page: Page, where: str) -> None:
-    """A phone shows the item, the highest bid, the own money and the buttons without scrolling."""
+    """Check that a phone shows the item, the highest bid, the own money and the buttons without scrolling."""
     page.evaluate("scrollTo(0, 0)")
     for what in (".lot h2", ".lot .fact-standing", ".purse .fact-budget_left", ".lowest", "[name=bid]", ".withdraw"):
         box = page.locator(what).first.bounding_box()
@@ -50,7 +50,7 @@ def check_first_screen(page: Page, where: str) -> None:
 
 
 def bidder(request: Mapping[str, Any]) -> str:
-    """A model that plans, reports what it believes, and bids for an item only while nobody has."""
+    """Answer as a model that plans, reports its beliefs, and bids only for items without a bid."""
     asked = request["messages"][-1]["content"]
     asked = asked if isinstance(asked, str) else " ".join(part.get("text", "") for part in asked)
     if "Plan ahead" in asked or "Plan again" in asked:
@@ -64,8 +64,8 @@ def bidder(request: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.slow
-def test_a_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
-    """To the end on a phone: each item's first round has three equal bids, then two of them withdraw."""
+def test_person_bids_against_models_of_both_protocols_for_ten_items(stack, phone: Open, tmp_path: Path):
+    """The whole auction on a phone: each item's first round has three equal bids, then two of them withdraw."""
     with OpenAIStandIn(bidder) as one, AnthropicStandIn(bidder) as other:
         stack.call("tests.actions.keep_endpoint", "bidder-one", f"http://127.0.0.1:{one.port}/v1")
         stack.call("tests.actions.keep_endpoint", "bidder-other", f"http://127.0.0.1:{other.port}", "anthropic")
@@ -104,7 +104,7 @@ def test_a_person_bids_against_models_of_both_protocols_for_ten_items(stack, pho
     stack.manage("verify_dataset", str(tmp_path / "models"))
 
 
-def test_three_people_and_the_rule_bidder_go_on_when_one_leaves_amid_an_item(stack, phone: Open, browser: Browser):
+def test_auction_continues_when_one_of_three_people_leaves(stack, phone: Open, browser: Browser):
     lots = [{"name": f"Lot {number}", "start_price": 1000} for number in (1, 2)]
     stack.call(
         "tests.bidding.launch_auction",
@@ -155,7 +155,7 @@ def test_three_people_and_the_rule_bidder_go_on_when_one_leaves_amid_an_item(sta
 
 
 def check_watched(page: Page) -> None:
-    """The page of who watches: readable on a phone too, and without anything to send."""
+    """Check the spectator's page: readable on a phone too, and without anything to send."""
     assert page.locator("form").count() == 0
     page.locator("#w-seats summary").click()
     page.set_viewport_size(PHONE)
@@ -165,7 +165,7 @@ def check_watched(page: Page) -> None:
 
 
 def join_demonstration(page: Page, address: str, role: int) -> None:
-    """Walk from a game's demonstration to the lobby of the one that is played with somebody else."""
+    """Go from a game's demonstration to the lobby of the version for several players."""
     page.goto(address)
     page.get_by_role("link", name="Play with another person").click()
     page.locator("main form button").nth(role).click()
@@ -175,7 +175,7 @@ def join_demonstration(page: Page, address: str, role: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", ["beauty-contest", "sealed-auction", "english-auction", "item-auction"])
-def test_a_second_browser_joins_the_lobby_of_a_demonstration(stack, phone: Open, game: str):
+def test_second_browser_joins_a_demonstrations_lobby(stack, phone: Open, game: str):
     stack.call("tests.bidding.demonstrations")
     pages = [phone("/") for _one in range(2)]
     join_demonstration(pages[0], f"{stack.url}/join/demo-{game}/", 0)

@@ -1,4 +1,4 @@
-"""A model that hangs keeps those waiting who play against it, and nobody else."""
+"""A hung model delays only those who play against it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from opponents.agents import named
 
 pytestmark = pytest.mark.services
 THREADS = 16
-"""Of the stack's worker: more people than that wait for the model that hangs."""
+"""Threads of the stack's worker: more people than that wait for the hung model."""
 SOON = 10_000
 """Milliseconds; a reply that waited for a thread would take as long as the model hangs."""
 
 
 @pytest.fixture
 def hung(stack) -> Iterator[str]:
-    """A study against a model that gives no answer for a minute, in which 20 people have just moved."""
+    """Run a study against a model that gives no answer for a minute, in which 20 people have just moved."""
     with OpenAIStandIn([Hang(60)]) as standin:
         stack.call("tests.actions.keep_endpoint", "never", f"http://127.0.0.1:{standin.port}/v1")
         stack.launch_study(
@@ -39,7 +39,7 @@ def hung(stack) -> Iterator[str]:
         yield "beside-hung"
 
 
-def test_others_get_their_replies_while_more_models_hang_than_the_worker_has_threads(stack, hung):
+def test_more_hung_models_than_worker_threads_delay_nobody_else(stack, hung):
     stack.call("deploy.bench.study.launch", "beside-others")
     address = stack.url.removeprefix("http://")
     measured = asyncio.run(

@@ -15,7 +15,7 @@ EVERY_SECONDS = 4.0
 
 
 def collect(stack, name: str, *arguments: str) -> dict:
-    """What `manage.py collect` says last."""
+    """Return the last status of `manage.py collect`."""
     return json.loads(stack.manage("collect", name, "--json", *arguments).splitlines()[-1])
 
 
@@ -28,7 +28,7 @@ def until_done(stack, name: str, seconds: float) -> dict:
 
 
 @pytest.mark.slow
-def test_killed_every_few_seconds_it_ends_with_every_match_whole(stack):
+def test_collection_completes_despite_repeated_kills(stack):
     config = json.dumps({"rounds": 12})
     agents = "script:haggler,script:fair"
     plan = ["--game", "bargaining", "--config", config, "--agents", agents, "--repetitions", "125", "--seed", "1"]
@@ -42,7 +42,7 @@ def test_killed_every_few_seconds_it_ends_with_every_match_whole(stack):
     assert whole == {"matches": 500, "replayed": 500, "numbered_without_gaps": 500, "decisions": now["decisions"]}
 
 
-def test_from_the_shell_it_starts_waits_pauses_and_goes_on(stack):
+def test_collection_is_started_paused_and_resumed_from_the_shell(stack):
     short = json.dumps({"rounds": 2})
     plan = ["--game", "bargaining", "--config", short, "--agents", "script:haggler", "--repetitions", "8"]
     collect(stack, "paused", *plan, "--delay", "2", "--concurrency", "2", "--no-wait")
@@ -64,7 +64,7 @@ def test_from_the_shell_it_starts_waits_pauses_and_goes_on(stack):
     ],
 )
 @pytest.mark.django_db
-def test_what_cannot_be_collected_is_said_in_one_line(arguments, says):
+def test_invalid_collections_are_explained_in_one_line(arguments, says):
     with pytest.raises(CommandError) as refused:
         call_command("collect", "nothing", *arguments)
     assert refused.value.returncode == 2

@@ -1,4 +1,4 @@
-"""simulate, replay and show from outside: a process of their own, without database, broker or migrations."""
+"""simulate, replay and show from outside: in their own process, without database, broker or migrations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOVES = [
 
 @pytest.fixture
 def manage(tmp_path):
-    """Run a command where neither database nor broker can be reached; returns the finished process."""
+    """Run a command that can reach neither database nor broker; return the finished process."""
 
     def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
         environment = {
@@ -45,7 +45,7 @@ def manage(tmp_path):
 
 @pytest.fixture
 def manage_here(capsys):
-    """Run a command in this process, which takes a tenth of the time; the same result as `manage`."""
+    """Run a command in this process, in a tenth of the time; the same result as `manage`."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         try:
@@ -74,7 +74,7 @@ def lines(process: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 
 def assert_wrong(process: subprocess.CompletedProcess[str], *words: str) -> None:
-    """Exit code 2 and the reason in one line, without a traceback."""
+    """Check for exit code 2 and a one-line reason, without a traceback."""
     assert process.returncode == 2, process.stderr
     assert process.stdout == ""
     assert "Traceback" not in process.stderr
@@ -86,7 +86,7 @@ def assert_wrong(process: subprocess.CompletedProcess[str], *words: str) -> None
 # ---- simulate ----------------------------------------------------------------------------------
 
 
-def test_a_line_holds_a_whole_match(manage):
+def test_each_line_is_a_whole_match(manage):
     config = json.dumps({"money": 100, "rounds": None})
     done = manage("simulate", "bargaining", "--config", config, "--seat", "bob=script:fair", "--seed", "7", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -111,21 +111,21 @@ def test_a_line_holds_a_whole_match(manage):
     assert line["metrics"]["agreement"] in (True, False)
 
 
-def test_each_match_has_the_next_seed_and_the_same_seed_the_same_bytes(manage):
+def test_matches_have_consecutive_seeds_and_equal_seeds_equal_bytes(manage):
     three = manage("simulate", "bargaining", "--matches", "3", "--seed", "5", "--json")
     again = manage("simulate", "bargaining", "--matches", "2", "--seed", "6", "--json")
     assert [line["seed"] for line in lines(three)] == [5, 6, 7]
     assert three.stdout.splitlines()[1:] == again.stdout.splitlines()
 
 
-def test_without_json_a_person_can_read_it(manage):
+def test_output_without_json_is_readable(manage):
     done = manage("simulate", "bargaining", "--matches", "2")
     assert done.returncode == 0
     assert "seed 0:" in done.stdout and "seed 1:" in done.stdout and "alice (script:random)" in done.stdout
 
 
 @pytest.mark.parametrize(("kind", "standin"), [("openai", OpenAIStandIn), ("anthropic", AnthropicStandIn)])
-def test_a_model_plays_through_the_sdks_own_variables(manage, kind, standin):
+def test_model_plays_through_the_sdks_own_variables(manage, kind, standin):
     def answer(request: dict[str, Any]) -> str:
         question = request["messages"][-1]["content"]
         return '{"alice_gain": "5,000", "bob_gain": 5000}' if "alice_gain" in question else '{"decision": "accept"}'
@@ -138,7 +138,7 @@ def test_a_model_plays_through_the_sdks_own_variables(manage, kind, standin):
     assert line["events"][1]["move"] == {"alice_gain": 5000, "bob_gain": 5000}
 
 
-def test_a_model_that_never_answers_legally_fails_its_match_and_the_command(manage):
+def test_model_without_a_legal_move_fails_the_match_and_the_command(manage):
     with OpenAIStandIn(["I would rather not."]) as serving:
         done = manage("simulate", "bargaining", "--seat", "alice=openai:m", "--json", **serving.environment)
     (line,) = lines(done)
@@ -176,18 +176,18 @@ def test_a_failing_provider_fails_the_match_and_shows_no_key(manage):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_what_cannot_be_simulated_is_explained(manage_here, words, reasons):
+def test_invalid_simulations_are_explained(manage_here, words, reasons):
     assert_wrong(manage_here("simulate", *words, "--json"), *reasons)
 
 
-def test_a_reason_is_one_line_in_a_process_of_its_own_too(manage):
+def test_error_is_one_line_in_a_separate_process_too(manage):
     assert_wrong(manage("simulate", "bargaining", "--config", '{"money": NaN}', "--json"), "NaN is not JSON")
 
 
 # ---- replay ------------------------------------------------------------------------------------
 
 
-def test_a_replay_says_how_a_match_ended(manage_here, file):
+def test_replay_reports_how_a_match_ended(manage_here, file):
     done = manage_here("replay", file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES}), "--json")
     assert (done.returncode, done.stderr) == (0, "")
     (line,) = lines(done)
@@ -197,7 +197,7 @@ def test_a_replay_says_how_a_match_ended(manage_here, file):
     assert line["metrics"]["rounds_played"] == 2
 
 
-def test_a_replay_says_whose_move_it_is(manage_here, file):
+def test_replay_reports_whose_move_it_is(manage_here, file):
     done = manage_here("replay", file({"game": "bargaining", "config": {}, "seed": 1, "moves": MOVES[:1]}), "--json")
     assert lines(done) == [
         {"over": False, "waiting_for": ["bob"], "payoffs": {"alice": None, "bob": None}, "metrics": {}}
@@ -238,18 +238,18 @@ def _replay(**changes: Any) -> dict[str, Any]:
     ],
     ids=lambda value: value[0] if isinstance(value, list) and value and isinstance(value[0], str) else "",
 )
-def test_what_cannot_be_replayed_is_explained(manage_here, file, content, reasons):
+def test_invalid_replays_are_explained(manage_here, file, content, reasons):
     assert_wrong(manage_here("replay", file(content), "--json"), *reasons)
 
 
-def test_a_file_that_is_not_there_is_named(manage_here, tmp_path):
+def test_missing_file_is_named(manage_here, tmp_path):
     assert_wrong(manage_here("replay", str(tmp_path / "none.json"), "--json"), "none.json", "No such file")
 
 
 # ---- show --------------------------------------------------------------------------------------
 
 
-def test_a_prompt_is_what_a_model_is_sent_at_that_point(manage, file):
+def test_prompt_is_what_a_model_is_sent_at_that_point(manage, file):
     moves = file(MOVES[:1])
     done = manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt")
     assert (done.returncode, done.stderr) == (0, "")
@@ -259,13 +259,13 @@ def test_a_prompt_is_what_a_model_is_sent_at_that_point(manage, file):
     assert manage("show", "bargaining", "--role", "bob", "--moves", moves, "--as", "prompt").stdout == done.stdout
 
 
-def test_out_of_turn_all_known_so_far_is_shown(manage_here, file):
+def test_everything_known_is_shown_out_of_turn(manage_here, file):
     done = manage_here("show", "bargaining", "--role", "alice", "--moves", file(MOVES[:1]), "--as", "prompt")
     assert done.returncode == 0
     assert "It is not your turn now. This is what you know:" in done.stdout
 
 
-def test_a_replay_files_configuration_counts_unless_another_is_given(manage_here, file):
+def test_replay_files_configuration_is_used_unless_another_is_given(manage_here, file):
     played = file(_replay(config={"money": 777_000}, moves=[]))
     of_file = manage_here("show", "bargaining", "--role", "bob", "--moves", played, "--as", "prompt")
     given = manage_here("show", "bargaining", "--role", "bob", "--moves", played, "--config", "{}", "--as", "prompt")
@@ -274,7 +274,7 @@ def test_a_replay_files_configuration_counts_unless_another_is_given(manage_here
 
 
 @pytest.mark.parametrize("form", ["html", "prompt"])
-def test_what_a_role_may_not_know_changes_no_byte(manage_here, file, form):
+def test_hidden_values_do_not_change_a_byte(manage_here, file, form):
     def shown(hidden: float) -> str:
         config = {"complete_information": False, "delta_alice": hidden}
         moves = file(_replay(config=config, moves=MOVES[:1]))
@@ -285,7 +285,7 @@ def test_what_a_role_may_not_know_changes_no_byte(manage_here, file, form):
     assert shown(0.95) == shown(0.8)
 
 
-def test_a_page_shows_what_the_prompt_says(manage_here, file):
+def test_page_shows_what_the_prompt_says(manage_here, file):
     done = manage_here("show", "bargaining", "--role", "bob", "--moves", file(MOVES[:1]), "--as", "html")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Take it." in done.stdout and "4,000" in done.stdout
@@ -302,7 +302,7 @@ def test_a_page_shows_what_the_prompt_says(manage_here, file):
     ],
     ids=lambda value: "",
 )
-def test_what_cannot_be_shown_is_explained(manage_here, file, words, content, reasons):
+def test_invalid_show_commands_are_explained(manage_here, file, words, content, reasons):
     assert_wrong(manage_here("show", "bargaining", *words, "--moves", file(content), "--as", "prompt"), *reasons)
 
 

@@ -1,4 +1,4 @@
-"""130 people at once on two web servers and two workers, with a PostgreSQL that nobody has configured."""
+"""130 concurrent people on two web servers and two workers, with an unconfigured PostgreSQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECONDS = 20
 WEB_PROCESSES = 4  # two servers with a process for each of two cores
 
 
-def test_nobody_meets_too_many_clients(tmp_path: Path):
+def test_nobody_gets_too_many_clients(tmp_path: Path):
     postgres = PrivatePostgres()
     try:
         with LiveStack(
@@ -60,7 +60,7 @@ def second_worker(stack: LiveStack, folder: Path) -> Iterator[None]:
 
 
 async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int]:
-    """All come in at once and play; the most connections that were open, what went wrong, and the agent's replies."""
+    """Have all enter at once and play; return the peak number of connections, the errors, and the agent's replies."""
     most, errors, measured = 0, [], workers.Measured()
     over = asyncio.Event()
 
@@ -83,7 +83,7 @@ async def rush(url: str, postgres: PrivatePostgres) -> tuple[int, list[str], int
             until = began + SECONDS
             address = url.removeprefix("http://")
             await workers.play(address, path, thinking=1.0, since=began, until=until, measured=measured)
-        except Exception as error:  # noqa: BLE001  (whatever it is, the test names it)
+        except Exception as error:  # noqa: BLE001  (the test reports every error)
             errors.append(f"{type(error).__name__}: {error}"[:200])
 
     watching = asyncio.create_task(watch())

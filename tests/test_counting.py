@@ -1,4 +1,4 @@
-"""What pages count in a real browser, and tell although the tab closes or stands in another site's frame."""
+"""What pages count in a real browser and report, even if the tab closes or another site frames the page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def study(stack) -> str:
 
 
 def begin(stack, page: Page, study: str) -> str:
-    """Somebody opens the first page, which begins to count once it is loaded; returns its path."""
+    """Open the first page, which starts counting once loaded; return its path."""
     page.goto(f"{stack.url}/join/{study}")
     page.get_by_role("button", name="Begin").click()
     page.get_by_role("checkbox").wait_for()
@@ -43,7 +43,7 @@ def begin(stack, page: Page, study: str) -> str:
 
 
 def told(stack, path: str, enough: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-    """What the server knows, once it is enough."""
+    """Return what the server knows, once it is enough."""
     until = time.monotonic() + PATIENCE / 1000
     while not enough(found := stack.call("tests.actions.page_views", path)):
         assert time.monotonic() < until, found
@@ -51,7 +51,7 @@ def told(stack, path: str, enough: Callable[[list[dict[str, Any]]], bool]) -> li
     return found
 
 
-def test_every_page_tells_how_it_was_used_and_nothing_of_what_was_pasted(stack, page: Page, study: str):
+def test_every_page_reports_its_use_but_not_pasted_text(stack, page: Page, study: str):
     sent: list[str] = []
     page.on(
         "request", lambda request: sent.append(request.post_data or "") if request.url.endswith("/counts") else None
@@ -81,7 +81,7 @@ def test_every_page_tells_how_it_was_used_and_nothing_of_what_was_pasted(stack, 
     assert not refused, "the page's policy allows it"
 
 
-def test_a_tab_that_closes_has_told_what_it_counted(stack, browser: Browser, study: str):
+def test_closing_a_tab_sends_its_counts(stack, browser: Browser, study: str):
     context = browser.new_context()
     page = context.new_page()
     path = begin(stack, page, study)
@@ -94,14 +94,14 @@ def test_a_tab_that_closes_has_told_what_it_counted(stack, browser: Browser, stu
 
 @pytest.fixture
 def lenient(browser_type: BrowserType, browser_type_launch_args: dict[str, Any]) -> Iterator[Browser]:
-    """A browser that lets a page of the internet, as the test makes one, show a page of this machine in a frame."""
+    """Run a browser that lets an internet page, as the test simulates one, frame a page of this machine."""
     arguments = [*browser_type_launch_args["args"], "--disable-features=LocalNetworkAccessChecks"]
     browser = browser_type.launch(**{**browser_type_launch_args, "args": arguments})
     yield browser
     browser.close()
 
 
-def test_it_works_in_a_frame_of_another_site_that_lets_no_cookie_in(stack, lenient: Browser, study: str):
+def test_counting_works_in_a_third_party_frame_without_cookies(stack, lenient: Browser, study: str):
     context = lenient.new_context()
     page = context.new_page()
     path = begin(stack, page, study)
@@ -119,7 +119,7 @@ def test_it_works_in_a_frame_of_another_site_that_lets_no_cookie_in(stack, lenie
     context.close()
 
 
-def test_a_researcher_ticks_which_answers_end_the_study(stack, page: Page):
+def test_researcher_chooses_which_answers_end_the_study(stack, page: Page):
     sign_in(stack, page)
     page.goto(f"{stack.url}/admin/studies/study/add/")
     page.get_by_role("heading", name="Bargaining").click()

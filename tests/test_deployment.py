@@ -1,4 +1,4 @@
-"""Production as its template of the environment sets it up: nothing that Django would warn of."""
+"""Production as its environment template sets it up: without any of Django's deployment warnings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEMPLATE = ROOT / "deploy" / "parley.env.example"
 
 
 def production(folder: Path) -> dict[str, str]:
-    """The template as an administrator fills it in."""
+    """Return the template as an administrator fills it in."""
     lines = [line for line in TEMPLATE.read_text().splitlines() if line and not line.startswith("#")]
     given = dict(line.split("=", 1) for line in lines)
     assert given["SECRET_KEY"] == "", "a template with a key would be used with it"
@@ -34,20 +34,20 @@ def manage(folder: Path, *arguments: str, **changed: str) -> subprocess.Complete
 
 
 def test_the_deployment_check_finds_nothing(tmp_path):
-    """But for what only the domain's owner can decide: whether hosts below are held to TLS, and browsers' lists."""
+    """Except what only the domain's owner can decide: TLS for subdomains, and browsers' preload lists."""
     checked = manage(tmp_path, "check", "--deploy", "--fail-level", "DEBUG")
     assert checked.returncode == 0, checked.stderr
     assert "no issues (2 silenced)" in checked.stdout + checked.stderr
 
 
-def test_the_second_factor_is_required_and_cookies_travel_by_tls_alone(tmp_path):
+def test_second_factor_is_required_and_cookies_need_tls(tmp_path):
     names = ["REQUIRE_SECOND_FACTOR", "SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"]
     asked = f"from django.conf import settings; print([getattr(settings, name) for name in {names}], settings.DEBUG)"
     told = manage(tmp_path, "shell", "--no-imports", "-c", asked)
     assert told.stdout.strip().endswith("[True, True, True, True] False"), told.stderr
 
 
-def test_what_an_old_key_sealed_is_read_while_it_is_among_the_fallbacks(tmp_path):
+def test_data_sealed_with_a_fallback_key_stays_readable(tmp_path):
     seal = "import sealing; print(sealing.seal('words', purpose=b'test'))"
     sealed = manage(tmp_path, "shell", "--no-imports", "-c", seal, SECRET_KEY="old" * 20).stdout.strip()
     unseal = f"import sealing; print(sealing.unseal({sealed!r}, purpose=b'test'))"
@@ -56,7 +56,7 @@ def test_what_an_old_key_sealed_is_read_while_it_is_among_the_fallbacks(tmp_path
         assert told.stdout.strip() == read, told.stderr
 
 
-def test_the_folder_of_data_is_its_owners_alone(tmp_path):
+def test_data_folder_is_private_to_its_owner(tmp_path):
     manage(tmp_path / "var", "check", SECRET_KEY="", SITE_URL="http://127.0.0.1:8000")
     assert (tmp_path / "var").stat().st_mode & 0o777 == 0o700
 
@@ -67,7 +67,7 @@ def test_production_without_a_key_does_not_start(tmp_path):
     assert "SECRET_KEY is empty" in checked.stderr
 
 
-def test_hosts_below_are_held_to_tls_only_where_that_is_set(tmp_path):
+def test_subdomains_must_use_tls_only_if_set(tmp_path):
     ask = "from django.test import Client; print(Client().get('/health/', secure=True, headers={'host': HOST}).headers"
     ask = ask.replace("HOST", "'parley.example.org'") + "['Strict-Transport-Security'])"
     said = [
@@ -79,7 +79,7 @@ def test_hosts_below_are_held_to_tls_only_where_that_is_set(tmp_path):
     assert said == ["max-age=31536000", "max-age=31536000; includeSubDomains; preload"]
 
 
-def test_static_files_are_named_by_content_compressed_and_kept_for_a_year_or_longer(tmp_path):
+def test_static_files_are_hashed_compressed_and_cached_for_a_year(tmp_path):
     collected = manage(tmp_path, "collectstatic", "--noinput")
     assert collected.returncode == 0, collected.stderr
     ask = (
@@ -96,7 +96,7 @@ def test_static_files_are_named_by_content_compressed_and_kept_for_a_year_or_lon
     assert int(re.search(r"max-age=(\d+)", " ".join(kept))[1]) >= 365 * 24 * 3600
 
 
-# ---- the wrapper and the handbook ------------------------------------------------------------------------
+# ---- the wrapper and the manual --------------------------------------------------------------------------
 
 
 def parley(file: Path, *arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
@@ -107,7 +107,7 @@ def parley(file: Path, *arguments: str, **given: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_the_wrapper_reads_the_environment_as_it_stands(tmp_path):
+def test_wrapper_reads_the_environment_verbatim(tmp_path):
     file = tmp_path / "parley.env"
     given = {**production(tmp_path), "SECRET_KEY": "a $HOME `id` 'b'" + "x" * 50, "LOG_LEVEL": '"ERROR"'}
     file.write_text("# a comment\n\n" + "\n".join(f"{name}={value}" for name, value in given.items()))
@@ -119,7 +119,7 @@ def test_the_wrapper_reads_the_environment_as_it_stands(tmp_path):
     assert given["SECRET_KEY"] in told.stdout and " parley " in told.stdout and "'ERROR'" in told.stdout
 
 
-def test_the_wrapper_never_starts_without_a_database_of_its_own(tmp_path):
+def test_wrapper_refuses_to_start_without_a_configured_database(tmp_path):
     told = parley(tmp_path / "none.env", "check")
     assert told.returncode == 1
     assert "DATABASE_URL" in told.stderr
@@ -128,8 +128,8 @@ def test_the_wrapper_never_starts_without_a_database_of_its_own(tmp_path):
 HANDBOOK = ROOT / "docs" / "operating.md"
 
 
-def test_every_command_and_unit_of_the_handbook_exists():
-    """Names, and options as the commands know them."""
+def test_every_command_and_unit_in_the_manual_exists():
+    """Names, and options as the commands define them."""
     from django.core.management import get_commands, load_command_class
 
     words = HANDBOOK.read_text()
@@ -153,8 +153,8 @@ def test_every_command_and_unit_of_the_handbook_exists():
         assert f"{name}=" in template, name
 
 
-def test_two_webs_two_workers_and_a_collector_fit_into_the_connections_of_an_unconfigured_server():
-    """As docs/operating.md adds them up; three of the hundred are the superuser's."""
+def test_two_webs_two_workers_and_a_collector_fit_postgresqls_default_connections():
+    """As docs/operating.md adds them up; three of the hundred are reserved for the superuser."""
     from django.conf import settings
 
     from collecting.driver import WRITERS
@@ -182,7 +182,7 @@ def test_logs_as_json_hide_tokens_too(tmp_path):
     assert (line["levelname"], line["name"], line["message"]) == ("ERROR", "x", "no /p/…/ here")
 
 
-def test_errors_reach_sentry_without_tokens_and_words_of_people(tmp_path):
+def test_errors_reach_sentry_without_tokens_or_peoples_words(tmp_path):
     got = []
 
     class Project(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The researcher's whole way in the browser, from signing in to the dataset of somebody who played."""
+"""A researcher's whole workflow in the browser, from signing in to the dataset of a participant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_CLICKS, MOST_SECONDS = 30, 300
 
 
 class Watch:
-    """Adds up the seconds in which the researcher is at work, and not waiting for others."""
+    """Adds up the seconds in which the researcher works, without waiting for others."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -39,7 +39,7 @@ class Watch:
         self.seconds += time.monotonic() - began
 
 
-def test_from_nothing_to_a_dataset_with_somebody_in_it(
+def test_from_setup_to_a_dataset_with_a_participant(
     stack, page: Page, browser: Browser, tmp_path: Path, record_property
 ):
     watch = Watch()
@@ -71,7 +71,7 @@ def test_from_nothing_to_a_dataset_with_somebody_in_it(
 
 
 def set_up(page: Page) -> None:
-    """A study of twelve cells with two people in each, open to whoever has its link."""
+    """Set up a study of twelve cells with two people in each, open to anyone with its link."""
     page.get_by_role("link", name="New study").click()
     page.get_by_role("heading", name="Negotiation").click()
     page.get_by_label("Title").fill("Twelve prices")
@@ -96,7 +96,7 @@ def begin_pilot(page: Page) -> None:
 
 
 def see_report(page: Page) -> None:
-    """The pilot's page fills by itself."""
+    """Check that the pilot's page fills by itself."""
     expect(page.locator(".parley-headline")).to_have_text("Pilot 1: 12 people went through", timeout=PILOTED)
     facts = page.locator(".pilot-facts div")
     expect(facts.filter(has_text="completed")).to_contain_text("8")
@@ -119,12 +119,12 @@ def open_monitor(page: Page) -> None:
 
 
 def figure(page: Page, name: str) -> Any:
-    """The number above `name` on the monitor."""
+    """Return the number above `name` on the monitor."""
     return page.locator("#m-counts div", has=page.get_by_text(name, exact=True)).locator("dd")
 
 
 def play(person: Page, link: str) -> str:
-    """Somebody comes by the link, plays to the end and is thanked; returns the price they named first."""
+    """Play as a participant from the link to the thanks; return the price they named first."""
     person.goto(link)
     person.get_by_role("button", name="Begin").click()
     walking.consent_and_name(person)
@@ -147,13 +147,13 @@ def play(person: Page, link: str) -> str:
 
 
 def see_played(page: Page) -> None:
-    """The monitor knows of it by itself."""
+    """Check that the monitor updates by itself."""
     expect(figure(page, "arrived")).to_have_text("1", timeout=researching.PATIENCE)
     expect(page.locator("#m-state-completed td.number")).to_have_text("1", timeout=researching.PATIENCE)
 
 
 def export(page: Page, folder: Path) -> Path:
-    """Take the dataset away from the study's page; where it was unpacked."""
+    """Export the dataset from the study's page; return its unpacked folder."""
     page.get_by_role("link", name="Set-up").click()
     page.get_by_role("link", name="Datasets").click()
     page.get_by_role("button", name="Write the dataset").click()
@@ -166,7 +166,7 @@ def export(page: Page, folder: Path) -> Path:
 
 
 def expect_frozen(content: dict[str, Any]) -> None:
-    """The launched version is what was typed."""
+    """Check that the launched version is what was typed."""
     assert len(content["cells"]) == 12 and {cell["quota"] for cell in content["cells"]} == {2}
     varied = {
         tuple(each[name] for name in ("rounds", "complete_information", "scale")) for each in content["configurations"]
@@ -175,7 +175,7 @@ def expect_frozen(content: dict[str, Any]) -> None:
 
 
 def expect_match(folder: Path, *, named: str) -> None:
-    """The dataset verifies, and holds the one match that was played by a person, and none of the pilot's."""
+    """Check that the dataset verifies, with the one match a person played and none of the pilot's."""
     found = examine(folder)
     assert (found.differences, found.matches) == ([], 1)
     (match,) = rows(folder, "matches")

@@ -1,4 +1,4 @@
-"""A worker on a phone whose connection is bad, who mistypes, and who hears the page instead of seeing it."""
+"""A worker on a phone with a bad connection, who mistypes, and who uses a screen reader."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def phone(browser: Browser) -> Iterator[Page]:
 
 
 def sit_down(stack, page: Page, slug: str, game: str, role: str, agent: str, **fields: object) -> str:
-    """Somebody opens their first turn of a study of their own; returns the path of their page."""
+    """Open a participant's first turn in a new study; return the path of their page."""
     study = {"slug": slug, "title": game, "game": game, "roles": [role], "agents": named(agent), "entry": "codes"}
     stack.launch_study({**study, **fields})
     path = stack.sit_down(slug)
@@ -32,7 +32,7 @@ def sit_down(stack, page: Page, slug: str, game: str, role: str, agent: str, **f
     return path
 
 
-def test_an_answer_without_a_connection_is_not_called_sent_and_survives_a_look_at_another_page(stack, phone: Page):
+def test_offline_answer_is_not_marked_sent_and_survives_leaving_the_page(stack, phone: Page):
     cut = True
 
     def socket(route: WebSocketRoute) -> None:
@@ -62,7 +62,7 @@ def test_an_answer_without_a_connection_is_not_called_sent_and_survives_a_look_a
     assert stack.moves("difficult-offline") == ["offer", "accept"]
 
 
-def test_an_error_names_the_field_as_its_label_does_and_goes_when_the_value_is_mended(stack, phone: Page):
+def test_error_names_the_field_and_disappears_when_corrected(stack, phone: Page):
     sit_down(stack, phone, "difficult-error", "bargaining", "alice", "script:fair")
     own, error = phone.get_by_label("You get", exact=True), phone.locator("form.move [data-error]")
     own.fill("half of it")
@@ -88,7 +88,7 @@ def test_what_happened_is_announced_with_its_amounts_and_the_offer_and_its_answe
 
 
 @pytest.mark.parametrize(("game", "role"), [("negotiation", "bob"), ("persuasion", "bob")])
-def test_an_offer_and_its_answers_are_on_the_first_screen(stack, phone: Page, game: str, role: str):
+def test_offer_and_answers_are_on_the_first_screen(stack, phone: Page, game: str, role: str):
     agent = {"negotiation": "script:haggler", "persuasion": "script:random"}[game]
     sit_down(stack, phone, f"difficult-{game}", game, role, agent)
     expect(phone.locator("form.move button").first).to_be_visible(timeout=walking.TURN)
@@ -96,7 +96,7 @@ def test_an_offer_and_its_answers_are_on_the_first_screen(stack, phone: Page, ga
 
 
 def expect_on_the_first_screen(page: Page) -> None:
-    """Everything to decide by and every answer, without scrolling; answers large enough for a thumb."""
+    """Check that every fact and every answer is visible without scrolling, and answers are large enough for a thumb."""
     for part in page.locator(".facts-line, .offer h2, .offer dl, form.move button:visible").all():
         box = part.bounding_box()
         assert box is not None and box["y"] >= 0, part

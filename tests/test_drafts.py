@@ -1,4 +1,4 @@
-"""A person watches in a browser how an answer is written."""
+"""A participant watches in a browser as an answer is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PITCH = "I <b>promise</b>: this one is good. " * 12
 
 @pytest.fixture
 def path(stack: Any) -> Iterator[str]:
-    """The page of somebody who waits for a seller that no worker plays."""
+    """The page of a participant who waits for a seller that no worker plays."""
     stack.halt("worker")
     slug = stack.launch_study(
         {
@@ -37,7 +37,7 @@ def path(stack: Any) -> Iterator[str]:
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep a picture where DRAFT_PICTURES names a folder."""
+    """Keep a screenshot if DRAFT_PICTURES names a folder."""
     if folder := os.environ.get("DRAFT_PICTURES"):
         page.screenshot(path=Path(folder) / f"{name}.png")
 
@@ -46,7 +46,7 @@ def call(stack: Any, name: str, *arguments: Any) -> None:
     stack.call(f"tests.drafting.{name}", *arguments)
 
 
-def test_words_grow_disappear_and_give_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
+def test_draft_grows_is_retracted_and_gives_way_to_the_frame(stack: Any, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     call(stack, "set_timers", path, {"agent_limit_seconds": 120, "after_limit": "end"})
     with page.expect_event("websocket") as connecting:

@@ -20,7 +20,7 @@ AGENT_DELAY = 2
 
 @pytest.fixture
 def thinking(stack, page: Page, request) -> str:
-    """A match in which alice has just made an offer and the agent thinks about it for two seconds."""
+    """Run a match in which alice has just made an offer and the agent thinks about it for two seconds."""
     slug = stack.launch_study(
         {
             "slug": f"faults-{request.node.name.split('[')[0].replace('_', '-')}"[:50],
@@ -42,13 +42,13 @@ def thinking(stack, page: Page, request) -> str:
 
 
 def replies_after(stack, slug: str) -> list[str]:
-    """The moves once the agent has rejected, which it must do in time, and made its own offer."""
+    """Return the moves once the agent has rejected, which it must do in time, and made its own offer."""
     moves_until(stack, slug, 2, WITHIN)
     return moves_until(stack, slug, 3, WITHIN)
 
 
 def moves_until(stack, slug: str, number: int, seconds: float) -> list[str]:
-    """The moves as soon as there are so many, or after these seconds."""
+    """Return the moves as soon as there are so many, or after this many seconds."""
     until = time.monotonic() + seconds
     while len(moves := stack.moves(slug)) < number and time.monotonic() < until:
         time.sleep(0.2)

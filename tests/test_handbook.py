@@ -1,4 +1,4 @@
-"""docs/operating.md as it stands: its commands, run in their order in a folder that stands for the machine.
+"""docs/operating.md verbatim: its commands, run in order in a folder that represents the machine.
 
 What would change the machine (packages, users, units, the proxy) is a stub that writes down that it was called;
 parley, the database's own programs and everything that writes files are real. Containers are not tried.
@@ -24,7 +24,7 @@ CONTAINERS = "docker compose --env-file"
 
 
 def blocks() -> list[str]:
-    """The shell blocks of the handbook that need no containers."""
+    """Return the manual's shell blocks that need no containers."""
     found = re.findall(r"```bash\n(.*?)```", HANDBOOK.read_text(), re.DOTALL)
     return [block for block in found if CONTAINERS not in block]
 
@@ -37,7 +37,7 @@ def program(folder: Path, name: str, does: str) -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """Folders as a fresh machine has them, and the stubs in bin/."""
+    """Create folders as on a fresh machine, and the stubs in bin/."""
     for path in ("bin", "opt/parley", "etc/systemd/system", "etc/nginx/conf.d", "etc/nginx/sites-enabled", "var/lib"):
         (tmp_path / path).mkdir(parents=True)
     (tmp_path / "usr/local/bin").mkdir(parents=True)
@@ -51,7 +51,7 @@ def machine(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_operator_follows_it_from_nothing_to_an_upgrade(machine: Path):
+def test_operator_follows_it_from_installation_to_upgrade(machine: Path):
     postgres = PrivatePostgres()
     url = postgres.start()
     try:

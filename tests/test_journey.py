@@ -1,4 +1,4 @@
-"""A person plays a whole match in a browser against an agent, and the dataset says the same as the formulas."""
+"""A person plays a whole match in a browser against an agent, and the dataset matches the formulas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTORS = {"alice": 0.9, "bob": 0.8}
 
 
 def bargaining_study(stack, role: str, **settings) -> str:
-    """A launched study with one place per person in `role`; returns its short name."""
+    """Launch a study with one place per person in `role`; return its short name."""
     defaults = {
         "slug": f"journey-{role}",
         "title": "Journey",
@@ -33,7 +33,7 @@ def bargaining_study(stack, role: str, **settings) -> str:
 
 
 def only(folder: Path, table: str) -> dict[str, str]:
-    """The one row of an exported table."""
+    """Return the one row of an exported table."""
     with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1, rows
@@ -98,7 +98,7 @@ def test_bob_accepts_the_agents_offer(stack, page: Page, tmp_path: Path):
     assert (float(match["payoffs_alice"]), float(match["payoffs_bob"])) == (500, 500)
 
 
-def test_reload_back_and_a_second_tab_lose_nothing_and_double_nothing(stack, page: Page):
+def test_reload_back_and_a_second_tab_lose_and_duplicate_nothing(stack, page: Page):
     slug = bargaining_study(stack, "alice", slug="journey-tabs")
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")
     walking.consent_and_name(page)
@@ -121,7 +121,7 @@ def test_reload_back_and_a_second_tab_lose_nothing_and_double_nothing(stack, pag
     assert stack.moves(slug) == ["offer", "reject", "offer", "reject"]
 
 
-def test_a_lost_socket_falls_back_to_polling_and_says_so(stack, page: Page):
+def test_lost_socket_falls_back_to_polling_and_shows_it(stack, page: Page):
     slug = bargaining_study(stack, "alice", slug="journey-polling")
     page.route_web_socket("**/ws/**", lambda socket: socket.close())
     walking.enter(page, f"{stack.url}/join/{slug}?code={stack.lab_code(slug)}")

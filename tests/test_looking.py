@@ -1,4 +1,4 @@
-"""A person plays a game of tools in a browser: the tools' data is on the page, and notes are kept as they are typed."""
+"""A person plays a game of tools in a browser: tools show their data on the page, and notes are saved while typing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STACKS = ("sqlite",)
 
 
 class Terrace(Well):
-    """The toy, with what its tools answer on the page."""
+    """The toy game, with its tools' results on the page."""
 
     key = "terrace"
 
@@ -53,7 +53,7 @@ def _yields(state: Any) -> Look:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> Iterator[None]:
-    """The browser's own event loop runs in the thread of the tests."""
+    """The browser's own event loop runs in the tests' thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         yield
@@ -61,7 +61,7 @@ def django_db_modify_db_settings() -> Iterator[None]:
 
 @pytest.fixture
 def page_of_somebody(live_server: Any, page: Page, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
-    """Somebody who is to pump."""
+    """The page of a participant whose turn it is to pump."""
     known = registry.get
     monkeypatch.setattr(registry, "get", lambda key: Terrace if key == "terrace" else known(key))
     step = {
@@ -79,14 +79,14 @@ def moves() -> list[dict[str, Any]]:
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep a picture where DRAFT_PICTURES names a folder."""
+    """Keep a screenshot if DRAFT_PICTURES names a folder."""
     for size in ({"width": 360, "height": 740}, {"width": 1280, "height": 800}):
         page.set_viewport_size(size)
         if folder := os.environ.get("DRAFT_PICTURES"):
             page.screenshot(path=Path(folder) / f"{name}-{size['width']}.png", full_page=True)
 
 
-def test_a_note_is_kept_before_the_answer_and_tables_are_sorted(page_of_somebody: Page) -> None:
+def test_note_is_saved_before_the_answer_and_tables_are_sortable(page_of_somebody: Page) -> None:
     page = page_of_somebody
     amount = page.get_by_label("amount", exact=False).first
     for period, pumped in enumerate(("2", "1", "3"), start=2):
@@ -115,7 +115,7 @@ def test_a_note_is_kept_before_the_answer_and_tables_are_sorted(page_of_somebody
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
 
 
-def test_what_is_typed_beside_a_note_survives_it(page_of_somebody: Page) -> None:
+def test_other_input_survives_saving_a_note(page_of_somebody: Page) -> None:
     page = page_of_somebody
     page.get_by_label("amount", exact=False).first.fill("7")
     page.locator("form[data-pad] [name=note]").fill("seven, perhaps")

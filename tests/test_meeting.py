@@ -18,14 +18,14 @@ from llm_agents.standins import AnthropicStandIn, OpenAIStandIn
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""What pages show does not depend on the database; what is killed does (test_meeting_faults.py)."""
+"""What pages show does not depend on the database; surviving kills does (test_meeting_faults.py)."""
 PHONE = {"width": 360, "height": 740}
 Open = Callable[[str], Page]
 
 
 @pytest.fixture
 def phone(stack, browser: Browser) -> Iterator[Open]:
-    """Opens the page of a path on a phone of its own."""
+    """Open pages, each on a phone of its own."""
     with ExitStack() as contexts:
 
         def opened(path: str) -> Page:
@@ -42,7 +42,7 @@ def launch(stack, slug: str, **fields: object) -> str:
 
 
 def come(stack, phone: Open, slug: str, number: int = 1) -> list[tuple[str, Page]]:
-    """So many people come to the lobby, each with a phone."""
+    """Send so many people to the lobby, each with a phone."""
     paths = [stack.call("tests.meeting.to_the_lobby", slug) for _one in range(number)]
     return [(path, phone(path)) for path in paths]
 
@@ -57,7 +57,7 @@ def expect_asked(page: Page) -> None:
 
 
 def check(page: Page, where: str) -> None:
-    """Readable on a phone and accessible."""
+    """Check that the page is readable on a phone and accessible."""
     violations = Axe().run(page).response["violations"]
     assert not violations, (where, [(one["id"], one["nodes"][0]["failureSummary"]) for one in violations])
     assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], where
@@ -85,10 +85,10 @@ LISTENED = """
       new MutationObserver(kept).observe(document.querySelector("title"), { childList: true });
     });
 """
-"""Keeps, over reloads, which titles a tab had, and how many tones were played."""
+"""Records, across reloads, a tab's titles and the number of tones played."""
 
 
-def test_the_chime_rings_for_whoever_allowed_it_and_the_tab_says_that_it_starts(stack, browser: Browser):
+def test_chime_rings_if_allowed_and_the_tab_title_announces_the_start(stack, browser: Browser):
     slug = launch(stack, "chime", of_people=2, config={"players": 2, "runs": 1})
     pages = []
     for allowed in (True, False):
@@ -109,7 +109,7 @@ def test_the_chime_rings_for_whoever_allowed_it_and_the_tab_says_that_it_starts(
         page.context.close()
 
 
-def test_four_people_and_a_model_meet_and_play_to_the_end(stack, phone: Open):
+def test_four_people_and_a_model_play_to_the_end(stack, phone: Open):
     with OpenAIStandIn(['{"answer": 20}'] * 10) as standin:
         stack.call("tests.actions.keep_endpoint", "table-model", f"http://127.0.0.1:{standin.port}/v1")
         launch(stack, "table", agent="table-model:m", config={"runs": 2})
@@ -140,7 +140,7 @@ def test_four_people_and_a_model_meet_and_play_to_the_end(stack, phone: Open):
             expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
-def test_two_people_repeat_a_dilemma_and_see_what_both_did(stack, phone: Open):
+def test_two_people_repeat_a_dilemma_and_see_both_actions(stack, phone: Open):
     seats = [{"name": "", "seats": {"*": "person"}}]
     config = {"players": 2, "mechanism": "repetition", "rounds": 2}
     launch(stack, "dilemma", game="social_dilemma", lineups=seats, agents={}, config=config)
@@ -165,13 +165,13 @@ ANSWERS = {
 
 
 def signing(request: dict[str, Any]) -> str:
-    """What the model at the table answers to each step of a contract, known by the key that is asked for."""
+    """Answer each step of a contract as the model at the table, recognized by its key."""
     words = request["messages"][-1]["content"]
     return json.dumps(next((answer for key, answer in ANSWERS.items() if f'"{key}"' in words), {"action": "A0"}))
 
 
 @pytest.mark.parametrize("signed", [True, False])
-def test_two_people_and_a_model_write_a_contract_that_counts_only_if_all_sign(stack, phone: Open, signed: bool):
+def test_contract_of_two_people_and_a_model_counts_only_if_all_sign(stack, phone: Open, signed: bool):
     name = "contract" if signed else "contract-void"
     with OpenAIStandIn(signing) as standin:
         stack.call("tests.actions.keep_endpoint", f"{name}-model", f"http://127.0.0.1:{standin.port}/v1")
@@ -203,12 +203,12 @@ def test_two_people_and_a_model_write_a_contract_that_counts_only_if_all_sign(st
         check(pages["p1"], "act")
         for role, page in pages.items():
             page.locator("form[data-move=act] button", has_text="A0" if role == "p1" else "A1").click()
-        # Contributions of p1 and the model: 1 for everybody and 1 more for p2, who pays each of them ½ if all signed.
+        # Contributions of p1 and the model: 1 for everyone and 1 more for p2, who pays each of them ½ if all signed.
         expect(pages["p1"].locator("#screen")).to_contain_text("1.5 points" if signed else "1 points")
         expect(pages["p2"].locator("#screen")).to_contain_text("1 points" if signed else "2 points")
 
 
-def test_two_people_in_a_population_see_what_those_they_meet_did_before(stack, phone: Open):
+def test_people_in_a_population_see_their_partners_past_actions(stack, phone: Open):
     seats = [{"name": "", "seats": {"p1": "person", "p2": "person", "*": "script:tit_for_tat"}}]
     config = {"mechanism": "reputation_first_order", "population": 3, "rounds": 2}
     launch(stack, "population", agent="script:tit_for_tat", game="social_dilemma", lineups=seats, config=config)
@@ -228,7 +228,7 @@ def test_two_people_in_a_population_see_what_those_they_meet_did_before(stack, p
         expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
 
 
-def test_whoever_closes_the_page_is_not_waited_for_and_has_their_place_when_they_return(stack, phone: Open):
+def test_participant_who_closes_the_page_keeps_a_place_but_is_not_waited_for(stack, phone: Open):
     launch(stack, "closing", of_people=3)
     (path, page), (_other, other) = come(stack, phone, "closing", 2)
     expect(other.locator("#missing")).to_have_text("One more player is needed.")
@@ -240,7 +240,7 @@ def test_whoever_closes_the_page_is_not_waited_for_and_has_their_place_when_they
     expect_asked(other)
 
 
-def test_whoever_withdraws_leaves_the_lobby_at_once(stack, phone: Open):
+def test_withdrawing_leaves_the_lobby_at_once(stack, phone: Open):
     launch(stack, "withdrawing", of_people=3)
     (_path, page), (_other, other) = come(stack, phone, "withdrawing", 2)
     expect(other.locator("#missing")).to_have_text("One more player is needed.")
@@ -250,7 +250,7 @@ def test_whoever_withdraws_leaves_the_lobby_at_once(stack, phone: Open):
 
 
 class TestNobodyCame:
-    def test_whoever_waited_is_paid_for_it(self, stack, phone: Open):
+    def test_waiting_is_paid(self, stack, phone: Open):
         launch(stack, "in-vain", lobby_seconds=10, waiting_rate="36.00")
         ((path, page),) = come(stack, phone, "in-vain")
         expect(page.get_by_role("heading", level=1)).to_have_text("Not enough players", timeout=30_000)
@@ -272,7 +272,7 @@ class TestNobodyCame:
 
 
 class TestSomebodyFallsSilent:
-    """Three people and a script; one answers nothing. The clock gives three seconds and no extra time."""
+    """Three people and a script; one person stops answering. The clock gives three seconds and no extra time."""
 
     @pytest.fixture
     def sitting(self, stack, phone: Open) -> Callable[..., dict[str, tuple[str, Page]]]:
@@ -288,7 +288,7 @@ class TestSomebodyFallsSilent:
 
     @staticmethod
     def play_round(sitting: dict[str, tuple[str, Page]], number: int) -> None:
-        """The first two answer; then the next round is asked, or the game is over."""
+        """Let the first two answer; then the next round is asked, or the game is over."""
         for role in ("p1", "p2"):
             expect_asked(sitting[role][1])
             answer(sitting[role][1], number)
@@ -304,7 +304,7 @@ class TestSomebodyFallsSilent:
             assert stack.call("tests.meeting.pay_of", path) == {"base": "1.00", "bonus": "2.00"}
         check(table["p1"][1], "another player left")
 
-    def test_the_clock_answers_until_the_person_is_back(self, stack, sitting):
+    def test_default_moves_until_the_person_is_back(self, stack, sitting):
         table = sitting("policy-default", on_timeout="default")
         silent = table["p3"][1]
         for number in (1, 2):
@@ -319,7 +319,7 @@ class TestSomebodyFallsSilent:
         expect_asked(table["p1"][1])
         assert stack.call("tests.meeting.movers", table["p3"][0], "p3")[-1] in (None, "clock")
 
-    def test_an_agent_takes_the_seat_and_whoever_returns_reads_what_happened(self, stack, phone: Open, sitting):
+    def test_agent_takes_the_seat_and_a_returning_person_is_told(self, stack, phone: Open, sitting):
         table = sitting("policy-agent", on_timeout="agent", fills_in="script:rational")
         path, silent = table["p3"]
         silent.close()
@@ -380,8 +380,8 @@ def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone:
     assert (row["runs_played"], row["fouls"]) == ("6", "1")
 
 
-def test_an_english_auction_of_three_people_of_whom_one_leaves(stack, phone: Open):
-    """The clock drops out for whoever left; the others bid on."""
+def test_english_auction_of_three_people_when_one_leaves(stack, phone: Open):
+    """The clock drops out for the person who left; the others bid on."""
     values = {"players": 3, "assets": 100, "values": [80, 65, 90]}
     seats = {"p1": "person", "p2": "person", "p3": "person"}
     clock = {"on_timeout": "default", "turn_seconds": 25, "extension_seconds": 0}

@@ -1,4 +1,4 @@
-"""Whatever is killed while people meet and play together: everybody is in one group, moves once, is paid once."""
+"""Whatever is killed while people meet and play together: everyone is in one group, moves once, is paid once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.services
 
 GROUPS, RUNS = 20, 3
 TOGETHER = 3
-"""People of a group; a scripted player is the fourth."""
+"""People per group; a scripted player is the fourth."""
 PATIENCE = 400.0
 """Seconds within which all must have ended."""
 KILLED = ("web", "redis", "worker")
@@ -22,7 +22,7 @@ POSITION = re.compile(r'name="position" value="(\d+)"')
 
 
 class Person:
-    """Somebody whose browser asks again whenever the server does not answer.
+    """A participant whose browser retries whenever the server does not answer.
 
     Attributes:
         where: "lobby" while they wait for others, "round" while their answer is sealed and others have not answered.
@@ -33,7 +33,7 @@ class Person:
         self.where = ""
 
     async def take_part(self) -> None:
-        """Come, wait, play and go on until the last page."""
+        """Come, wait, play and continue until the last page."""
         await self.comes.wait()
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -47,7 +47,7 @@ class Person:
         raise TimeoutError(self.path)
 
     async def _look(self) -> bool:
-        """One look at the page, and what it asks for; true at the end."""
+        """Load the page once and do what it asks for; return True at the end."""
         page = (await self.client.get(self.path)).text
         self.where = "lobby" if 'id="lobby"' in page else ""
         if 'class="card earnings"' in page:
@@ -74,7 +74,7 @@ class Person:
 
 
 async def everything_is_killed(stack, people: list[Person], last: asyncio.Event) -> None:
-    """Each service dies while people are in the lobby, and again while they are in rounds.
+    """Kill each service while people are in the lobby, and again while they are in rounds.
 
     `last` lets in whoever the last group waits for: until then somebody is in the lobby.
     """

@@ -34,13 +34,13 @@ GAMES = [
     for key in registry.keys()
     if len(configure(registry.get(key), {}).roles()) > 1
 ]
-"""Those in which a person can have an opponent. What a failing model leads to does not depend on the game."""
+"""Games in which a person can have an opponent. The effect of a failing model does not depend on the game."""
 STACKS = ("sqlite",)
 """What a page shows does not depend on the database."""
 LIMIT = 8.0
 """Seconds that a study gives its opponent for a move."""
 WITHIN = 1000 * (LIMIT + 20)
-"""Milliseconds within which the person must know; the rest is for a slow machine with a dozen open pages."""
+"""Milliseconds within which the person must see it; the rest is for a slow machine with a dozen open pages."""
 MISBEHAVIOURS: dict[str, Any] = {
     "hung": Hang(60),
     "busy": Failure(429, retry_after=60),
@@ -60,7 +60,7 @@ ASKING = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_afte
 
 @pytest.fixture(scope="module")
 def standins() -> Iterator[dict[str, str]]:
-    """The address of a server for each misbehaviour."""
+    """Run a server for each misbehaviour; yield their addresses."""
     with ExitStack() as serving:
         yield {
             kind: f"http://127.0.0.1:{serving.enter_context(OpenAIStandIn([answer])).port}/v1"
@@ -69,7 +69,7 @@ def standins() -> Iterator[dict[str, str]]:
 
 
 def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking) -> str:
-    """A person has made the first move against this model; the path of their page.
+    """Make a person's first move against this model; return the path of their page.
 
     Each study has an endpoint of its own: what failed in one neither opens another's circuit nor closes its door.
     """
@@ -91,7 +91,7 @@ def sit_opposite(stack, standins: dict[str, str], game: str, kind: str, **asking
 
 
 def reach_the_end(page: Page, kind: str) -> None:
-    """Wait for the end of the game, and go on to the last page where it came while the page was open."""
+    """Wait for the end of the game, and go to the last page if the end came while the page was open."""
     ending = page.get_by_role("heading", name="The game could not continue", level=1)
     go_on = page.get_by_role("button", name="Continue")
     expect(ending.or_(go_on).first, kind).to_be_visible(timeout=WITHIN)
@@ -101,7 +101,7 @@ def reach_the_end(page: Page, kind: str) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_misbehaviour_ends_with_pay_and_says_so(stack, standins, browser: Browser, game: str):
+def test_every_misbehaviour_ends_with_pay_and_an_explanation(stack, standins, browser: Browser, game: str):
     context = browser.new_context()
     pages = {}
     for kind in MISBEHAVIOURS:
@@ -115,7 +115,7 @@ def test_every_misbehaviour_ends_with_pay_and_says_so(stack, standins, browser: 
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_with_a_scripted_player_behind_it_the_game_goes_on(stack, standins, browser: Browser, game: str):
+def test_game_goes_on_with_a_fallback_script(stack, standins, browser: Browser, game: str):
     context = browser.new_context()
     for kind in ("hung", "broken", "wrong-types"):
         page = context.new_page()

@@ -1,4 +1,4 @@
-"""A researcher watches a study in one browser while a person plays it in another."""
+"""A researcher monitors a study in one browser while a person plays it in another."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def desk(stack: Any, browser: Browser, slug: str) -> Iterator[Page]:
 
 
 def figure(desk: Page, name: str) -> Any:
-    """The number above `name`."""
+    """Return the number above `name`."""
     return desk.locator("#m-counts div", has=desk.get_by_text(name, exact=True)).locator("dd")
 
 
@@ -67,7 +67,7 @@ def sit_down(stack: Any, page: Page, slug: str) -> None:
     walking.expect_turn(page, "offer")
 
 
-def test_a_played_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str):
+def test_move_appears_without_a_reload(stack, page: Page, desk: Page, slug: str):
     expect(figure(desk, "arrived")).to_have_text("0")
     sit_down(stack, page, slug)
     expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)
@@ -80,7 +80,7 @@ def test_a_played_move_appears_without_a_reload(stack, page: Page, desk: Page, s
     assert desk.evaluate("window.neverReloaded")
 
 
-def test_pausing_takes_one_click_and_keeps_newcomers_out_until_it_goes_on(stack, page: Page, desk: Page, slug: str):
+def test_pausing_takes_one_click_and_keeps_new_participants_out(stack, page: Page, desk: Page, slug: str):
     desk.get_by_role("button", name="Pause").click()
     expect(desk.locator("#m-paused")).to_contain_text("closed to new participants")
     page.goto(f"{stack.url}/join/{slug}")
@@ -91,9 +91,7 @@ def test_pausing_takes_one_click_and_keeps_newcomers_out_until_it_goes_on(stack,
     expect(page.locator("main")).not_to_contain_text("It is paused")
 
 
-def test_a_stuck_match_is_ended_with_a_reason_and_the_person_gets_the_paid_end(
-    stack, page: Page, desk: Page, slug: str
-):
+def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, page: Page, desk: Page, slug: str):
     stack.halt("worker")
     try:
         sit_down(stack, page, slug)
@@ -116,7 +114,7 @@ def test_a_stuck_match_is_ended_with_a_reason_and_the_person_gets_the_paid_end(
         stack.restart("worker")
 
 
-def test_typing_a_reason_is_not_disturbed_by_what_happens_meanwhile(stack, page: Page, desk: Page, slug: str):
+def test_updates_do_not_disturb_typing_a_reason(stack, page: Page, desk: Page, slug: str):
     sit_down(stack, page, slug)
     desk.get_by_role("link", name="End …").click(timeout=PATIENCE)
     reason = desk.get_by_label("Why? This is kept.")
@@ -129,16 +127,16 @@ def test_typing_a_reason_is_not_disturbed_by_what_happens_meanwhile(stack, page:
     expect(desk.get_by_role("dialog")).to_be_hidden()
 
 
-def test_old_figures_say_that_they_are_old(stack, desk: Page, slug: str):
+def test_outdated_figures_are_marked(stack, desk: Page, slug: str):
     desk.context.set_offline(True)
     expect(desk.locator("#age")).to_contain_text("Connection lost", timeout=PATIENCE)
     desk.context.set_offline(False)
     expect(desk.locator("#age")).to_be_hidden(timeout=PATIENCE)
 
 
-def test_a_hidden_page_rests_until_it_is_looked_at_again(stack, desk: Page, slug: str):
+def test_hidden_page_pauses_until_it_is_visible(stack, desk: Page, slug: str):
     desk.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away }); window.away = true")
-    desk.wait_for_load_state("networkidle")  # a look that was under way has come in
+    desk.wait_for_load_state("networkidle")  # a request in progress has finished
     looks: list[str] = []
     desk.on("request", lambda request: looks.append(request.url))
     stack.arrive(slug)
@@ -148,7 +146,7 @@ def test_a_hidden_page_rests_until_it_is_looked_at_again(stack, desk: Page, slug
     expect(figure(desk, "arrived")).to_have_text("1", timeout=PATIENCE)
 
 
-def test_a_match_is_walked_through_with_the_keyboard_and_its_screens_run_nothing(
+def test_match_can_be_stepped_through_by_keyboard_and_its_screens_run_no_scripts(
     stack, page: Page, desk: Page, slug: str
 ):
     sit_down(stack, page, slug)
@@ -157,7 +155,7 @@ def test_a_match_is_walked_through_with_the_keyboard_and_its_screens_run_nothing
     desk.locator("#m-live tbody tr a").first.click(timeout=PATIENCE)
     place = desk.locator(".step-place")
     expect(place).to_contain_text("of")
-    desk.wait_for_load_state("networkidle")  # the script that hears the keys has come too
+    desk.wait_for_load_state("networkidle")  # the script that handles the keys is loaded
     desk.keyboard.press("Home")
     expect(place).to_contain_text("Step 1 of")
     desk.keyboard.press("ArrowRight")
@@ -182,7 +180,7 @@ def test_a_match_is_walked_through_with_the_keyboard_and_its_screens_run_nothing
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_both_pages_are_for_everybody_and_for_phones(stack, page: Page, desk: Page, slug: str, scheme: str):
+def test_both_pages_are_accessible_and_fit_a_phone(stack, page: Page, desk: Page, slug: str, scheme: str):
     sit_down(stack, page, slug)
     walking.offer(page, "990", "10", role="alice")
     expect(figure(desk, "live matches")).to_have_text("1", timeout=PATIENCE)

@@ -43,9 +43,9 @@ STATES = {
     "ACONSENTED": State.CONSENTED,
     "AINSTRUCTED": State.INSTRUCTED,
 }
-"""Those who are walked without a browser, and where their way leads them."""
+"""Workers who go through without a browser, and the state they end in."""
 LATER = {"ASCREENEDOUT": State.SCREENED_OUT, "AWAITING": State.WAITING}
-"""The same of those who come last, when the study has been launched again."""
+"""The same for those who come last, after the study has been launched again."""
 SUBMITTING = {State.COMPLETED, State.FAILED_QUIZ, State.OPPONENT_FAILED}
 """The endings that pay something; after the others the task is returned."""
 
@@ -62,7 +62,7 @@ def desk(stack: Any, page: Page, standin: StandIn) -> Desk:
 
 
 class Desk:
-    """A researcher at the admin, with one study."""
+    """A researcher in the admin, with one study."""
 
     def __init__(self, stack: Any, page: Page, standin: StandIn):
         self.stack, self.page, self.standin = stack, page, standin
@@ -111,14 +111,14 @@ class Desk:
         expect(page.get_by_text("was added successfully")).to_be_visible(timeout=SLOW_MACHINE)
 
     def open(self) -> None:
-        """The study's desk, by the link on the study's page."""
+        """Open the study's recruiting page through the link on the study's page."""
         key = self.stack.call("tests.mturk.key_of", self.slug)
         self.page.goto(f"{self.stack.url}/admin/studies/study/{key}/change/")
         self.page.get_by_role("link", name="Its tasks and workers").click()
         expect(self.page.get_by_role("heading", name="Workers, there and here")).to_be_visible(timeout=SLOW_MACHINE)
 
     def publish(self, number: int) -> None:
-        """One task for so many people: typed, priced, confirmed."""
+        """Publish one task for so many people: typed, priced, confirmed."""
         page = self.page
         self.open()
         page.get_by_role("link", name="Publish on Mechanical Turk").click()
@@ -131,7 +131,7 @@ class Desk:
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
 
     def ask(self) -> None:
-        """Let Mechanical Turk be asked now."""
+        """Sync with Mechanical Turk now."""
         self.open()
         self.page.get_by_role("button", name="Ask Mechanical Turk now").click()
         expect(self.page.get_by_text("what it said is noted")).to_be_visible(timeout=SLOW_MACHINE)
@@ -149,7 +149,7 @@ class Desk:
 
 
 class Worker:
-    """Somebody with a browser at the stand-in's pages."""
+    """A worker with a browser at the stand-in's pages."""
 
     def __init__(self, browser: Browser, standin: StandIn, name: str, **window: Any):
         self.standin, self.name = standin, name
@@ -157,7 +157,7 @@ class Worker:
         self.page.set_default_timeout(SLOW_MACHINE)
 
     def find(self) -> Frame:
-        """Say who they are, find the task and preview it."""
+        """Identify as this worker, find the task and preview it."""
         self.page.goto(self.standin.url)
         self.page.get_by_label("Worker ID").fill(self.name)
         self.page.get_by_role("button", name="See the tasks").click()
@@ -165,7 +165,7 @@ class Worker:
         return self._frame("You are invited")
 
     def accept(self) -> Frame:
-        """Accept it; the frame in which it is done."""
+        """Accept the task; return the frame in which it is done."""
         self.page.get_by_role("button", name="Accept").click()
         return self._frame("I agree to take part")
 
@@ -178,7 +178,7 @@ class Worker:
         return frame
 
     def play(self, frame: Any) -> None:
-        """From the consent to the last page."""
+        """Play from consent to the last page."""
         walking.consent_and_name(frame)
         frame.locator('input[name="code_word"]').wait_for(timeout=SLOW_MACHINE)
         walking.read_instructions(frame)
@@ -189,7 +189,7 @@ class Worker:
         frame.locator('main input[type="radio"]').first.wait_for(timeout=SLOW_MACHINE)
 
     def finish(self, frame: Any) -> None:
-        """Answer the quiz and hand in at the stand-in."""
+        """Answer the quiz and submit at the stand-in."""
         walking.answer_quiz(frame, option="10%")
         frame.get_by_role("button", name="Submit the task").click(timeout=SLOW_MACHINE)
         expect(
@@ -197,19 +197,19 @@ class Worker:
         ).to_be_visible(timeout=SLOW_MACHINE)
 
     def fits(self, frame: Any) -> bool:
-        """Whether nothing in the frame is wider than its window."""
+        """Return whether nothing in the frame is wider than its window."""
         return bool(frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
 def come(standin: StandIn, worker: str) -> tuple[Assignment, str]:
-    """A worker accepts the task and opens it without a browser; the assignment and the path of their page."""
+    """Let a worker accept the task and open it without a browser; return the assignment and their page's path."""
     (task,) = standin.market.hits.values()
     assignment = standin.market.accept(standin.market.worker(worker), task)
     return assignment, follow(assignment, standin).headers["location"]
 
 
 def follow(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Response:
-    """What our door answers to whoever comes by the link of an assignment."""
+    """Return our response to the link of an assignment."""
     link = {
         "assignmentId": assignment.id,
         "hitId": assignment.hit.id,
@@ -220,7 +220,7 @@ def follow(assignment: Assignment, standin: StandIn, **other: str) -> httpx.Resp
 
 
 def hand_in(stack: Any, path: str) -> httpx.Response:
-    """Post the form of somebody's last page as their browser would."""
+    """Post the form of a worker's last page as their browser would."""
     last = httpx.get(f"{stack.url}{path}", timeout=60).text
     found = re.search(r'<form method="post" action="([^"]+/mturk/externalSubmit)">(.*?)</form>', last, re.S)
     assert found, last
@@ -248,7 +248,7 @@ def test_two_workers_are_recruited_paid_and_in_the_dataset(browser, stack, desk,
 
 
 def paid(stack: Any, standin: StandIn, slug: str) -> None:
-    """Every row of whoever submitted is confirmed and was paid at the stand-in, once; the sums agree."""
+    """Check that every row of each submitter is confirmed and was paid at the stand-in, once; the sums agree."""
     rows = stack.call("tests.mturk.ledger", slug)
     submitted = {one.worker: one for one in standin.market.assignments.values() if one.status != "Returned"}
     bonuses = [row for row in rows if row["reason"] == "bonus" and row["state"] == "confirmed"]
@@ -262,7 +262,7 @@ def paid(stack: Any, standin: StandIn, slug: str) -> None:
 
 
 def exported(stack: Any, slug: str, folder: Path, workers: list[str]) -> None:
-    """The dataset holds its own proof, and nobody's identifier."""
+    """Check that the dataset verifies and contains nobody's identifier."""
     stack.manage("export_dataset", slug, "--to", str(folder / "data"))
     stack.manage("verify_dataset", str(folder / "data"))
     for file in (folder / "data").rglob("*"):

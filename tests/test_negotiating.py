@@ -1,4 +1,4 @@
-"""A person sells, and a person buys, in a browser against an agent; the dataset says the same as the formulas."""
+"""A person sells, and a person buys, in a browser against an agent; the dataset matches the formulas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VALUES = {"alice": 80.0, "bob": 150.0}
 
 
 def sit_down(stack, page: Page, role: str, slug: str, **settings) -> str:
-    """Walk to the game in this role, against a haggler."""
+    """Go to the game in this role, against a haggler."""
     given = {
         "title": "Trading",
         "game": "negotiation",
@@ -44,7 +44,7 @@ def name_price(page: Page, price: str, message: str = "") -> None:
 
 
 def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, str]:
-    """Answer the quiz, reach the last page; the match's row of the verified dataset."""
+    """Answer the quiz and reach the last page; return the match's row of the verified dataset."""
     walking.expect_over(page)
     walking.go_on(page)
     walking.answer_quiz(page, option=value)
@@ -56,7 +56,7 @@ def finish(stack, page: Page, slug: str, value: str, folder: Path) -> dict[str, 
     return row
 
 
-def test_a_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_path: Path):
+def test_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_path: Path):
     slug = sit_down(stack, page, "alice", "selling")
     price = page.locator('input[name="price"]')
     expect(price).to_be_visible(timeout=walking.TURN)
@@ -78,7 +78,7 @@ def test_a_seller_sees_what_a_price_would_earn_and_sells(stack, page: Page, tmp_
     assert float(row["fairness_raw"]) == pytest.approx(1 - 4 * ((traded - 115) / 100) ** 2)
 
 
-def test_a_buyer_is_told_the_loss_and_walks_away(stack, page: Page, tmp_path: Path):
+def test_buyer_is_warned_of_the_loss_and_walks_away(stack, page: Page, tmp_path: Path):
     config = {**CONFIG, "buyer_factor": 0.9, "complete_information": False}
     slug = sit_down(stack, page, "bob", "buying", config=config)
     walking.expect_turn(page, "answer")

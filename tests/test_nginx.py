@@ -1,4 +1,4 @@
-"""The real nginx with deploy/nginx.conf in front of a live stack: its limits, its sockets, and what its logs say."""
+"""The real nginx with deploy/nginx.conf in front of a live stack: its limits, sockets and logs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [
 ]
 STUDY = "through-nginx"
 WORKER = "5f3d0c8a9b7e6d5c4b3a2910"
-"""An id as recruiters give them, in the query of the link."""
+"""An id as recruiters assign them, in the query of the link."""
 
 
 @dataclass
@@ -43,13 +43,13 @@ class Proxy:
         return f"https://127.0.0.1:{self.port}"
 
     def logged(self) -> dict[str, str]:
-        """Every file that nginx has written under its folder, logs of the distribution's kind included."""
+        """Return every file that nginx has written under its folder, including logs of the distribution's kind."""
         return {str(path): path.read_text(errors="replace") for path in self.folder.rglob("*.log")}
 
 
 @pytest.fixture(scope="module")
 def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
-    """nginx as Debian configures it, which keeps a log of everything at the level http, with our file included."""
+    """Run nginx as Debian configures it, with an access log at the http level, and our file included."""
     folder = tmp_path_factory.mktemp("nginx")
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
     subprocess.run([*made, "-keyout", folder / "privkey.pem", "-out", folder / "fullchain.pem"], check=True,
@@ -92,7 +92,7 @@ def proxy(stack, tmp_path_factory) -> Iterator[Proxy]:
 
 @pytest.fixture(scope="module")
 def path(proxy: Proxy) -> str:
-    """The page of a game that somebody has walked into through nginx."""
+    """The page of a game that a participant reached through nginx."""
 
     async def walk() -> str:
         async with httpx.AsyncClient(base_url=proxy.url, verify=False, timeout=60) as client:
@@ -119,7 +119,7 @@ async def test_sockets_pass_without_compression_and_refuse_large_messages(proxy:
     assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
 
 
-def test_no_log_names_anybody(proxy: Proxy, path: str):
+def test_no_log_contains_identities(proxy: Proxy, path: str):
     token = path.strip("/").split("/")[1]
     for address in (f"{proxy.url}{path}?{WORKER}", f"http://127.0.0.1:{proxy.plain}{path}?{WORKER}"):
         httpx.get(address, verify=False, timeout=30)
@@ -131,7 +131,7 @@ def test_no_log_names_anybody(proxy: Proxy, path: str):
         assert token not in words and WORKER not in words, name
 
 
-def test_large_bodies_and_a_rush_of_joins_are_refused(proxy: Proxy, path: str):
+def test_large_bodies_and_too_many_joins_are_refused(proxy: Proxy, path: str):
     assert httpx.post(f"{proxy.url}{path}", content=b"x" * 4_000_000, verify=False).status_code == 413
 
     async def rush() -> list[int]:
@@ -143,7 +143,7 @@ def test_large_bodies_and_a_rush_of_joins_are_refused(proxy: Proxy, path: str):
     assert 429 in said and said.count(404) >= 60
 
 
-def test_a_web_server_that_is_away_is_excused_by_a_page_that_tries_again(stack, proxy: Proxy):
+def test_page_reloads_by_itself_while_the_web_server_is_down(stack, proxy: Proxy):
     stack.halt("web")
     try:
         page = httpx.get(f"{proxy.url}/p/x/", verify=False)

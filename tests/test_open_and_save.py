@@ -1,4 +1,4 @@
-"""Every form of the admin: what was opened and saved without a change is as it was."""
+"""Every admin form: opening and saving without a change leaves everything as it was."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.forms import filled_in, made_from
 pytestmark = pytest.mark.django_db
 ADD = "/admin/studies/study/add/"
 FORMS = {Study, Endpoint, User, OtreeServer, Account, Recruitment, Panel}
-"""The models whose pages can be saved; collections, tokens and tasks are made and never changed by a form."""
+"""Models whose pages can be saved; forms create collections, tokens and tasks but never change them."""
 NOTHING_TO_SAVE = {
     "api.Token",
     "collecting.Collection",
@@ -36,7 +36,7 @@ NOTHING_TO_SAVE = {
     "mturk.Assignment",
     "prolific.Publication",
 }
-"""Their pages have actions, and no field to type into."""
+"""Models whose pages have actions, but no field to type into."""
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def boss(client: Client) -> User:
 
 
 def saved_as_opened(client: Client, row: models.Model) -> None:
-    """Open the row's page, post what it shows, and look at the row again."""
+    """Open the row's page, post what it shows, and compare the row."""
     rows = type(row)._base_manager.filter(pk=row.pk)
     before = _told(rows)
     address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
@@ -58,14 +58,14 @@ def saved_as_opened(client: Client, row: models.Model) -> None:
 
 
 def _told(rows: Any) -> dict[str, Any]:
-    """A row's values; of a study, its parameters as they would be launched: the form writes defaults out."""
+    """Return a row's values; a study's parameters as they would be launched, since the form writes defaults out."""
     values = rows.values().get()
     if rows.model is Study:
         values["config"] = sha256_of(content_of(rows.get()))
     return values
 
 
-def test_every_form_that_saves_is_tried_here(boss):
+def test_every_form_that_saves_is_tested_here(boss):
     request = RequestFactory().get("/")
     request.user = boss
     others = {model for model in admin.site._registry if model not in FORMS}

@@ -1,4 +1,4 @@
-"""A real oTree 6 server, from its own environment, with a game in Parley in the middle of its experiment."""
+"""A real oTree 6 server, in its own environment, with a Parley game in the middle of its experiment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests import walking
 pytestmark = [pytest.mark.browser, pytest.mark.otree]
 
 STACKS = ("sqlite",)
-"""How oTree is spoken to does not depend on Parley's database."""
+"""Talking to oTree does not depend on Parley's database."""
 STUDY = "otree-demo"
 MINUTE = 60
 LOSS = "10%"
@@ -34,7 +34,7 @@ LOSS = "10%"
 
 @pytest.fixture(scope="session", autouse=True)
 def program() -> Path:
-    """oTree's own environment, made where there is none; another can be named by OTREE_PROGRAM."""
+    """oTree's own environment, created if missing; OTREE_PROGRAM can name another."""
     named = os.environ.get("OTREE_PROGRAM")
     if not named:
         made = subprocess.run([ROOT / "deploy/setup/otree.sh"], capture_output=True, text=True)
@@ -46,7 +46,7 @@ def program() -> Path:
 
 @dataclass(frozen=True)
 class Experiment:
-    """oTree beside Parley, each knowing the other.
+    """oTree and Parley, configured for each other.
 
     Attributes:
         alone: oTree's own wide export while there is nothing but a session of the app `parley`.
@@ -56,32 +56,32 @@ class Experiment:
     alone: list[list[str]]
 
     def session(self, config: str = "with_parley") -> str:
-        """A new session of two, made through oTree's REST interface; returns its session-wide link."""
+        """Create a session of two through oTree's REST API; return its session-wide link."""
         wanted = {"session_config_name": config, "num_participants": 2}
         made = httpx.post(f"{self.server.url}/api/sessions", json=wanted, timeout=30).raise_for_status().json()
         return str(made["session_wide_url"])
 
     def export(self, name: str, **asked: str) -> list[list[str]]:
-        """One of oTree's own exports."""
+        """Return one of oTree's own exports."""
         answer = httpx.get(f"{self.server.url}/api/{name}", params=asked, timeout=30).raise_for_status()
         return list(csv.reader(io.StringIO(answer.text)))
 
     def rows(self, name: str = "export_app") -> list[dict[str, str]]:
-        """One of oTree's own exports of the app."""
+        """Return one of oTree's own exports of the app."""
         header, *rows = self.export(name, app="parley")
         return [dict(zip(header, row, strict=True)) for row in rows]
 
     def player(self, code: str) -> dict[str, str]:
-        """What oTree knows of one participant in the app."""
+        """Return oTree's data on one participant in the app."""
         return next(row for row in self.rows() if row["participant.code"] == code)
 
     def turns(self, code: str) -> list[dict[str, str]]:
-        """The turns that oTree keeps of one participant's game."""
+        """Return the turns that oTree stores of one participant's game."""
         return [row for row in self.rows("export_app_custom") if row["participant"] == code]
 
 
 def begun(server: Otree, stack: Any) -> Experiment:
-    """The server, started on an empty database, and the study that it sends people into."""
+    """Start the server on an empty database, and create the study that it sends people to."""
     made = stack.call("deploy.otree_demo.study.make_study", server.url, server.rest_key, purpose="study")
     server.prepare(parley=stack.url, **made)
     server.start()
@@ -104,7 +104,7 @@ def experiment(program: Path, stack, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def begin(browser: Browser, link: str) -> Page:
-    """A participant comes by the session-wide link and answers the survey before the game."""
+    """Enter through the session-wide link and answer the survey before the game."""
     page = browser.new_context().new_page()
     page.set_default_timeout(walking.TURN)
     page.goto(link)
@@ -115,7 +115,7 @@ def begin(browser: Browser, link: str) -> Page:
 
 
 def way_back(page: Page) -> str:
-    """Where the last page in Parley leads."""
+    """Return where the last page in Parley leads."""
     return str(page.get_by_role("link", name="Back to the experiment").get_attribute("href"))
 
 
@@ -124,7 +124,7 @@ def code_of(back: str) -> str:
 
 
 def play(page: Page, role: str) -> None:
-    """The whole way through Parley, to its last page."""
+    """Go through Parley to its last page."""
     page.get_by_role("link", name="Go to the game").click()
     walking.consent_and_name(page)
     walking.read_instructions(page)
@@ -140,13 +140,13 @@ def play(page: Page, role: str) -> None:
 
 
 def answer_quiz(page: Page) -> None:
-    """The question after the game, answered correctly."""
+    """Answer the question after the game correctly."""
     walking.answer_quiz(page, option=LOSS)
     expect(page.get_by_role("link", name="Back to the experiment")).to_be_visible()
 
 
 def finish(page: Page) -> None:
-    """What comes after the game in oTree."""
+    """Go through the rest of the experiment in oTree."""
     expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
     page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Next").click()
@@ -157,14 +157,14 @@ def moves(rows: list[dict[str, str]]) -> list[tuple[str, Any]]:
     return [(row["role"], json.loads(row["move"])) for row in rows]
 
 
-# ---- what must hold --------------------------------------------------------------------------------------
+# ---- tests -----------------------------------------------------------------------------------------------
 
 
 def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, experiment, tmp_path):
     link = experiment.session()
     people = {role: begin(browser, link) for role in ("alice", "bob")}
 
-    # Nobody comes past the game.
+    # Nobody can skip the game.
     people["alice"].get_by_role("button", name="I have finished").click()
     expect(people["alice"].get_by_text("not finished yet")).to_be_visible()
     codes = {}
@@ -187,7 +187,7 @@ def test_two_participants_go_from_otree_through_parley_and_back(browser, stack, 
         assert (offerer, offer["alice_gain"], offer["bob_gain"]) == ("alice", 5000, 5000)
         assert (answerer, answer) == ("bob", {"decision": "accept"})
 
-    # Parley's own wide export says the same of them, under the very header of oTree's.
+    # Parley's own wide export agrees with it, under exactly oTree's header.
     written = Path(
         stack.call("tests.actions.export_dataset", STUDY, str(tmp_path / "d"), ["otree"]), "all_apps_wide.csv"
     )
@@ -212,7 +212,7 @@ def in_pairs(stack, experiment: Experiment) -> Iterator[Experiment]:
     stack.call("tests.actions.launch_again", STUDY, {"lineups": []})
 
 
-def test_two_participants_of_otree_meet_in_one_lobby_and_each_has_a_result(browser, stack, in_pairs):
+def test_two_otree_participants_meet_in_one_lobby_and_each_has_a_result(browser, stack, in_pairs):
     link = in_pairs.session()
     waiting = [begin(browser, link) for _one in range(2)]
     for page in waiting:
@@ -246,7 +246,7 @@ def test_two_participants_of_otree_meet_in_one_lobby_and_each_has_a_result(brows
 
 
 def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, away: float) -> tuple[int, float]:
-    """oTree is killed before a game ends, and comes back after at least `away` seconds and two vain attempts.
+    """Kill oTree before a game ends, and restart it after at least `away` seconds and two failed attempts.
 
     Returns how many attempts the result took, and how long oTree was away.
     """
@@ -257,7 +257,7 @@ def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, awa
     killed = time.monotonic()
     answer_quiz(page)
     back = way_back(page)
-    page.context.close()  # the participant does not come back: Parley sends the result by itself
+    page.context.close()  # the participant does not return: Parley sends the result by itself
     stack.call("tests.actions.await_attempt", 2)
     time.sleep(max(0.0, away - (time.monotonic() - killed)))
     experiment.server.start()
@@ -267,7 +267,7 @@ def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, awa
     try:
         again = browser.new_context().new_page()
         again.goto(back)
-        finish(again)  # with what was sent: nothing can be asked now
+        finish(again)  # with the sent result: oTree cannot ask for it now
         again.context.close()
         waiting.get_by_role("button", name="I have finished").click()
         expect(waiting.get_by_text("nothing is lost")).to_be_visible()
@@ -281,12 +281,12 @@ def killed_and_back(browser: Browser, stack: Any, experiment: Experiment, *, awa
     return attempts, away
 
 
-def test_a_result_reaches_an_otree_that_was_killed_when_the_game_ended(browser, stack, experiment):
+def test_result_reaches_an_otree_that_was_killed_when_the_game_ended(browser, stack, experiment):
     attempts, _away = killed_and_back(browser, stack, experiment, away=0)
     assert attempts > 2
 
 
-def test_a_participant_who_closed_either_page_goes_on_where_they_were(browser, stack, experiment):
+def test_participant_continues_after_closing_either_page(browser, stack, experiment):
     page = begin(browser, experiment.session())
     context, waiting = page.context, page.url
     page.get_by_role("link", name="Go to the game").click()
@@ -302,7 +302,7 @@ def test_a_participant_who_closed_either_page_goes_on_where_they_were(browser, s
     assert page.url == instructions
     context.close()
 
-    # Another browser, by the way back that oTree gives everybody.
+    # Another browser, through the return link that oTree gives everyone.
     code = max(experiment.rows(), key=lambda row: row["participant.time_started_utc"])["participant.code"]
     page = browser.new_context().new_page()
     page.goto(f"{experiment.server.url}/InitializeParticipant/{code}")
@@ -312,7 +312,7 @@ def test_a_participant_who_closed_either_page_goes_on_where_they_were(browser, s
     page.context.close()
 
 
-def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(browser, stack, experiment):
+def test_repeated_links_results_and_pages_count_once(browser, stack, experiment):
     page = begin(browser, experiment.session())
     link = str(page.get_by_role("link", name="Go to the game").get_attribute("href"))
     waiting = page.url
@@ -331,7 +331,7 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
         browsing.goto(link)
         assert browsing.url == last
         expect(browsing.get_by_role("link", name="Back to the experiment")).to_be_visible()
-    # The same result again, by oTree's REST interface, and a better one that somebody makes up.
+    # The same result again, through oTree's REST API, and a better, forged one.
     ((name, result),) = stack.call("tests.actions.sent_to_otree", STUDY, code).items()
     for told in (result, {**result, "payoff_cents": 99_900}):
         address = f"{experiment.server.url}/api/participant_vars/{code}"
@@ -353,7 +353,7 @@ def test_nothing_counts_twice_however_often_links_results_and_pages_come_again(b
 
 
 @pytest.mark.parametrize(("per_point", "points"), [(0.01, "193.0"), (0.001, "1930.0"), (1.0, None)])
-def test_with_points_people_are_paid_the_same_cents_or_no_session_is_made(points_server, per_point, points):
+def test_points_pay_the_same_cents_or_the_session_is_refused(points_server, per_point, points):
     wanted = {
         "session_config_name": "parley_alone",
         "num_participants": 1,
@@ -376,44 +376,44 @@ TOLD = {
     **{"state": "finished", "ending": "completed", "turns": [TURN]},
     **{"payoff_cents": 193, "base_cents": 100, "bonus_cents": 93},
 }
-"""What Parley tells of somebody who played."""
+"""What Parley reports of a participant who played."""
 
 
 def asked(server: Otree, method: str, path: str, **sent: Any) -> httpx.Response:
-    """An answer of oTree, wherever it sends whoever asks."""
-    # No TLS is spoken, and reading the certificates for it would take longer than asking.
+    """Return oTree's response, following redirects."""
+    # TLS is not used, and loading the certificates for it would take longer than the request.
     return httpx.request(method, f"{server.url}{path}", follow_redirects=True, timeout=30, verify=False, **sent)
 
 
 def came(server: Otree, link: str) -> str:
-    """Somebody new follows the session-wide link; returns their code."""
+    """Enter through the session-wide link; return the new participant's code."""
     return asked(server, "GET", link.removeprefix(server.url)).url.path.split("/")[2]
 
 
 def tell(server: Otree, code: str, result: dict[str, Any]) -> None:
-    """A result arrives."""
+    """Send a result."""
     asked(server, "POST", f"/api/participant_vars/{code}", json={"vars": {"parley/1": result}}).raise_for_status()
 
 
 def shown(server: Otree, code: str) -> str:
-    """The page on which somebody is."""
+    """Return the page that a participant is on."""
     return asked(server, "GET", f"/InitializeParticipant/{code}").text
 
 
 def advance(server: Otree, session: str, code: str, *, pages: int) -> None:
-    """What the experimenter does on the session's monitor."""
+    """Advance a participant as the experimenter does on the session's monitor."""
     for _i in range(pages):
         asked(server, "POST", f"/AdvanceSession/{session}", data={"selected_participant": code}).raise_for_status()
 
 
-def test_whoever_was_advanced_past_the_game_is_paid_what_comes_later_whole_or_not_at_all(points_server):
+def test_late_results_of_advanced_participants_are_paid_in_full_or_not_at_all(points_server):
     wanted = {"session_config_name": "with_parley", "num_participants": 2}
     made = asked(points_server, "POST", "/api/sessions", json=wanted).raise_for_status().json()
     early, late = (came(points_server, made["session_wide_url"]) for _i in range(2))
     advance(points_server, made["code"], early, pages=2)  # survey, Play: they are in the survey after the game
     advance(points_server, made["code"], late, pages=3)
 
-    # One result comes before the last page, and one after it: the report has it written down.
+    # One result comes before the last page, and one after it: the report stores it.
     tell(points_server, early, TOLD)
     advance(points_server, made["code"], early, pages=1)
     assert "$1.93" in shown(points_server, early)
@@ -441,7 +441,7 @@ def test_otrees_bots_skip_the_game(points_server):
 
 
 def written(server: Otree, words: str, *, patience: float = 30) -> bool:
-    """Whether the server writes this into its log before long."""
+    """Return whether the server logs this before long."""
     until = time.monotonic() + patience
     while words not in server.log() and time.monotonic() < until:
         time.sleep(0.1)
@@ -450,12 +450,12 @@ def written(server: Otree, words: str, *, patience: float = 30) -> bool:
 
 @pytest.fixture(scope="module")
 def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Otree]:
-    """oTree as `otree startproject` sets it up: payoffs are points. Parley is not there."""
+    """oTree as `otree startproject` sets it up: payoffs are points. Parley is not running."""
     server = Otree(tmp_path_factory.mktemp("points"), program)
     server.prepare(parley="http://127.0.0.1:9", study="nowhere", link_key="k" * 64)
     settings = server.folder / "settings.py"
     settings.write_text(settings.read_text().replace("USE_POINTS = False", "USE_POINTS = True"))
-    server.environment["OTREE_SKIP_CSRF"] = "1"  # the monitor's button is pressed without its page
+    server.environment["OTREE_SKIP_CSRF"] = "1"  # the monitor's button is used without its page
     server.start()
     try:
         yield server
@@ -464,8 +464,8 @@ def points_server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.mark.slow
-def test_a_result_reaches_an_otree_on_postgresql_that_was_away_for_a_whole_minute(browser, stack, program, tmp_path):
-    # Last, since from now on the study knows another server.
+def test_result_reaches_an_otree_on_postgresql_after_a_minutes_outage(browser, stack, program, tmp_path):
+    # Last, because from now on the study uses another server.
     database = PrivatePostgres(durable=True)
     server = Otree(tmp_path / "otree", program, database_url=database.start())
     try:

@@ -1,4 +1,4 @@
-"""A database that is away: a page that tries again by itself, and a line a minute in the log."""
+"""A database outage: a page that reloads by itself, and one line a minute in the log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def away(*_statement: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_a_page_without_its_database_tries_again_by_itself(method: str) -> None:
+def test_page_without_its_database_reloads_by_itself(method: str) -> None:
     address = arriving(launched()).get_absolute_url()
     with connection.execute_wrapper(away):
         answer = getattr(Client(raise_request_exception=False), method)(address)
@@ -33,13 +33,13 @@ def test_a_page_without_its_database_tries_again_by_itself(method: str) -> None:
     assert Client().get(address).status_code == 200
 
 
-def test_an_outage_is_one_line_and_other_errors_keep_their_traceback() -> None:
+def test_outage_is_logged_in_one_line_and_other_errors_with_traceback() -> None:
     only = OneLinePerOutage()
 
     def record_of(error: Exception) -> logging.LogRecord:
         try:
             raise error
-        except Exception:  # noqa: BLE001  (as the server's own handler has it)
+        except Exception:  # noqa: BLE001  (as the server's own handler does)
             return logging.LogRecord("django.request", logging.ERROR, "", 0, "failed", (), sys.exc_info())
 
     records = [record_of(OperationalError("server closed the connection")) for _request in range(1000)]

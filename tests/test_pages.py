@@ -1,4 +1,4 @@
-"""Every page that a participant may see: accessible, light, and readable on a phone, by day and by night."""
+"""Every page that a participant may see: accessible, light, and readable on a phone, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ pytestmark = pytest.mark.browser
 STACKS = ("sqlite",)
 """What a page looks like does not depend on the database."""
 HEAVIEST = 100_000
-"""Bytes that a first visit may transfer."""
+"""Maximum bytes of a first visit."""
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
 LOOKS = (
     ("light", PHONE, {"resultTypes": ["violations"]}),
     ("dark", DESK, {"resultTypes": ["violations"], "runOnly": ["color-contrast", "region", "page-has-heading-one"]}),
 )
-"""By night, on a desk, only what light and room can change is checked once more."""
+"""In dark mode and on a desktop, only checks that colours and space can change are repeated."""
 GAMES = registry.keys()
 
 
 def one_of_each_kind(game: str) -> list[str]:
-    """A role that people take of each kind: seats of one kind see the same pages."""
+    """Return a role that people take of each kind: seats of one kind see the same pages."""
     configured = configure(registry.get(game), {})
     return list({configured.kind(role): role for role in reversed(configured.people())}.values())[::-1]
 
@@ -41,7 +41,7 @@ SEATS = [(game, role) for game in GAMES for role in one_of_each_kind(game)]
 
 
 class Inspector:
-    """Looks at pages as they come by, and remembers everything that is wrong with them."""
+    """Checks pages as they are shown, and collects everything wrong with them."""
 
     def __init__(self, browser: Browser):
         self.browser = browser
@@ -49,7 +49,7 @@ class Inspector:
         self.weights: dict[str, int] = {}
 
     def look(self, page: Page, name: str) -> None:
-        """Check the page as it stands, and once per address its first load in a browser that was never here."""
+        """Check the current page, and once per address its first load in a new browser."""
         for scheme, size, options in LOOKS:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size(size)
@@ -105,7 +105,7 @@ TOO_SMALL = """[...document.querySelectorAll(
 
 @pytest.fixture
 def inspect(browser: Browser) -> Iterator[Inspector]:
-    """Fails the test at its end with everything that was wrong."""
+    """Fail the test at its end with everything that was wrong."""
     inspector = Inspector(browser)
     yield inspector
     assert not inspector.wrong, "\n".join(inspector.wrong)
@@ -123,15 +123,15 @@ def bargaining(stack, slug: str, **fields) -> str:
 
 
 @pytest.mark.parametrize("path", ["/p/forged/", "/join/nowhere", "/nothing/"])
-def test_pages_for_who_is_lost(stack, page: Page, inspect: Inspector, path: str):
+def test_error_pages(stack, page: Page, inspect: Inspector, path: str):
     answer = page.goto(stack.url + path)
     assert answer is not None
     assert answer.status == 404
     inspect.look(page, path)
 
 
-def test_the_inspector_sees_what_is_wrong(stack, page: Page, browser: Browser):
-    """A page without a title or language, grey on grey by night, too wide, with a button too small to touch."""
+def test_inspector_finds_every_fault(stack, page: Page, browser: Browser):
+    """A page without title or language, grey on grey in dark mode, too wide, with a button too small to touch."""
     page.route(
         "**/wrong",
         lambda route: route.fulfill(
@@ -193,7 +193,7 @@ def test_the_way_to_the_game(stack, page: Page, inspect: Inspector, study: str):
     inspect.look(page, "instructions refused")
 
 
-def test_surveys_and_the_debriefing(stack, page: Page, inspect: Inspector):
+def test_surveys_and_debriefing(stack, page: Page, inspect: Inspector):
     questions = [
         {"kind": "number", "prompt": "How old are you?"},
         {"kind": "choice", "prompt": "Have you bargained before?", "options": ["yes", "no", "I do not remember"]},
@@ -298,7 +298,7 @@ def test_leaving_and_reporting(stack, page: Page, inspect: Inspector, study: str
     inspect.look(page, "leave after the end")
 
 
-def test_a_refused_move_without_javascript_can_be_put_right(stack, browser: Browser, study: str):
+def test_refused_move_can_be_corrected_without_javascript(stack, browser: Browser, study: str):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(stack.url + stack.sit_down(study))
@@ -313,7 +313,7 @@ def test_a_refused_move_without_javascript_can_be_put_right(stack, browser: Brow
 
 
 def test_pages_can_be_zoomed_to_four_times_their_size(stack, page: Page, study: str):
-    """On a desk of 1280 px that leaves 320."""
+    """On a 1280 px desktop that leaves 320 px."""
     page.set_viewport_size({"width": 320, "height": 256})
     for path in (stack.arrive(study), stack.sit_down(study)):
         page.goto(stack.url + path)

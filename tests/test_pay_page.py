@@ -1,4 +1,4 @@
-"""An owner pays a study's people in the browser; a worker takes up what is approved, and people read how far it is."""
+"""An owner pays a study's people in the browser; a worker processes approved payments, and people read the status."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
 PATIENCE = 60
-"""Seconds in which a worker must have looked at what was approved."""
+"""Seconds in which a worker must have processed approved payments."""
 
 
 @pytest.fixture
 def slug(stack: Any) -> str:
-    """A study without anybody in it yet."""
+    """A study without participants yet."""
     slug = stack.launch_study(
         {
             "slug": f"paid-{os.urandom(3).hex()}",
@@ -41,7 +41,7 @@ def pay_page(stack: Any, page: Page, slug: str, state: str = "due") -> None:
 
 
 def act(page: Page, title: str, *, note: str = "") -> None:
-    """Choose what to do with all that are shown, and confirm it on the page that asks."""
+    """Choose an action for all rows shown, and confirm it on the next page."""
     page.get_by_role("button", name=f"{title}…").click()
     if note:
         page.get_by_role("textbox").fill(note)
@@ -49,7 +49,7 @@ def act(page: Page, title: str, *, note: str = "") -> None:
     page.locator(".pay-tabs").wait_for()
 
 
-def test_what_is_approved_is_taken_up_by_a_worker_and_can_be_withdrawn(stack, page: Page, slug: str):
+def test_approved_payments_are_processed_and_can_be_withdrawn(stack, page: Page, slug: str):
     stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     stack.call("tests.actions.recruit_at_silent_mturk", slug)
     researching.sign_in(stack, page)
@@ -69,7 +69,7 @@ def test_what_is_approved_is_taken_up_by_a_worker_and_can_be_withdrawn(stack, pa
     expect(page.locator(".pay-list li")).to_have_count(2)
 
 
-def test_somebody_with_a_lab_code_is_paid_by_hand_and_reads_it(stack, page: Page, browser: Browser, slug: str):
+def test_participant_with_a_lab_code_is_paid_by_hand_and_sees_it(stack, page: Page, browser: Browser, slug: str):
     path = stack.call("tests.actions.finish_enrolment", slug, "codes", "CODE")
     theirs = browser.new_context().new_page()
     theirs.goto(stack.url + path)
@@ -88,7 +88,7 @@ def test_somebody_with_a_lab_code_is_paid_by_hand_and_reads_it(stack, page: Page
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_everybody_can_use_the_pay_page(stack, page: Page, slug: str, width: int):
+def test_pay_page_is_accessible(stack, page: Page, slug: str, width: int):
     stack.call("tests.actions.finish_enrolment", slug, "mturk", "A1WORKER")
     researching.sign_in(stack, page)
     page.set_viewport_size({"width": width, "height": 900})

@@ -1,4 +1,4 @@
-"""A person sells and a person buys in the persuasion game, in words and by recommendations, in a browser."""
+"""A person sells and a person buys in the persuasion game, with messages and recommendations, in a browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIG = {"price": 100, "prior": 0.5, "high_value": 1.25, "rounds": 3, "qualitie
 
 
 def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> str:
-    """Walk to the game in this role."""
+    """Go to the game in this role."""
     given = {
         "title": "Products",
         "game": "persuasion",
@@ -36,7 +36,7 @@ def sit_down(stack, page: Page, role: str, slug: str, agent: str, **config) -> s
 
 
 def finish(stack, page: Page, slug: str, folder: Path) -> dict[str, str]:
-    """Answer the quiz, reach the last page; the match's row of the verified dataset."""
+    """Answer the quiz and reach the last page; return the match's row of the verified dataset."""
     walking.expect_over(page)
     walking.go_on(page)
     walking.answer_quiz(page, option="$100")
@@ -52,7 +52,7 @@ def wait_for_round(page: Page, number: int) -> None:
     expect(page.locator(".fact-round strong")).to_contain_text(f"{number} of 3", timeout=walking.TURN)
 
 
-def test_a_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path):
+def test_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path):
     slug = sit_down(stack, page, "alice", "words-sold", "script:trusting")
     for number, (quality, words) in enumerate(
         [("Low quality", "A fine <i>thing</i>"), ("High quality", "Do not take it"), ("Low quality", "=SUM(1)")],
@@ -69,7 +69,7 @@ def test_a_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path)
     assert "<i>thing</i>" in (tmp_path / "d" / "transcripts.jsonl").read_text()
 
 
-def test_a_seller_recommends_or_not(stack, page: Page, tmp_path: Path):
+def test_seller_recommends_or_not(stack, page: Page, tmp_path: Path):
     slug = sit_down(stack, page, "alice", "yes-and-no", "script:trusting", message_type="binary")
     for number, advice in enumerate(["no", "yes", "no"], start=1):
         wait_for_round(page, number)
@@ -88,7 +88,7 @@ def buy(page: Page, decisions: list[str], hears: str) -> None:
         page.locator(f'button[name="decision"][value="{decision}"]').click()
 
 
-def test_a_buyer_reads_buys_and_learns_what_it_was(stack, page: Page, tmp_path: Path):
+def test_buyer_reads_buys_and_learns_the_quality(stack, page: Page, tmp_path: Path):
     slug = sit_down(stack, page, "bob", "words-bought", "script:always_yes")
     buy(page, ["yes", "yes", "no"], "Alice writes")
     expect(page.locator("#screen")).to_contain_text("-$75")
@@ -100,7 +100,7 @@ def test_a_buyer_reads_buys_and_learns_what_it_was(stack, page: Page, tmp_path: 
     assert (float(row["efficiency"]), float(row["fairness"])) == (1, 0.5)
 
 
-def test_a_buyer_hears_a_recommendation_and_learns_only_of_what_was_bought(stack, page: Page, tmp_path: Path):
+def test_buyer_gets_a_recommendation_and_learns_only_what_was_bought(stack, page: Page, tmp_path: Path):
     slug = sit_down(
         stack, page, "bob", "advice-bought", "script:always_yes", message_type="binary", reveal_quality="if_bought"
     )

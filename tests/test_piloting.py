@@ -1,4 +1,4 @@
-"""A pilot on the live stack: its worker is killed in the middle, and everybody still goes through once."""
+"""A pilot on the live stack: its worker is killed midway, and everyone still goes through once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.services
 PEOPLE, PATIENCE = 10, 240.0
 
 
-def test_a_pilot_goes_on_by_itself_when_its_worker_is_killed(stack):
+def test_pilot_continues_when_its_worker_is_killed(stack):
     study = {"title": "Piloted", "game": "bargaining", "config": {"rounds": 12}, "roles": ["alice", "bob"]}
     stack.launch_study({**study, "slug": "piloted", "agents": named("script:haggler")})
     number = stack.call("tests.actions.begin_pilot", "piloted", PEOPLE)

@@ -1,4 +1,4 @@
-"""What a participant's page may load and run: our own files, and nothing that is written into the page."""
+"""What a participant's page may load and run: our own files, and nothing inline."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ TEMPLATES = sorted(
     for path in [*ROOT.glob("templates/**/*.html"), *ROOT.glob("games/*/templates/**/*.html")]
     if not {"admin", "signin"} & set(path.relative_to(ROOT).parts)
 )
-"""Those of participants' pages: everything outside the admin and the way into it."""
+"""Templates of participants' pages: everything outside the admin and its sign-in."""
 
 
 class Inline(HTMLParser):
-    """Collects whatever a strict policy would stop."""
+    """Collects whatever a strict policy would block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ def inline_in(html: str) -> list[str]:
 
 
 def check(response: HttpResponse) -> HttpResponse:
-    """The page has the strict policy and keeps to it."""
+    """Check that the page has the strict policy and conforms to it."""
     rules = dict(rule.strip().split(" ", 1) for rule in response["Content-Security-Policy"].split(";") if rule.strip())
     assert rules["default-src"] == "'none'"
     assert rules["script-src"] == rules["style-src"] == "'self'"
@@ -74,14 +74,14 @@ def check(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def test_the_reader_finds_what_is_inline():
+def test_parser_finds_inline_content():
     page = """<p style="a">x</p><script>1</script><style>p{}</style><a href=" JavaScript:1">x</a>
         <button onclick="1">x</button><script src="//elsewhere/x.js"></script><script src="/static/x.js"></script>"""
     assert len(inline_in(page)) == 6
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_template_of_participants_has_anything_inline(template: Path):
+def test_no_participant_template_has_inline_content(template: Path):
     text = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "/", template.read_text(), flags=re.DOTALL)
     assert inline_in(text) == []
 
@@ -142,6 +142,6 @@ def test_every_games_screens_and_frames(client: Client, game: str, role: str):
     check(client.get(person.get_absolute_url()))
 
 
-def test_the_admin_loads_nothing_foreign_and_is_shown_in_no_other_page(client: Client):
+def test_admin_loads_nothing_external_and_cannot_be_framed(client: Client):
     policy = client.get("/admin/login/")["Content-Security-Policy"]
     assert "default-src 'self'" in policy and "frame-ancestors 'none'" in policy and "object-src 'none'" in policy

@@ -1,4 +1,4 @@
-"""A whole study on Prolific's stand-in: offered and watched in the browser, played, paid and exported."""
+"""A whole study on Prolific's stand-in: published and monitored in the browser, played, paid and exported."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests import reaching, researching, walking
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
-"""What is asked of Prolific does not depend on the database."""
+"""Requests to Prolific do not depend on the database."""
 PATIENCE = 60_000
-"""Milliseconds that a page of the admin may take which asks the stand-in first."""
+"""Milliseconds for an admin page that asks the stand-in first."""
 PAID_WITHIN = 300
-"""Seconds in which everybody must be paid; the clock looks every few seconds."""
+"""Seconds in which everyone must be paid; beat checks every few seconds."""
 PHONE = {"width": 360, "height": 740}
 
 
@@ -38,7 +38,7 @@ def standin() -> Iterator[StandIn]:
 
 
 def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> None:
-    """The researcher's way: an account, tried; the study's recruitment; a draft; published."""
+    """Set up as a researcher: add and try an account, choose the study's recruitment, create a draft, publish it."""
     stack.launch_study(
         {
             "slug": slug,
@@ -85,7 +85,7 @@ def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> Non
 
 
 def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
-    """A worker finds the study in Prolific's list, plays, and goes back by the button."""
+    """Find the study in Prolific's list as a worker, play, and return by the button."""
     context = browser.new_context(viewport=PHONE if phone else None)
     page = context.new_page()
     page.set_default_timeout(walking.TURN)
@@ -106,7 +106,7 @@ def play_in_browser(browser: Browser, standin: StandIn, *, phone: bool) -> None:
 
 
 class Worker:
-    """Somebody who comes over HTTP."""
+    """A worker who comes over HTTP."""
 
     def __init__(self, stack, standin: StandIn) -> None:
         self.stack, self.standin = stack, standin
@@ -125,13 +125,13 @@ class Worker:
         httpx.post(f"{self.stack.url}{self.path}leave/", timeout=60)
 
     def see(self) -> str:
-        """Their page, which has a heading whatever happened."""
+        """Load the worker's page, which must have a heading in every state."""
         answer = httpx.get(f"{self.stack.url}{self.path}", timeout=60)
         assert answer.status_code == 200 and "<h1" in answer.text
         return answer.text
 
     def go_back(self) -> None:
-        """Follow the button of the last page to the stand-in."""
+        """Follow the last page's button to the stand-in."""
         (address,) = re.findall(rf'href="({re.escape(self.standin.address)}/submissions/complete\?cc=\w+)"', self.see())
         httpx.get(address, cookies={"worker": self.participant}, timeout=60).raise_for_status()
 
@@ -148,7 +148,7 @@ def ask_prolific(stack, page: Page, slug: str) -> None:
 
 
 def pay(stack, slug: str) -> dict:
-    """Approve all that is due and wait until nothing is under way."""
+    """Approve all that is due and wait until nothing is in transit."""
     stack.call("tests.offering.approve_all", slug)
     until = time.monotonic() + PAID_WITHIN
     while time.monotonic() < until:
@@ -160,7 +160,7 @@ def pay(stack, slug: str) -> dict:
 
 
 def expect_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
-    """Every cent of the ledger was paid at the stand-in once, and nothing else."""
+    """Check that every cent of the ledger was paid at the stand-in once, and nothing else."""
     assert set(ledger["states"]) == {"confirmed"} and not ledger["wrong"]
     paid: Counter[str] = Counter()
     for _who, what, cents in standin.market.paid:
@@ -171,7 +171,7 @@ def expect_paid(stack, standin: StandIn, slug: str, ledger: dict) -> None:
 
 
 def expect_dataset(stack, standin: StandIn, slug: str, folder: Path, *, completed: int) -> None:
-    """The export holds the completed games and nobody's identifiers."""
+    """Check that the export has the completed games and nobody's identifiers."""
     stack.manage("export_dataset", slug, "--to", str(folder))
     stack.manage("verify_dataset", str(folder))
     everything = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file()).decode(errors="replace")
@@ -188,13 +188,13 @@ def expect_dataset(stack, standin: StandIn, slug: str, folder: Path, *, complete
 
 
 def expect_silence(stack, standin: StandIn) -> None:
-    """No log of the stack names a worker, a submission or the token."""
+    """Check that no log of the stack names a worker, a submission or the token."""
     logs = "".join(stack.log(name) for name in stack.services)
     assert TOKEN not in logs
     assert not any(one.id in logs or one.participant in logs for one in standin.market.submissions.values())
 
 
-def test_two_workers_from_prolifics_list_to_their_pay(
+def test_two_workers_from_prolifics_list_to_payment(
     stack, page: Page, browser: Browser, standin: StandIn, tmp_path: Path
 ):
     slug = "prolific-two"
@@ -261,7 +261,7 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, stan
 
 
 def ask_until_answered(stack, page: Page, slug: str) -> None:
-    """The first question meets an interface that fails; the page says so, and the next one is answered."""
+    """Ask while the API fails, which the page reports, and then ask again with success."""
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
     page.get_by_role("button", name="Ask the marketplace now").click()

@@ -30,7 +30,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_it_fits_the_screen_and_axe_finds_nothing(report: Path, browser: Browser, width: int) -> None:
+def test_report_fits_the_screen_and_is_accessible(report: Path, browser: Browser, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(f"file://{report}")
     assert page.locator("figure svg[role=img]").count() == 3

@@ -1,4 +1,4 @@
-"""Every address of the admin, by whoever comes: what their part allows, and nothing of what they have no part in.
+"""Every URL of the admin, for every kind of visitor: what their role allows, and nothing without a role.
 
 The addresses are read from the resolver, so a page added later is tried too: with what PAGES says of it, or
 else with the least that holds of any page (`UNKNOWN`).
@@ -51,16 +51,16 @@ LOGIN, GONE, REFUSED, WRONG_METHOD, SERVED = "sent to the login", "not found", "
 KEPT_AWAY = frozenset({LOGIN, GONE, REFUSED, WRONG_METHOD})
 
 Expected = dict[str, frozenset[str]]
-"""By visitor, which of the outcomes above are right."""
+"""By visitor, the outcomes above that are correct."""
 
 
 def by(**outcomes: str | frozenset[str]) -> Expected:
-    """Expectations from those of `anonymous`, `staff` (without a part), `viewer`, `editor`, `owner`, `superuser`."""
+    """Return expectations from those of `anonymous`, `staff` (no role), `viewer`, `editor`, `owner`, `superuser`."""
     return {who: frozenset({what}) if isinstance(what, str) else what for who, what in outcomes.items()}
 
 
 def from_on(least: str, below: str, *, outside: str = GONE) -> Expected:
-    """Served to `least` and above; below that `below`; `outside` to staff without a part."""
+    """Expect success for `least` and above; `below` under that; `outside` for staff without a role."""
     members = VISITORS[2:]
     served = members[members.index(least) :] if least in members else ()
     return by(anonymous=LOGIN, staff=outside, **{who: SERVED if who in served else below for who in members})
@@ -71,11 +71,11 @@ STAFF = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], SERVED))
 NOBODY = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], frozenset({REFUSED, GONE})))
 BY_POST = by(anonymous=LOGIN, **dict.fromkeys(VISITORS[1:], WRONG_METHOD))
 ONLY_OTHERWISE = by(**dict.fromkeys(VISITORS, WRONG_METHOD))
-"""Of addresses that refuse the method before they ask who comes."""
+"""For URLs that refuse the method before they check the visitor."""
 SUPERUSERS = from_on("superuser", REFUSED, outside=REFUSED)
 SUPERUSERS_THINGS = from_on("superuser", frozenset({REFUSED, GONE}), outside=frozenset({REFUSED, GONE}))
 UNKNOWN = by(anonymous=LOGIN, staff=frozenset({GONE, REFUSED, WRONG_METHOD}))
-"""Of a page about one object that PAGES does not know; a viewer's posts are kept away too."""
+"""For a page about one object that PAGES does not list; a viewer's posts are refused too."""
 
 WHOLES = ("studies_study", "collecting_collection")
 RECORDS = (
@@ -253,7 +253,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "prolific_publication_reject": look("owner"),
     "prolific_publication_ask_return": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
-    "signin:choose_password": (ANYBODY, ANYBODY),  # without a true link it only says so
+    "signin:choose_password": (ANYBODY, ANYBODY),  # without a valid link it only shows an error
     "signin:verify": (STAFF, STAFF),
 }
 for _model in WHOLES:
@@ -275,7 +275,7 @@ for _model in RECORDS:
         f"{_model}_delete": (NOBODY, NOBODY),
         f"{_model}_history": (from_on("viewer", GONE), from_on("viewer", GONE)),
     }
-for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # pages of their own that only show
+for _model in ("matches_match", "collecting_collection", "piloting_pilot"):  # read-only pages of their own
     PAGES[f"{_model}_change"] = (from_on("viewer", GONE), from_on("viewer", GONE))
 for _model in FOR_SUPERUSERS:
     _adds = NOBODY if _model == "recruiters_identity" else SUPERUSERS
@@ -291,7 +291,7 @@ for _model in FOR_SUPERUSERS:
 
 @dataclass(frozen=True)
 class Address:
-    """One address of the admin; `about` is whether it names an object."""
+    """One URL of the admin; `about` is whether it names an object."""
 
     name: str
     route: str
@@ -299,7 +299,7 @@ class Address:
 
 
 def addresses() -> Iterator[Address]:
-    """All that begin with admin/, as the resolver has them."""
+    """Yield all URLs that start with admin/, as the resolver lists them."""
 
     def walk(patterns: list[Any], before: str, space: str) -> Iterator[Address]:
         for one in patterns:
@@ -316,16 +316,16 @@ def addresses() -> Iterator[Address]:
 NOT_OURS = {
     "": "an old address that leads on to the page itself",
     "app_list": "a list of the pages that one may see",
-    "view_on_site": "taken away, see test_no_address_leads_on_to_a_participants_page",
+    "view_on_site": "taken away, see test_no_url_leads_to_a_participants_page",
 }
 
 
 OTHER_PARTS = {"uidb64": "MQ", "token": "untrue", "number": "1", "side": "after", "role": "alice", "name": "glee-human"}
-"""What stands in addresses for the parts that name no row."""
+"""Values of URL parts that name no row."""
 
 
 class House:
-    """A study and a collection with everything that belongs to them, and the same that nobody has a part in."""
+    """A study and a collection with everything that belongs to them, and others in which nobody has a role."""
 
     def __init__(self) -> None:
         self.user = {name: User.objects.create_user(f"the-{name}", is_staff=True) for name in VISITORS[1:-1]}
@@ -410,7 +410,7 @@ class House:
         )  # fmt: skip
 
     def key(self, model: str) -> Any:
-        """The primary key of a row of `model` (as in names of pages) that belongs to what is seen."""
+        """Return the primary key of the row of `model` (as in page names) that belongs to the visible study."""
         found: dict[str, Callable[[], Any]] = {
             "studies_study": lambda: self.study,
             "collecting_collection": lambda: self.collection,
@@ -447,7 +447,7 @@ class House:
         return self.study.versions.get().cells.get().placements.get().enrolment
 
     def path(self, address: Address) -> str:
-        """The address with what it names filled in."""
+        """Return the URL with its parts filled in."""
         if address.name == "studies_study_delete":
             return f"/admin/studies/study/{self.draft.pk}/delete/"
         parts = address.route.split("/")
@@ -495,7 +495,7 @@ def outcome(response: HttpResponse) -> str:
 
 
 def ask(client: Client, method: str, path: str) -> HttpResponse:
-    """The answer, after which everything is as it was."""
+    """Return the response, then undo all changes."""
     cookies = copy.deepcopy(client.cookies)
     with transaction.atomic():
         response = getattr(client, method)(path, {"post": "yes"} if method == "post" else {})
@@ -515,7 +515,7 @@ def expected(address: Address, method: str) -> Expected:
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_every_page_does_what_the_visitors_part_allows(house: House, visitor: str):
+def test_every_page_allows_what_the_visitors_role_allows(house: House, visitor: str):
     client = house.client(visitor)
     wrong = []
     tried = 0
@@ -538,7 +538,7 @@ def test_every_page_does_what_the_visitors_part_allows(house: House, visitor: st
 
 
 @pytest.mark.parametrize("visitor", VISITORS[1:])
-def test_lists_hold_what_the_visitor_has_a_part_in(house: House, visitor: str):
+def test_lists_contain_only_the_visitors_studies(house: House, visitor: str):
     client = house.client(visitor)
     for model in (*WHOLES, *RECORDS, *FOR_OWNERS):
         cls = apps.get_model(*model.split("_", 1))
@@ -552,7 +552,7 @@ def test_lists_hold_what_the_visitor_has_a_part_in(house: House, visitor: str):
             assert len(listed) < cls.objects.count(), model
 
 
-def test_what_only_superusers_see_is_in_nobody_elses_side_bar(house: House):
+def test_superuser_pages_are_in_no_other_side_bar(house: House):
     page = house.client("owner").get("/admin/").content.decode()
     assert "/admin/studies/study/" in page and "/admin/audit/record/" in page
     for model in FOR_SUPERUSERS:
@@ -560,7 +560,7 @@ def test_what_only_superusers_see_is_in_nobody_elses_side_bar(house: House):
         assert f"/admin/{model.replace('_', '/', 1)}/" in house.client("superuser").get("/admin/").content.decode()
 
 
-def test_no_address_leads_on_to_a_participants_page(house: House):
+def test_no_url_leads_to_a_participants_page(house: House):
     from django.contrib.contenttypes.models import ContentType
 
     person = house._person
@@ -571,7 +571,7 @@ def test_no_address_leads_on_to_a_participants_page(house: House):
         assert outcome(response) in {GONE, LOGIN}
 
 
-def test_members_are_given_and_taken_by_owners_and_an_owner_is_left(house: House):
+def test_owners_add_and_remove_members_but_one_owner_stays(house: House):
     owner, page = house.client("owner"), f"/admin/studies/study/{house.study.pk}/members/"
     staff = house.user["staff"]
     assert owner.post(f"{page}set/", {"person": staff.pk, "role": "editor"}).status_code == 302
@@ -592,7 +592,7 @@ def test_members_are_given_and_taken_by_owners_and_an_owner_is_left(house: House
     assert [record.details["role"] for record in told] == ["editor", None]
 
 
-def test_somebody_whose_account_is_closed_sees_nothing(house: House):
+def test_deactivated_user_sees_nothing(house: House):
     client = house.client("owner")
     User.objects.filter(pk=house.user["owner"].pk).update(is_active=False)
     assert outcome(client.get(f"/admin/studies/study/{house.study.pk}/change/")) == LOGIN

@@ -33,7 +33,7 @@ def new_study(page: Page, game: str = "Negotiation") -> None:
     expect_size(page, cells=1, matches=20)
 
 
-def test_a_refused_value_is_named_at_its_field_and_its_step_is_marked(desk: Page):
+def test_refused_value_is_shown_at_its_field_and_its_step_is_marked(desk: Page):
     new_study(desk)
     several(desk, "Rounds", "1, 0")
     expect(desk.locator("#refused-several_rounds")).to_contain_text("“0” is not valid")
@@ -45,7 +45,7 @@ def test_a_refused_value_is_named_at_its_field_and_its_step_is_marked(desk: Page
     expect_size(desk, cells=2, matches=40)
 
 
-def test_what_the_server_refuses_opens_its_step_and_keeps_what_was_typed(desk: Page):
+def test_server_error_opens_its_step_and_keeps_the_input(desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("Prices")
     several(desk, "Rounds", "1, 10")
@@ -63,7 +63,7 @@ def test_what_the_server_refuses_opens_its_step_and_keeps_what_was_typed(desk: P
     expect(desk.get_by_label("Rounds: several values")).to_have_value("1, 10")
 
 
-def test_nothing_is_lost_by_going_back_or_by_leaving_unawares(desk: Page):
+def test_going_back_or_leaving_by_accident_loses_nothing(desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("Prices")
     desk.get_by_role("button", name="Next").click()
@@ -103,7 +103,7 @@ def test_the_whole_form_works_without_a_mouse(desk: Page):
     assert desk.evaluate("document.activeElement.closest('.step-agents') !== null")
 
 
-def test_a_line_up_of_people_and_agents_is_composed(stack, desk: Page):
+def test_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     new_study(desk, "Beauty contest")
     desk.get_by_label("Title").fill("Five at one table")
     step(desk, "Agents")
@@ -125,7 +125,7 @@ def test_a_line_up_of_people_and_agents_is_composed(stack, desk: Page):
     }
 
 
-def test_a_box_for_no_value_is_laid_out_with_its_help_beside_it(desk: Page):
+def test_checkbox_for_no_value_has_its_help_beside_it(desk: Page):
     new_study(desk)
     for width in (1280, 360):
         desk.set_viewport_size({"width": width, "height": 900})
@@ -170,7 +170,7 @@ def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, sc
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_survey_is_written_and_asked(stack, desk: Page):
+def test_survey_is_written_and_shown(stack, desk: Page):
     new_study(desk)
     desk.get_by_label("Title").fill("With questions")
     step(desk, "Consent and surveys")
@@ -265,7 +265,7 @@ def test_a_collection_is_planned_without_writing_data(stack, desk: Page):
     assert [one["runs"] for one in content["configurations"]] == [2, 4]
 
 
-def test_a_plan_that_was_refused_is_shown_as_it_was_typed(stack, desk: Page):
+def test_refused_plan_is_shown_as_typed(stack, desk: Page):
     new_plan(desk, stack, "Bargaining")
     typed = {
         "agents": '{"odd": {"spec": "local:m", "settings": {"strategy": "telepathy"}, "delay": 1.5}}',

@@ -1,4 +1,4 @@
-"""The two amounts of an offer in the browser are read as the server reads them."""
+"""The browser reads the two amounts of an offer as the server does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BOX = """
 @pytest.mark.parametrize(
     "typed", ["1000", "1,000", "$1,000.50", " 1000 ", "1,00", "10,00", "1,0000", ",100", "1 000", "a", "", "1.5", ".5"]
 )
-def test_what_is_typed_counts_as_it_will_count(page: Page, typed: str):
+def test_typed_amounts_are_read_as_the_server_reads_them(page: Page, typed: str):
     page.set_content(BOX)
     page.add_script_tag(path=SCRIPT)
     page.locator("[name=bob_gain]").fill("1")

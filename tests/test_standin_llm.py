@@ -1,4 +1,4 @@
-"""`make stand-in-llm` as a developer meets it: a process of its own, which every game can be played against."""
+"""`make stand-in-llm` as a developer uses it: a separate process that every game can be played against."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from llm_agents.standins.__main__ import KINDS, TOOL_KINDS, Misbehaviour, StandI
 
 ROOT = Path(__file__).parent.parent
 GAMES = {"bargaining": '{"rounds": 2}', "negotiation": '{"rounds": 2}', "persuasion": '{"rounds": 2}'}
-"""Configurations that are over soon; games that are not named here are played as they are."""
+"""Configurations that end soon; games not listed here use their defaults."""
 WITHIN = 60
 
 
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 @contextmanager
 def serving(*options: str) -> Iterator[tuple[dict[str, str], str]]:
-    """The variables that it says are to be set, and all that it says; ended by Ctrl+C."""
+    """Run it; yield the variables it prints and its whole output; stop it with Ctrl+C."""
     command = [sys.executable, "-m", "llm_agents.standins", *options]
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
@@ -59,7 +59,7 @@ def simulate(variables: dict[str, str], *words: str) -> subprocess.CompletedProc
 
 
 def ask(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> Any:
-    """What the official SDK is answered."""
+    """Return the official SDK's answer."""
     client = openai.OpenAI(
         api_key=variables["OPENAI_API_KEY"], base_url=variables["OPENAI_BASE_URL"], max_retries=0, timeout=timeout
     )
@@ -71,7 +71,7 @@ def ask(variables: Mapping[str, str], *, timeout: float = 3, **options: Any) -> 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, str]]:
-    """The variables that lead to a server of this module's own."""
+    """Run a server for this module; yield its variables."""
     with serving("--port", str(free_port())) as (variables, _said):
         yield variables
 
@@ -88,7 +88,7 @@ def test_every_game_is_played_with_it_in_both_protocols(server, game, protocol):
     assert f"{role} ({protocol}:stand-in)" in done.stdout
 
 
-def test_the_command_that_it_names_is_one():
+def test_suggested_command_works():
     with serving("--port", str(free_port()), "--prose", "--seed", "5") as (variables, said):
         words = re.search(r"manage\.py simulate (.+)", said)[1].split()
         done = simulate(variables, *words)
@@ -107,7 +107,7 @@ def test_the_same_seed_plays_the_same_match():
     assert outcomes[0] == outcomes[1] != outcomes[2]
 
 
-def test_where_its_port_is_taken_it_takes_the_next_free_one_and_says_so():
+def test_next_free_port_is_used_and_announced_if_the_port_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with serving("--port", str(port)) as (variables, said):
@@ -138,12 +138,12 @@ SEEN: dict[str, Any] = {
     "model": openai.NotFoundError,
     "malformed": json.JSONDecodeError,
 }
-"""What the SDK raises; of the other kinds it makes an answer that is no move."""
+"""The SDK's exceptions; the other kinds give an answer that is not a move."""
 AMOUNT = re.compile(r'\{"amount": [0-9.]+\}')
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in TOOL_KINDS])
-def test_each_kind_of_misbehaviour_shows_when_its_turn_comes(kind):
+def test_each_misbehaviour_occurs_when_due(kind):
     slow = kind in ("slow", "drip")
     model = StandInModel(seed=0, delay=0, prose=False, misbehaves=[Misbehaviour(kind, 2)])
     with serve(model, free_port()) as standin:
@@ -176,7 +176,7 @@ def test_misbehaviours_are_asked_for_on_the_command_line():
         (["--delay", "-1"], "from 0 to 3600"),
     ],
 )
-def test_what_it_cannot_do_it_says(options, reason):
+def test_invalid_options_are_explained(options, reason):
     command = [sys.executable, "-m", "llm_agents.standins", *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN)
     assert done.returncode == 2

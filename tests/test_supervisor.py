@@ -1,4 +1,4 @@
-"""The one-machine stack: what dies is started again, and nothing outlives it."""
+"""The one-machine stack: services that die are restarted, and nothing outlives it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def eventually(true: Callable[[], object], seconds: float = WITHIN) -> bool:
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs (a zombie does not)."""
+    """Return whether the process runs (a zombie does not)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
@@ -41,7 +41,7 @@ def alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("name", ["redis", "web", "worker", "collector", "beat"])
-def test_a_service_that_is_killed_comes_back(stack: Stack, name: str):
+def test_killed_service_is_restarted(stack: Stack, name: str):
     before = stack.pids
     stack.kill(name)
     assert eventually(lambda: stack.pids.get(name, before[name]) != before[name])
@@ -51,7 +51,7 @@ def test_a_service_that_is_killed_comes_back(stack: Stack, name: str):
     assert eventually(stack.is_healthy)
 
 
-def test_a_service_that_is_halted_stays_down_until_it_is_restarted(stack: Stack):
+def test_halted_service_stays_down_until_restarted(stack: Stack):
     stack.halt("beat")
     time.sleep(1)
     assert "beat" not in stack.pids
@@ -59,7 +59,7 @@ def test_a_service_that_is_halted_stays_down_until_it_is_restarted(stack: Stack)
     assert "beat" in stack.pids
 
 
-def test_a_call_runs_inside_the_stack_and_brings_its_errors_back(stack: Stack):
+def test_call_runs_inside_the_stack_and_returns_its_errors(stack: Stack):
     assert stack.call("os.getenv", "PARLEY_DATA") == str(stack.data_dir)
     with pytest.raises(StackError, match="ZeroDivisionError"):
         stack.call("operator.truediv", 1, 0)
@@ -67,12 +67,12 @@ def test_a_call_runs_inside_the_stack_and_brings_its_errors_back(stack: Stack):
 
 
 def test_a_second_stack_on_the_same_data_is_refused(stack: Stack):
-    with pytest.raises(StackError, match="already runs"):
+    with pytest.raises(StackError, match="already running"):
         Stack(stack.data_dir).start()
     assert stack.is_healthy()
 
 
-def test_a_taken_port_means_the_next_free_one():
+def test_next_free_port_is_used_if_the_port_is_taken():
     with socket.socket() as taken:
         taken.bind((HOST, free_port()))
         taken.listen()
@@ -85,7 +85,7 @@ def test_stacks_that_start_together_take_different_ports():
     ports = {}
     for _ in range(2):
         port, held = hold_port(wanted)
-        ports[port] = held  # an open socket keeps its port
+        ports[port] = held  # an open socket reserves its port
     for held in ports.values():
         held.close()
     assert len(ports) == 2

@@ -20,12 +20,12 @@ CALLS = (
     Calls((("set_prices", '{"prices": {"Product_1": 5}}'),)),
 )
 ENDS = 90.0
-"""Seconds within which all must be over, the kills included."""
+"""Seconds within which everything must end, kills included."""
 
 
 @contextmanager
 def asked(stack, name: str) -> Iterator[OpenAIStandIn]:
-    """A model that takes its time: it looks, keeps a note, looks again and submits, in every period."""
+    """Serve a slow model: it looks, takes a note, looks again and submits, in every period."""
 
     def answer(request) -> Slow:
         made = sum(message["role"] == "assistant" for message in request["messages"])
@@ -37,10 +37,10 @@ def asked(stack, name: str) -> Iterator[OpenAIStandIn]:
 
 
 def killed_inside(stack, service: str, standin: OpenAIStandIn, over: Callable[[], bool]) -> None:
-    """Kill the service at different places of its loops, then wait until all is over."""
+    """Kill the service at different points of its loops, then wait until all is over."""
     until = time.monotonic() + ENDS
     for kill in range(KILLS):
-        seen = len(standin.requests) + 2 + kill  # inside a period, and not always at the same call of it
+        seen = len(standin.requests) + 2 + kill  # inside a period, each time at a different call of it
         while len(standin.requests) < seen:
             assert time.monotonic() < until, f"only {len(standin.requests)} calls came"
             time.sleep(0.05)
@@ -70,7 +70,7 @@ def test_a_match_of_a_collection_goes_on(stack):
 
 
 def assert_whole(found: dict, made: int) -> None:
-    """Each period was submitted once and by the model, and every call is kept but those under way at a kill."""
+    """Check that each period was submitted once and by the model, and every finished call is recorded."""
     assert found["status"] == "finished"
     assert found["submissions"] == PERIODS and not found["by_others"]
     assert found["replayed"] and found["differences"] == []

@@ -1,4 +1,4 @@
-"""Pages over ASGI: many at once, few threads; migrations one at a time."""
+"""Pages over ASGI: many at once in few threads; migrations one at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def answer(handler: pages.PagesHandler, path: str) -> tuple[int, bytes]:
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
-async def test_many_pages_at_once_take_a_few_threads_that_stay(monkeypatch):
+async def test_many_concurrent_pages_use_a_few_long_lived_threads(monkeypatch):
     used: list[str] = []
     real = pages.PagesHandler.get_response
 
@@ -49,7 +49,7 @@ async def test_many_pages_at_once_take_a_few_threads_that_stay(monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_that_migrate_at_once_take_turns():
+def test_concurrent_migrations_take_turns():
     held, entered, go_on = threading.Event(), threading.Event(), threading.Event()
 
     def first() -> None:

@@ -25,11 +25,11 @@ STACKS = ("sqlite",)
 PERIODS = 5
 WIDE = {"width": 1280, "height": 800}
 Act = Callable[[Page, int], None]
-"""Submits the period with this number, from 0."""
+"""Functions that submit the period with this number, from 0."""
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep pictures of a phone and a desk where DRAFT_PICTURES names a folder, in both colour schemes."""
+    """Keep screenshots of a phone and a desktop, if DRAFT_PICTURES names a folder, in both colour schemes."""
     if folder := os.environ.get("DRAFT_PICTURES"):
         for size in (PHONE, WIDE):
             page.set_viewport_size(size)
@@ -41,7 +41,7 @@ def photograph(page: Page, name: str) -> None:
 
 
 def check_large_text(page: Page, where: str) -> None:
-    """With text of twice its size nothing makes the page wider than a phone."""
+    """Check that text of twice its size does not make the page wider than a phone."""
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     width = page.evaluate("document.scrollingElement.scrollWidth")
     wide = page.evaluate(TOO_WIDE) if width > PHONE["width"] else []
@@ -50,7 +50,7 @@ def check_large_text(page: Page, where: str) -> None:
 
 
 def buy(page: Page, period: int) -> None:
-    """A plan that grows; in between one of the earlier plans is copied."""
+    """Submit a plan that grows; once, copy an earlier plan."""
     if period == 3:
         page.get_by_role("button", name="Copy plan 1").click()
     for offer in range(period + 1):
@@ -64,7 +64,7 @@ def buy(page: Page, period: int) -> None:
 
 
 def schedule(page: Page, period: int) -> None:
-    """Everybody moves on by as many tasks as there were periods; choosing a task that is taken swaps."""
+    """Move everyone on by as many tasks as there were periods; choosing a taken task swaps."""
     menus = page.locator("[data-menus] select")
     number = menus.count()
     for worker in range(number):
@@ -108,7 +108,7 @@ SIZES: dict[str, tuple[dict[str, Any], Act]] = {
 
 
 BY_DAY = {"procurement", "duopoly"}
-"""The fullest workbench, and the one with a rival; the screens of all are looked at by test_pages every day."""
+"""The fullest workbench, and the one with a rival; the quick test_pages looks at all screens."""
 
 
 @pytest.mark.parametrize("key", [pytest.param(key, marks=() if key in BY_DAY else pytest.mark.slow) for key in SIZES])

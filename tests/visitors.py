@@ -1,4 +1,4 @@
-"""People without a browser: launched studies, and Django's test client on the way through them."""
+"""Participants without a browser: launched studies, and Django's test client on the path through them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from studies.freezing import launch
 from studies.models import Study
 
 WAY = ("consent", "name", "instructions", "match", "quiz")
-"""The kinds of step of a bargaining study, in their order."""
+"""The kinds of step of a bargaining study, in order."""
 FAIR = {"alice_gain": "5000", "bob_gain": "5000"}
 
 
 def launched(**fields: Any) -> Study:
-    """A launched bargaining study in which people play alice against a fair script."""
+    """Launch a bargaining study in which people play alice against a fair script."""
     given = {
         "title": "Splitting",
         "slug": "splitting",
@@ -41,30 +41,30 @@ def launched(**fields: Any) -> Study:
 
 
 def arriving(study: Study, worker: str = "worker") -> Enrolment:
-    """Whoever comes by a link of their own."""
+    """Return the enrolment of someone who arrives through a personal link."""
     return enrol(study, Arrival("mturk", worker=worker, proof=worker))
 
 
 def consenting(study: Study, worker: str = "worker") -> Enrolment:
-    """Whoever comes by a link of their own and agrees to take part: from then on they hold a place."""
+    """Return the enrolment of someone who arrives and agrees to take part: from then on they hold a place."""
     enrolment = arriving(study, worker)
     return answer_step(enrolment_id=enrolment.pk, position=0, data={"agree": "yes"})
 
 
 def text_of(response: HttpResponse) -> str:
-    """What a page says, without its markup."""
+    """Return a page's text, without its markup."""
     html = re.sub(r"(?s)<(head|script|style)\b.*?</\1>", " ", response.content.decode())
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
 def heading_of(response: HttpResponse) -> str:
-    """The page's one main heading."""
+    """Return the page's one main heading."""
     (heading,) = re.findall(r"(?s)<h1[^>]*>(.*?)</h1>", response.content.decode())
     return unescape(re.sub(r"<[^>]+>", "", heading)).strip()
 
 
 class Visitor:
-    """One person with their link."""
+    """One participant with their link."""
 
     def __init__(self, enrolment: Enrolment):
         self.enrolment = enrolment
@@ -72,7 +72,7 @@ class Visitor:
         self.url = enrolment.get_absolute_url()
 
     def now(self) -> Enrolment:
-        """Where the person stands."""
+        """Return the participant's current enrolment."""
         self.enrolment.refresh_from_db()
         return self.enrolment
 
@@ -80,12 +80,12 @@ class Visitor:
         return self.client.get(self.url)
 
     def send(self, position: int | str | None = None, **fields: str) -> HttpResponse:
-        """Post the form of the page where the person is, or of an older page."""
+        """Post the form of the participant's page, or of an older page."""
         at = self.now().position if position is None else position
         return self.client.post(self.url, {"position": at, **fields})
 
     def refused(self, position: int | str | None = None, **fields: str) -> HttpResponse:
-        """Post the form of the page, which does not take it; the page that then says why."""
+        """Post the form of the page, which refuses it; return the page with the reason."""
         assert self.send(position, **fields).status_code == 303
         return self.see()
 
@@ -114,7 +114,7 @@ class Visitor:
         )
 
     def let_agent_answer(self) -> None:
-        """What a worker does with the agent's open turn."""
+        """Make the move of the agent's open turn, as a worker does."""
         match = self.match()
         agents.answer_turn(match_uid=match.uid, role="bob", answering=match.open_turns()["bob"].answering)
 
@@ -126,7 +126,7 @@ class Visitor:
 
 
 def trail_of(response: Any) -> list[str]:
-    """The addresses in an admin page's breadcrumbs, which end with the page itself."""
+    """Return the URLs in an admin page's breadcrumbs, which end with the page itself."""
     page = response.content.decode()
     trail = page[page.index("<h1") : page.index("</h1>")]
     assert 'aria-current="page"' in trail

@@ -1,4 +1,4 @@
-"""How a browser walks through a study, for the journeys."""
+"""How a browser goes through a study, for the end-to-end tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TURN = 15_000
 
 
 def enter(page: Page, join: str, *, role: str | None = None) -> None:
-    """Open the study's link and begin; a demonstration lets the person choose a role."""
+    """Open the study's link and begin; in a demonstration, choose a role."""
     page.goto(join)
     if role is not None:
         page.locator(f'button[name="role"][value="{role}"]').click()
@@ -25,7 +25,7 @@ def consent_and_name(page: Page, name: str = "Robin") -> None:
 
 
 def hidden_code_word(page: Page) -> str:
-    """The word that the instructions ask to remember."""
+    """Return the word that the instructions ask to remember."""
     found = re.search(r"remember the word (\w+):", page.locator("main").inner_text())
     assert found, "the instructions hide no code word"
     return found[1]

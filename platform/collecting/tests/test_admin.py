@@ -290,7 +290,7 @@ MANY = {"several_money": HUNDREDS, "several_rounds": HUNDREDS, "several_delta_al
         ({"instructions": "Hello {{ nobody }}"}, "instructions", "nobody"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, boss, changes, field, says):
+def test_invalid_values_are_refused_at_their_field(client, boss, changes, field, says):
     response = add(client, **changes)
     assert response.status_code == 200
     errors = response.context["adminform"].form.errors
@@ -299,7 +299,7 @@ def test_what_cannot_be_played_is_refused_at_the_field_that_is_wrong(client, bos
     assert not Collection.objects.exists()
 
 
-def test_everything_that_is_wrong_is_said_at_once(client, boss):
+def test_all_errors_are_shown_at_once(client, boss):
     response = add(client, title="", several_rounds="soon", agents=agents("robot"), prices="[]", budget="x")
     assert set(response.context["adminform"].form.errors) == {"title", "several_rounds", "agents", "prices", "budget"}
 
@@ -569,7 +569,7 @@ def test_nothing_is_rounded_to_all_or_none(share, shown):
 
 
 @pytest.mark.parametrize("name", ACTIONS)
-def test_nothing_happens_on_a_get(client, boss, name):
+def test_get_requests_change_nothing(client, boss, name):
     collection = collection_with(Status.DONE, failed=1, budget=Decimal(5))
     before = Collection.objects.values().get()
     assert client.get(action_url(collection, name), {"budget": "9"}).status_code == 405
@@ -636,7 +636,7 @@ def test_what_does_not_exist_is_not_found(client, boss):
         assert client.post(f"/admin/collecting/collection/{pk}/start/").status_code == 404
 
 
-def test_strangers_are_sent_to_the_login(client):
+def test_visitors_are_sent_to_the_sign_in_page(client):
     collection = a_collection()
     for response in (client.get(page_of(collection)), client.post(action_url(collection, "start"))):
         assert response.status_code == 302 and "/admin/login/" in response["Location"]

@@ -326,7 +326,7 @@ ACTIONS = ["pause", "resume", "end_match"]
 
 
 @pytest.mark.parametrize("action", ACTIONS)
-def test_nothing_happens_on_a_get(client, boss, action):
+def test_get_requests_change_nothing(client, boss, action):
     assert client.get(url(action, building.new_study())).status_code == 405
 
 

@@ -227,7 +227,7 @@ def test_each_role_may_do_what_it_was_given(client: Client, permissions, sees, a
         assert (b"Try it" in client.get(page).content) is changes
 
 
-def test_strangers_are_sent_to_the_login(client: Client):
+def test_visitors_are_sent_to_the_sign_in_page(client: Client):
     place = Endpoint.objects.create(name="ours")
     for address in (LIST, ADD, f"{LIST}{place.pk}/change/", f"{LIST}{place.pk}/try/"):
         assert "login" in client.get(address).headers["Location"]

@@ -117,7 +117,7 @@ def test_people_who_began_keep_their_steps_and_newcomers_get_the_new_ones():
         ({"quota": 0}, "quota"),
     ],
 )
-def test_a_study_that_cannot_be_played_is_not_launched(fields, field):
+def test_invalid_study_is_not_launched(fields, field):
     study = Study.objects.create(**{"title": "S", "slug": "s", "game": "bargaining", **fields})
     with pytest.raises(ValidationError) as refused:
         launch(study)
