@@ -46,7 +46,7 @@ _ALLOWED: tuple[type[nodes.Node], ...] = (
 _LOOP, _JOIN = "bounded loop", "bounded join"
 
 
-class TooMuch(SecurityError):
+class LimitExceeded(SecurityError):
     """A text that asks for more than it may; says what."""
 
 
@@ -60,12 +60,12 @@ class _Effort:
     def spend(self) -> None:
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise TooMuch(_("The loops of a text may take {most} steps in all.").format(most=MOST_STEPS))
+            raise LimitExceeded(_("The loops of a text may take {most} steps in all.").format(most=MOST_STEPS))
         self.look_at_the_clock()
 
     def look_at_the_clock(self) -> None:
         if monotonic() > self.until:
-            raise TooMuch(_("This text takes too long to write."))
+            raise LimitExceeded(_("This text takes too long to write."))
 
 
 _effort: ContextVar[_Effort] = ContextVar("effort")
@@ -75,12 +75,12 @@ def sized(value: Any) -> Any:
     """`value`, if it is small enough to go on with.
 
     Raises:
-        TooMuch
+        LimitExceeded
     """
     if isinstance(value, Real | Decimal) and not -LARGEST_NUMBER <= float(value) <= LARGEST_NUMBER:
-        raise TooMuch(_("Numbers in a text end at {most}.").format(most=f"{LARGEST_NUMBER:,.0f}"))
+        raise LimitExceeded(_("Numbers in a text end at {most}.").format(most=f"{LARGEST_NUMBER:,.0f}"))
     if isinstance(value, str | list | tuple) and len(value) > LONGEST:
-        raise TooMuch(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+        raise LimitExceeded(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
     return value
 
 
@@ -97,14 +97,14 @@ def _joined(parts: Iterable[Any], between: str = "") -> str:
         made.append(str(part))
         length += len(made[-1]) + len(between)
         if length > LONGEST:
-            raise TooMuch(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+            raise LimitExceeded(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
     return between.join(made)
 
 
 def _range(*bounds: int) -> range:
     made = range(*bounds)
     if len(made) > LONGEST_RANGE:
-        raise TooMuch(_("range() may have {most} numbers.").format(most=LONGEST_RANGE))
+        raise LimitExceeded(_("range() may have {most} numbers.").format(most=LONGEST_RANGE))
     return made
 
 
@@ -124,9 +124,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         numbers = all(isinstance(one, Real | Decimal | Undefined) for one in (left, right))
         if operator != "+" and not numbers:
-            raise TooMuch(_("“{sign}” is for numbers.").format(sign=operator))
+            raise LimitExceeded(_("“{sign}” is for numbers.").format(sign=operator))
         if operator == "**" and not isinstance(right, Undefined) and abs(right) > LARGEST_POWER:
-            raise TooMuch(_("Powers in a text end at {most}.").format(most=LARGEST_POWER))
+            raise LimitExceeded(_("Powers in a text end at {most}.").format(most=LARGEST_POWER))
         return sized(self._operators[operator](sized(left), sized(right)))
 
     def bounded(self, template: str) -> Any:
@@ -176,7 +176,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         """The compiled template with `variables` filled in.
 
         Raises:
-            TooMuch, and whatever Jinja raises
+            LimitExceeded, and whatever Jinja raises
         """
         effort = _Effort()
         before = _effort.set(effort)
@@ -186,7 +186,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 effort.look_at_the_clock()
                 length += len(piece)
                 if length > LONGEST:
-                    raise TooMuch(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
+                    raise LimitExceeded(_("A text may have {most} characters.").format(most=f"{LONGEST:,}"))
                 pieces.append(piece)
             return "".join(pieces)
         finally:

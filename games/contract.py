@@ -1,7 +1,7 @@
-"""Promises every game keeps, as checks that need to know nothing about the game.
+"""The contract: checks that every game must pass, whatever its rules.
 
-`games/tests/test_contract.py` runs them over every game there is; `python -m games.contract` runs
-them too and says what a game's folder still lacks. `games/examples.py` says what they are run on.
+`games/tests/test_contract.py` runs them on every game; so does `python -m games.contract`, which also reports
+what a game's folder lacks. `games/examples.py` chooses the matches that are checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from games import registry
 from games.errors import BadConfig, GameError, Refused
-from games.examples import LOOKED_AT, Broken, Case, cases, entry, hold, play_random, script_answer
+from games.examples import LOOKED_AT, Case, ContractBroken, cases, entry, play_random, require, script_answer
 from games.interface import (
     Block,
     Chart,
@@ -53,146 +53,146 @@ from games.play import (
 )
 
 LARGEST_SNAPSHOT = 500_000
-"""Bytes of a saved play: each move of a match writes one, so it must not grow without bound."""
+"""Limit in bytes for a saved play: every move writes one, so it must not grow without bound."""
 
-# ---- the promises ------------------------------------------------------------------------------
+# ---- the checks --------------------------------------------------------------------------------
 
-Promise = Callable[[Case], None]
-PROMISES: dict[str, Promise] = {}
+Check = Callable[[Case], None]
+CHECKS: dict[str, Check] = {}
 
 
-def _promise(check: Promise) -> Promise:
-    PROMISES[check.__name__] = check
+def _in_contract(check: Check) -> Check:
+    CHECKS[check.__name__] = check
     return check
 
 
-@_promise
+@_in_contract
 def says_what_it_is(case: Case) -> None:
-    """Key, title, summary and version; and a script called random."""
+    """A game has a key, a title, a summary, a version and a script called "random"."""
     game = case.game
-    hold(game.key and game.title and game.summary, "key, title and summary must say something")
-    hold(isinstance(game.rules_version, int) and game.rules_version >= 1, "rules_version must be 1 or more")
-    hold("random" in game.scripts, "there must be a script called random")
+    require(game.key and game.title and game.summary, "key, title and summary must not be empty")
+    require(isinstance(game.rules_version, int) and game.rules_version >= 1, "rules_version must be 1 or more")
+    require("random" in game.scripts, "there must be a script called random")
 
 
-@_promise
+@_in_contract
 def configuration_is_plain_data(case: Case) -> None:
     """A configuration survives JSON; defaults are valid; unknown keys are refused."""
     kind, config = type(case.game), case.game.config
     again = configure(kind, json.loads(json.dumps(config.model_dump(mode="json"), allow_nan=False)))
-    hold(again.config == config, "the configuration changes on its way through JSON")
+    require(again.config == config, "the configuration changes when it is converted to JSON and back")
     configure(kind, {})
     json.dumps(kind.Config.model_json_schema())
     try:
         configure(kind, {"no_such_key": 1})
     except BadConfig:
         return
-    raise Broken("a configuration with an unknown key was taken")
+    raise ContractBroken("a configuration with an unknown key was accepted")
 
 
-@_promise
+@_in_contract
 def roles_are_stable(case: Case) -> None:
-    """The seats never change, differ from each other and have titles."""
+    """Roles never change, are unique and have titles."""
     game, roles = case.game, case.game.roles()
-    hold(roles and len(set(roles)) == len(roles), f"roles must differ: {roles}")
-    hold(set(game.people()) <= set(roles), "people() must be some of the roles")
-    hold(all(game.role_title(role) for role in roles), "every role needs a title")
-    hold(all(isinstance(game.kind(role), str) and game.kind(role) for role in roles), "every role needs a kind")
+    require(roles and len(set(roles)) == len(roles), f"roles must be unique: {roles}")
+    require(set(game.people()) <= set(roles), "people() must be some of the roles")
+    require(all(game.role_title(role) for role in roles), "every role needs a title")
+    require(all(isinstance(game.kind(role), str) and game.kind(role) for role in roles), "every role needs a kind")
     for moment in case.walk().some():
         turn = moment.before.turn
-        hold(turn is not None and turn.forms, "a turn must ask somebody something")
-        hold(turn is not None and set(turn.forms) <= set(roles), "a turn names a role that there is not")
-    hold(game.roles() == roles, "roles() changed during a match")
+        require(turn is not None and turn.forms, "a turn must ask at least one role for a move")
+        require(turn is not None and set(turn.forms) <= set(roles), "a turn names an unknown role")
+    require(game.roles() == roles, "roles() changed during a match")
 
 
-@_promise
+@_in_contract
 def same_seed_same_log(case: Case) -> None:
-    """The same seed and scripts give the same events, to the byte."""
+    """The same seed and scripts produce byte-identical events."""
     again = play_random(case.game, case.seed, sorted(case.game.scripts))
-    hold(_bytes(again.events) == _bytes(case.walk().events), "two matches of the same seed and scripts differ")
+    require(_bytes(again.events) == _bytes(case.walk().events), "two matches of the same seed and scripts differ")
 
 
-@_promise
+@_in_contract
 def scripts_play_legally_to_the_end(case: Case) -> None:
-    """A match of each scripted player with itself ends, with payoffs, metrics and bonus as they should be."""
+    """A match of each script against itself ends, with valid payoffs and metrics."""
     for end in [
         case.walk().end,
         *(play_random(case.game, case.seed, [script]).end for script in sorted(case.game.scripts)),
     ]:
         payoffs, metrics = end.payoffs(), end.metrics()
-        hold(set(payoffs) == set(case.game.roles()), "payoffs() must have every role")
+        require(set(payoffs) == set(case.game.roles()), "payoffs() must include every role")
         for role, payoff in payoffs.items():
-            hold(_finite(payoff), f"the payoff of {role} is {payoff!r}")
+            require(_finite(payoff), f"the payoff of {role} is {payoff!r}")
         for name, value in metrics.items():
-            hold(_flat(value), f"metric {name} is no flat value: {value!r}")
+            require(_flat(value), f"metric {name} is not a flat value: {value!r}")
 
 
-@_promise
+@_in_contract
 def results_come_as_rows(case: Case) -> None:
-    """`seat_metrics` and `records` are flat, and their rows have the same keys: each is a table of the dataset."""
+    """The rows of `seat_metrics` and of `records` are flat and share their keys: each becomes a table in datasets."""
     end, game = case.walk().end, case.game
     seats = {role: game.seat_metrics(end.state, role) for role in game.roles()}
     for what, rows in (("seat_metrics", list(seats.values())), ("records", list(game.records(end.state)))):
         keys = [list(row) for row in rows]
-        hold(all(row == keys[0] for row in keys), f"the rows of {what} have different keys: {keys}")
+        require(all(row == keys[0] for row in keys), f"the rows of {what} have different keys: {keys}")
         for name, value in (item for row in rows for item in row.items()):
-            hold(_flat(value), f"{what}: {name} is no flat value: {value!r}")
+            require(_flat(value), f"{what}: {name} is not a flat value: {value!r}")
     metrics = game.metrics(end.state)
     doubled = [f"{role}_{key}" for role, row in seats.items() for key in row if f"{role}_{key}" in metrics]
-    hold(not doubled, f"seat_metrics repeats what metrics has: {doubled}")
+    require(not doubled, f"seat_metrics repeats keys of metrics: {doubled}")
 
 
-@_promise
+@_in_contract
 def bonus_share_is_a_share(case: Case) -> None:
-    """From 0 to 1, whatever the payoff."""
+    """Bonus shares are from 0 to 1, whatever the payoff."""
     end = case.walk().end
     for role in case.game.roles():
         share = case.game.pay_share(end.state, role)
-        hold(_finite(share) and 0 <= share <= 1, f"pay_share of {role} is {share!r}")
+        require(_finite(share) and 0 <= share <= 1, f"pay_share of {role} is {share!r}")
     for role, payoff in end.payoffs().items():
         for paid in (payoff, 0.0, -1e12, 1e12):
             share = case.game.bonus_share(role, float(paid or 0))
-            hold(_finite(share) and 0 <= share <= 1, f"bonus_share of {paid} for {role} is {share!r}")
+            require(_finite(share) and 0 <= share <= 1, f"bonus_share of {paid} for {role} is {share!r}")
 
 
-@_promise
+@_in_contract
 def log_replays(case: Case) -> None:
-    """Replaying the log, or its moves, gives the same state, payoffs and metrics."""
+    """Replaying the log, or only its moves, gives the same state, payoffs and metrics."""
     walk = case.walk()
     log = [_event(json.loads(json.dumps(event.as_dict(), allow_nan=False))) for event in walk.events]
     moves = [(moment.role, moment.move) for moment in walk.moments]
     for again in (replay_events(case.game, log), replay_moves(case.game, case.seed, moves)[0]):
-        hold(again.state == walk.end.state, "a replay ends in another state")
-        hold(again.payoffs() == walk.end.payoffs(), "a replay gives other payoffs")
-        hold(again.metrics() == walk.end.metrics(), "a replay gives other metrics")
+        require(again.state == walk.end.state, "a replay ends in a different state")
+        require(again.payoffs() == walk.end.payoffs(), "a replay gives different payoffs")
+        require(again.metrics() == walk.end.metrics(), "a replay gives different metrics")
 
 
-@_promise
+@_in_contract
 def events_are_numbered(case: Case) -> None:
-    """1, 2, 3…, from a start to an end."""
+    """Events are numbered 1, 2, 3…, from "start" to "end"."""
     events = case.walk().events
-    hold([event.number for event in events] == list(range(1, len(events) + 1)), "event numbers have gaps")
-    hold((events[0].kind, events[-1].kind) == ("start", "end"), "a log must go from start to end")
+    require([event.number for event in events] == list(range(1, len(events) + 1)), "event numbers have gaps")
+    require((events[0].kind, events[-1].kind) == ("start", "end"), "a log must go from start to end")
 
 
-@_promise
+@_in_contract
 def snapshots_change_nothing(case: Case) -> None:
-    """A play saved as JSON and restored is the same play and goes on the same way."""
+    """A play saved as JSON and restored is the same play and continues the same way."""
     for moment in case.walk().some():
         written = json.dumps(snapshot(moment.before), allow_nan=False)
-        hold(len(written) <= LARGEST_SNAPSHOT, f"a saved play has {len(written)} bytes: keep less in the state")
+        require(len(written) <= LARGEST_SNAPSHOT, f"a saved play has {len(written)} bytes: keep less in the state")
         saved = json.loads(written)
         again = restore(case.game, saved)
-        hold(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
-        hold(_outlook(again) == _outlook(moment.before), "a restored play shows something else")
+        require(again.state == moment.before.state, "a restored state differs (are its fields typed?)")
+        require(_outlook(again) == _outlook(moment.before), "a restored play shows something different")
         after, events = submit(again, moment.role, moment.move)
-        hold(after.state == moment.after.state, "a restored play goes on differently")
-        hold(events[0].number == moment.before.last + 1, "a restored play numbers differently")
+        require(after.state == moment.after.state, "a restored play continues differently")
+        require(events[0].number == moment.before.last + 1, "a restored play numbers its events differently")
 
 
-@_promise
+@_in_contract
 def defaults_are_legal(case: Case) -> None:
-    """`default` is a legal move at every moment and ends the turn; so is `forfeit`, where the rules know one."""
+    """`default` is always a legal move that ends the turn; so is `forfeit`, if the game has one."""
     for moment in case.walk().some():
         for role in moment.before.waiting_for():
             state = moment.before.state
@@ -206,31 +206,31 @@ def defaults_are_legal(case: Case) -> None:
                     form, _checked = check(moment.before, role, move)
                     submit(moment.before, role, move or {}, by="rules")
                 except Refused as refusal:
-                    raise Broken(f"{name} of {role} is not legal: {move}: {refusal}") from None
-                hold(form.ends_turn, f"{name} of {role} leaves the turn open: {move}")
+                    raise ContractBroken(f"{name} of {role} is not legal: {move}: {refusal}") from None
+                require(form.ends_turn, f"{name} of {role} leaves the turn open: {move}")
 
 
-@_promise
-def doubts_only_ask(case: Case) -> None:
-    """`doubt` has words and changes nothing, and a page always sends the default move."""
+@_in_contract
+def warnings_only_ask(case: Case) -> None:
+    """`warning` has a text and changes nothing, and a page never refuses the default move."""
     for moment in case.walk().some():
         before = moment.before
         for role in before.waiting_for():
             own = [moment.move] if role == moment.role else []
             for move in (case.game.default(before.state, role), *own):
                 kept = repr(before.state)
-                doubt = case.game.doubt(before.state, role, check(before, role, move)[1])
-                hold(doubt is None or doubt.words, "a doubt must say why")
-                hold(repr(before.state) == kept, "doubt changed the state")
+                warning = case.game.warning(before.state, role, check(before, role, move)[1])
+                require(warning is None or warning.words, "a warning must give its reason")
+                require(repr(before.state) == kept, "warning changed the state")
                 default = move is not moment.move
-                hold(doubt is None or doubt.may_send or not default, f"a page would refuse the default of {role}")
+                require(warning is None or warning.may_send or not default, f"a page refuses the default of {role}")
 
 
-@_promise
+@_in_contract
 def turns_end(case: Case) -> None:
-    """Nobody can keep a turn open for ever: after `open_moves` moves that leave it open, the next is refused."""
+    """No turn stays open forever: after `open_moves` moves that leave it open, the next one is refused."""
     most = case.game.open_moves
-    hold(isinstance(most, int) and most >= 1, "open_moves must be 1 or more")
+    require(isinstance(most, int) and most >= 1, "open_moves must be 1 or more")
     for moment in case.walk().moments:
         if form_for(moment.before.forms(moment.role), moment.move).ends_turn:
             continue
@@ -239,9 +239,9 @@ def turns_end(case: Case) -> None:
         return
 
 
-@_promise
+@_in_contract
 def refusals_change_nothing(case: Case) -> None:
-    """Out of turn, after the end, or not of a form's shape: refused, and nothing has happened."""
+    """Moves out of turn, after the end or of the wrong shape are refused and change nothing."""
     walk = case.walk()
     for moment in walk.some():
         play = moment.before
@@ -271,7 +271,7 @@ def _misshapen(play: Play, role: Role, move: MoveData) -> Iterator[Any]:
 
 
 def _with_numbers_replaced(value: Json, odd: Json) -> Iterator[Json]:
-    """Copies of `value`, each with one of its numbers replaced."""
+    """Yield copies of `value`, each with one of its numbers replaced."""
     if isinstance(value, bool):
         return
     if isinstance(value, int | float):
@@ -289,33 +289,33 @@ def _refuses(play: Play, role: Role, move: Any) -> None:
     try:
         submit(play, role, move)
     except Refused as refusal:
-        hold(str(refusal), "a refusal must say why")
-        hold(_bytes(snapshot(play)) == before, f"a refused move changed the play: {move!r}")
+        require(str(refusal), "a refusal must say why")
+        require(_bytes(snapshot(play)) == before, f"a refused move changed the play: {move!r}")
         return
-    raise Broken(f"{role}'s move should have been refused: {move!r}")
+    raise ContractBroken(f"{role}'s move should have been refused: {move!r}")
 
 
-@_promise
+@_in_contract
 def forms_can_be_told_apart(case: Case) -> None:
-    """Forms open at once have their own names and share no required key."""
+    """Forms open at the same time have unique names and share no required key."""
     for play in case.walk().plays():
         for role in play.waiting_for():
             forms = play.forms(role)
-            hold(len({form.name for form in forms}) == len(forms) > 0, f"forms of {role} share a name")
+            require(len({form.name for form in forms}) == len(forms) > 0, f"forms of {role} share a name")
             required = [key for form in forms for key in _required(form.model)]
-            hold(len(set(required)) == len(required), f"forms of {role} share required keys: {required}")
+            require(len(set(required)) == len(required), f"forms of {role} share required keys: {required}")
             shown = [form for form in forms if form.ends_turn and not form.on_request]
-            hold(shown, f"{role} has no form that ends its turn and is always shown")
+            require(shown, f"{role} has no form that ends its turn and is always shown")
             for form in forms:
-                hold(form.title, "a form needs a title")
-                hold(issubclass(form.model, Move), f"{form.model.__name__} is no Move")
-                hold(form.model.model_config.get("extra") == "forbid", f"{form.model.__name__} takes unknown keys")
+                require(form.title, "a form needs a title")
+                require(issubclass(form.model, Move), f"{form.model.__name__} is not a Move")
+                require(form.model.model_config.get("extra") == "forbid", f"{form.model.__name__} accepts unknown keys")
                 json.dumps(form.model.model_json_schema())
 
 
-@_promise
+@_in_contract
 def views_can_be_rendered(case: Case) -> None:
-    """Blocks are of the known types, well-formed and have keys of their own."""
+    """Blocks are of the known types, well formed and have unique keys."""
     for play in case.walk().plays():
         for role in case.game.roles():
             _renderable(play.view(role), f"the view of {role}")
@@ -326,9 +326,9 @@ def views_can_be_rendered(case: Case) -> None:
 
 def _renderable(view: View, where: str) -> None:
     keys = [block.key for block in view]
-    hold(len(set(keys)) == len(keys), f"{where} has two blocks with one key: {keys}")
+    require(len(set(keys)) == len(keys), f"{where} has two blocks with the same key: {keys}")
     for block in view:
-        hold(_well_formed(block), f"{where} has a block that cannot be rendered: {block!r}")
+        require(_well_formed(block), f"{where} has a block that cannot be rendered: {block!r}")
 
 
 def _well_formed(block: Block) -> bool:
@@ -355,9 +355,9 @@ def _cell(cell: Any) -> bool:
     return cell is None or isinstance(cell, str | bool) or _finite(cell)
 
 
-@_promise
+@_in_contract
 def notices_tell_what_others_did(case: Case) -> None:
-    """When others' moves change what a role sees, it is told; else a conversation would not know."""
+    """A role gets a notice when others' moves change its view; otherwise a model's conversation would miss it."""
     for moment in case.walk().some():
         if moment.after.step == moment.before.step:
             continue
@@ -367,33 +367,39 @@ def notices_tell_what_others_did(case: Case) -> None:
                 continue
             if moment.before.view(role) != moment.after.view(role):
                 told = learnt(moment.before, moment.role, moment.move, moment.after, role)
-                hold(told, f"{role} sees something new after {moment.role}'s move but gets no notice")
+                require(told, f"the view of {role} changed after {moment.role}'s move, but {role} got no notice")
 
 
-@_promise
+@_in_contract
 def texts_are_complete(case: Case) -> None:
-    """Instructions for every role; quiz questions that can be answered; somebody to play with."""
-    hold(case.game.sparring in case.game.scripts, f"there is no scripted player “{case.game.sparring}” to play with")
-    hold(case.game.sparring not in case.game.oracles, f"“{case.game.sparring}” knows what is hidden; people meet it")
-    hold(case.game.oracles <= set(case.game.scripts), "oracles names a scripted player that there is not")
+    """Every role has instructions; quiz questions have their answer among the options; the default script exists."""
+    require(
+        case.game.default_script in case.game.scripts,
+        f"there is no scripted player “{case.game.default_script}” to play with",
+    )
+    require(
+        case.game.default_script not in case.game.oracles,
+        f"“{case.game.default_script}” knows what is hidden; people meet it",
+    )
+    require(case.game.oracles <= set(case.game.scripts), "oracles names an unknown script")
     for role in case.game.roles():
-        hold(case.game.instructions(role).strip(), f"there are no instructions for {role}")
+        require(case.game.instructions(role).strip(), f"there are no instructions for {role}")
         questions = case.game.quiz(role)
-        hold(len({q.key for q in questions}) == len(questions), f"two quiz questions of {role} share a key")
+        require(len({q.key for q in questions}) == len(questions), f"two quiz questions of {role} share a key")
         for question in questions:
-            hold(isinstance(question, Question) and question.prompt, "a quiz question must ask something")
-            hold(len(set(question.options)) == len(question.options) > 1, f"options repeat: {question.options}")
-            hold(question.answer in question.options, f"the answer is no option: {question}")
+            require(isinstance(question, Question) and question.prompt, "a quiz question needs a prompt")
+            require(len(set(question.options)) == len(question.options) > 1, f"options repeat: {question.options}")
+            require(question.answer in question.options, f"the answer is not among the options: {question}")
 
 
-@_promise
-def tools_only_look(case: Case) -> None:
-    """Tools answer plain data, change nothing, and refuse what does not fit."""
+@_in_contract
+def tools_only_read(case: Case) -> None:
+    """Tools return plain data, change nothing and refuse invalid arguments."""
     for play in case.walk().plays():
         for role in case.game.roles():
             before = _bytes(snapshot(play))
             for tool in case.game.tools(play.state, role):
-                hold(issubclass(tool.arguments, Move) and tool.help, f"tool {tool.name} needs help and arguments")
+                require(issubclass(tool.arguments, Move) and tool.help, f"tool {tool.name} needs help and arguments")
                 if not _required(tool.arguments):
                     json.dumps(use_tool(play, role, tool.name, {}), allow_nan=False, default=_words_of)
                 try:
@@ -401,13 +407,13 @@ def tools_only_look(case: Case) -> None:
                 except Refused:
                     pass
                 else:
-                    raise Broken(f"tool {tool.name} takes unknown arguments")
-            hold(_bytes(snapshot(play)) == before, "a tool changed the play")
+                    raise ContractBroken(f"tool {tool.name} accepts unknown arguments")
+            require(_bytes(snapshot(play)) == before, "a tool changed the play")
 
 
 def _words_of(value: object) -> str:
     if not isinstance(value, Said):
-        raise Broken(f"a tool answers with what is no plain data: {value!r}")
+        raise ContractBroken(f"a tool returned something other than plain data: {value!r}")
     return value.words
 
 
@@ -415,7 +421,7 @@ def _words_of(value: object) -> str:
 
 
 def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
-    """Every byte that a role can be shown at this moment, on any page or in any prompt.
+    """Return everything that a role can be shown at this moment, on any page or in any prompt.
 
     Args:
         without: keys of view blocks to leave out.
@@ -425,7 +431,7 @@ def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
     return repr(
         (
             [block for block in (*play.view(role), *game.watched(play.state)) if block.key not in without],
-            [block for block in game.before_looking(play.state, role) if block.key not in without],
+            [block for block in game.before_lookups(play.state, role) if block.key not in without],
             [
                 (form.name, form.title, form.help, form.ends_turn, form.model.model_json_schema())
                 for form in play.forms(role)
@@ -442,9 +448,9 @@ def seen(play: Play, role: Role, *, without: Collection[str] = ()) -> str:
     )
 
 
-@_promise
+@_in_contract
 def sealed_moves_are_sealed(case: Case) -> None:
-    """Others' moves of an open turn change neither what a role sees nor what its move answers."""
+    """Others' moves in an open turn change neither a role's view nor the turn that its move answers."""
     for play in case.walk().plays():
         for mover in play.waiting_for():
             if len(play.waiting_for()) < 2 or play.turn is None or play.turn.closes == "first":
@@ -454,26 +460,26 @@ def sealed_moves_are_sealed(case: Case) -> None:
                 continue
             sealed, _events = submit(play, mover, move)
             for role in set(play.waiting_for()) - {mover}:
-                hold(seen(sealed, role) == seen(play, role), f"{role} sees something of {mover}'s sealed move")
-                hold(sealed.opened[role] == play.opened[role], f"{mover}'s sealed move reopened {role}'s turn")
+                require(seen(sealed, role) == seen(play, role), f"{role} sees something of {mover}'s sealed move")
+                require(sealed.opened[role] == play.opened[role], f"{mover}'s sealed move reopened {role}'s turn")
 
 
-@_promise
+@_in_contract
 def secret_parameters_stay_secret(case: Case) -> None:
-    """Config keys in `secrets(role)` change nothing that the role sees or its scripted players do."""
+    """Config keys in `secrets(role)` change nothing that the role sees or that scripts do in that role."""
     for role in case.game.roles():
         for key in sorted(case.game.secrets(role)):
             others = case.alternatives(key)
-            hold(others, f"no other valid value of {key} found: give some in Examples.alternatives")
+            require(others, f"no other valid value of {key} found: add some to Examples.alternatives")
             for other in others:
                 shadow, _events = start(other, case.seed)
                 what, revealing = f"{key} = {entry(other, key)!r}", case.examples.reveals_secrets
                 _alike(case, role, case.walk().opening, shadow, what, revealing=revealing)
 
 
-@_promise
+@_in_contract
 def paired_configurations_look_alike(case: Case) -> None:
-    """What `Examples.pairs` says a role cannot tell apart, it cannot, until a step reveals it."""
+    """A role cannot tell the configurations of `Examples.pairs` apart until a step reveals the difference."""
     if case.config:
         return
     kind = type(case.game)
@@ -483,9 +489,9 @@ def paired_configurations_look_alike(case: Case) -> None:
             _alike(case, pair.role, one, other, f"{dict(pair.one)} and not {dict(pair.other)}", revealing=True)
 
 
-@_promise
+@_in_contract
 def hidden_draws_stay_hidden(case: Case) -> None:
-    """Draws that a role does not know change nothing that it sees or its scripted players do."""
+    """Draws unknown to a role change nothing that it sees or that scripts do in that role."""
     walk, rng = case.walk(), Random(f"forks/{case.seed}")
     if all(event.data.get("known_to") is None for event in walk.events):
         return
@@ -500,9 +506,9 @@ def hidden_draws_stay_hidden(case: Case) -> None:
 
 
 def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revealing: bool) -> None:
-    """Play both with the same moves and demand that `role` cannot tell them apart.
+    """Make the same moves in both plays and check that `role` cannot tell them apart.
 
-    Ends where they may differ: when a move is legal in one only, when one is over, or when a step
+    Stops once they may differ: when a move is legal in only one of them, when only one is over, or when a step
     reveals what was drawn.
     """
     scripts = sorted(set(case.game.scripts) - case.game.oracles)
@@ -512,12 +518,12 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
         if true.over != shadow.over:
             return
         views = seen(true, role, without=disclosed), seen(shadow, role, without=disclosed)
-        hold(views[0] == views[1], f"{role} sees a difference, but should not know: {what}")
+        require(views[0] == views[1], f"{role} sees a difference, but must not know: {what}")
         if role in true.waiting_for() and not disclosed:
             for script in scripts:
                 seed = rng.random()
                 moves = script_answer(true, role, script, seed), script_answer(shadow, role, script, seed)
-                hold(moves[0] == moves[1], f"script {script} as {role} uses what it should not know: {what}")
+                require(moves[0] == moves[1], f"script {script} as {role} uses what it must not know: {what}")
         if true.over:
             return
         mover = rng.choice(true.waiting_for())
@@ -527,15 +533,15 @@ def _alike(case: Case, role: Role, true: Play, shadow: Play, what: str, *, revea
         except Refused:
             return
         if mover == role:
-            doubts = [play.game.doubt(play.state, role, check(play, role, move)[1]) for play in (true, shadow)]
-            hold(doubts[0] == doubts[1], f"{role} is asked about a difference, but should not know: {what}")
+            warnings = [play.game.warning(play.state, role, check(play, role, move)[1]) for play in (true, shadow)]
+            require(warnings[0] == warnings[1], f"{role} gets a different warning, but must not know: {what}")
         differed = true.state != shadow.state or true.game.config != shadow.game.config
         if next_true.over != next_shadow.over:
             return
         if revealing and differed and _reveals(case, true, mover, move, next_true, role):
             return
         heard = learnt(true, mover, move, next_true, role), learnt(shadow, mover, move, next_shadow, role)
-        hold(heard[0] == heard[1], f"{role} is told a difference, but should not know: {what}")
+        require(heard[0] == heard[1], f"{role} gets different notices, but must not know: {what}")
         true, shadow = next_true, next_shadow
 
 
@@ -545,7 +551,7 @@ def _reveals(case: Case, before: Play, mover: Role, move: MoveData, after: Play,
     return case.examples.reveals(before.game, before.state, applied(before, mover, move), after.state, role)
 
 
-# ---- small things ------------------------------------------------------------------------------
+# ---- helpers -----------------------------------------------------------------------------------
 
 
 def _required(model: type[Move]) -> set[str]:
@@ -591,30 +597,30 @@ PARTS = {
 
 
 def missing(key: str) -> list[str]:
-    """Parts that the game's folder lacks."""
+    """Return the parts that the game's folder lacks."""
     folder = FOLDER / key
     wanted = {pattern.format(key=key): what for pattern, what in PARTS.items()}
     return [f"{pattern} ({what})" for pattern, what in wanted.items() if not list(folder.glob(pattern))]
 
 
 def broken(key: str) -> list[str]:
-    """Promises that the game does not keep, each with its reason."""
+    """Return the checks that the game fails, each with its reason."""
     problems = []
     try:
         played = cases(key)
     except GameError as error:
         return [f"cannot be configured: {error}"]
     for case in played:
-        for name, promise in PROMISES.items():
+        for name, contract_check in CHECKS.items():
             try:
-                promise(case)
-            except Exception as error:  # noqa: BLE001 - whatever a game raises is its broken promise
+                contract_check(case)
+            except Exception as error:  # noqa: BLE001 - any exception from a game is a failed check
                 problems.append(f"{name}: {type(error).__name__}: {error} [{case}]")
     return problems
 
 
 def main(keys: Sequence[str] = ()) -> int:
-    """Print what each game lacks; 1 if any lacks something."""
+    """Print what each game lacks; return 1 if any game lacks something."""
     lacking = False
     for key in keys or registry.keys():
         began = time.monotonic()
@@ -625,7 +631,7 @@ def main(keys: Sequence[str] = ()) -> int:
             problems = [str(error)]
         lacking = lacking or bool(problems)
         state = f"{len(problems)} problems" if problems else "ok"
-        print(f"{key}: {state} ({len(PROMISES)} promises, {time.monotonic() - began:.1f} s)")
+        print(f"{key}: {state} ({len(CHECKS)} checks, {time.monotonic() - began:.1f} s)")
         for problem in problems:
             print(f"  {problem}")
     return int(lacking)

@@ -7,10 +7,10 @@ from random import Random
 
 
 def geometric(p: float, rng: Random) -> int:
-    """Geom(p) on 1, 2, 3…: the number of trials until the first success."""
+    """Draw from Geom(p) on 1, 2, 3…: the number of trials up to the first success."""
     return max(1, ceil(log1p(-rng.random()) / log1p(-p))) if p < 1 else 1
 
 
 def cents(amount: float) -> float:
-    """An amount of money to whole cents."""
+    """Round an amount of money to cents."""
     return round(amount, 2)

@@ -1,6 +1,6 @@
-"""What the games of Economics Arena share: its collections, and the remarks that models write beside their moves.
+"""Shared by the games of Economics Arena: their collections, and the remarks that models write with their moves.
 
-Source: Economics Arena, section 4 and appendix B. The wording is ours.
+Source: Economics Arena, section 4 and appendix B. The wording is our own.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from games.strategies import Remark, Strategy
 PERSONA = "You are a clever player. Play as rationally as you can."
 SOURCE = "Economics Arena, section 4 and appendix B."
 GROUPS = ("L", "M", "H")
-"""Stakes: low, middle, high; what they are is the game's own."""
+"""Stakes: low, medium, high; each game defines its own."""
 
 UNDERSTANDING = Remark("understanding", "how you understand the game, briefly, in your own words", first=True)
 GOAL = Remark("goal", "what you are to achieve in this game, briefly", first=True)
-REASON = Remark("reason", "why you answer so, briefly")
-CONVERSATION = Strategy("As plain: in a conversation the depth of the history would not bind.", layout="fresh")
-"""Takes the place of the usual conversation in games of runs, where each run is asked in a prompt of its own."""
+REASON = Remark("reason", "why you give this answer, briefly")
+CONVERSATION = Strategy("Same as plain: a conversation would show more runs than the history allows.", layout="fresh")
+"""Replaces the usual conversation in games of runs, where each run has its own prompt."""
 
 Treatment = Callable[[str, int], Mapping[str, Json]]
-"""(group, session from 0) → what differs from the game's defaults in that session."""
+"""(group, session from 0) → the parameters of that session that differ from the game's defaults."""
 
 
 def preset(
     title: str, summary: str, treatment: Callable[[int], Treatment], *, one_configuration_per_group: bool
 ) -> CollectionPreset:
-    """All environments of one game.
+    """Return the preset with all environments of one game.
 
     Args:
         treatment: (the preset's seed) → the sessions' configurations.
-        one_configuration_per_group: all sessions of a group have the same one, and differ by their draws.
+        one_configuration_per_group: the sessions of a group share a configuration and differ only by their draws.
     """
 
     def environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
@@ -77,7 +77,7 @@ def preset(
 
 
 class _Sessions:
-    """Environments of one game: which configurations their sessions have."""
+    """Makes the environments of one game with the configurations of their sessions."""
 
     def __init__(self, treatment: Treatment, one_per_group: bool):
         self.treatment = treatment
@@ -92,7 +92,7 @@ class _Sessions:
         config: Mapping[str, Json],
         settings: Mapping[str, Any] | None = None,
     ) -> Environment:
-        """`sessions` of each group; session s seats the agents s places further."""
+        """Return an environment with `sessions` of each group; session s rotates the seats by s."""
         each = 1 if self.one_per_group else sessions
         return Environment(
             name,
@@ -105,7 +105,7 @@ class _Sessions:
 
 
 def with_people(title: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
-    """Ready studies of one game: one person among models, two people among models, people only."""
+    """Return ready-made studies of one game: one person among models, two people among models, people only."""
     return StudyPreset(
         title=title,
         summary="Three drafts: one person among agents, two people among agents, people only.",

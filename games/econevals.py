@@ -1,4 +1,4 @@
-"""What the environments of EconEvals share: their collections, their results, and ready studies with people.
+"""Shared by the environments of EconEvals: their collections, their results, and ready-made studies with people.
 
 Source: EconEvals, sections 3 to 5. Each agent plays the same twelve instances of a level, one agent a match.
 """
@@ -19,11 +19,11 @@ from games.words import number
 LEVELS = ("basic", "medium", "hard")
 INSTANCES = range(12)
 ASKED: Mapping[str, Json] = {"strategy": TOOLS, "temperature": 1.0}
-"""How models were asked: with tools, without reasoning but for their notes."""
+"""How models were asked: with tools, and with no reasoning except their notes."""
 
 
 def benchmark(title: str, summary: str, source: str, config: Mapping[str, Json]) -> CollectionPreset:
-    """Twelve instances with this configuration."""
+    """Return a preset with twelve instances of this configuration."""
 
     def environments(agents: Sequence[str], seed: int) -> Iterator[Environment]:
         yield Environment(
@@ -37,10 +37,10 @@ def benchmark(title: str, summary: str, source: str, config: Mapping[str, Json])
 
 
 def alone(title: str, source: str, config: Mapping[str, Json], *, minutes: int, turn_seconds: int) -> StudyPreset:
-    """A ready study in which a person plays alone; silence repeats the last submission."""
+    """Return a ready-made study in which a person plays alone; on time-out the last submission is repeated."""
     return StudyPreset(
         title=title,
-        summary="One draft: a person plays alone, with the data that models have.",
+        summary="One draft: a person plays alone, with the same data as models.",
         source=source,
         tables={"alone": {"agent": "person"}},
         config=config,
@@ -49,7 +49,7 @@ def alone(title: str, source: str, config: Mapping[str, Json], *, minutes: int, 
     )
 
 
-# ---- as a collection's page shows it ------------------------------------------------------------
+# ---- results on a collection's page -------------------------------------------------------------
 
 Result = Mapping[str, Any]
 """A finished match: {config, agents, payoffs, metrics, records}, as `Game.carry` has them."""
@@ -58,10 +58,10 @@ Result = Mapping[str, Any]
 def by_agents(
     matches: Iterable[Result], columns: Mapping[str, Callable[[Sequence[Result]], float | None]], *, title: str
 ) -> list[Block]:
-    """A table with a row for the agents of each match, in the order of their seats, and figures of their matches.
+    """Return a table with one row per combination of agents, in seat order, and figures computed from their matches.
 
     Args:
-        columns: what a figure is called, and how it follows from the row's matches; None where it does not.
+        columns: for each figure, its title and a function of the row's matches; None if it has no value.
     """
     groups: defaultdict[str, list[Result]] = defaultdict(list)
     for match in matches:
@@ -76,7 +76,7 @@ def by_agents(
 
 
 def scores(game: type[Any], matches: Iterable[Result]) -> list[Block]:
-    """A benchmark's scores, level by level."""
+    """Return a benchmark's scores, level by level."""
     by_level: defaultdict[str, list[Result]] = defaultdict(list)
     for match in matches:
         by_level[match["config"]["level"]].append(match)
@@ -93,7 +93,7 @@ def scores(game: type[Any], matches: Iterable[Result]) -> list[Block]:
 
 
 def mean_of(metric: str) -> Callable[[Sequence[Result]], float | None]:
-    """The mean of a metric over the matches that have it."""
+    """Return a function for the mean of a metric over the matches that have it."""
 
     def mean(played: Sequence[Result]) -> float | None:
         known = [match["metrics"][metric] for match in played if match["metrics"][metric] is not None]

@@ -1,9 +1,9 @@
-"""How a parameter that is no single value is entered in forms for researchers: controls of the game's own.
+"""Custom controls for parameters that are not single values, in forms for researchers.
 
-A game declares them in its `entries.py` as `ENTRIES`, by parameter; the template stands in the game's folder. The
-controls are plain fields, so that a form works without a script. With one, the page sends what is typed, and renews
-the parts of the template that are marked: `data-part` whenever anything is typed, except that a part with
-`data-shape` is renewed only when its shape is another one.
+A game declares them in its `entries.py` as `ENTRIES`, by parameter, with templates in the game's folder. The
+controls are plain fields, so a form works without JavaScript. With JavaScript, the page sends what is typed and
+refreshes the marked parts of the template: `data-part` whenever anything is typed, except that a part with
+`data-shape` is refreshed only when its shape changes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 from games.interface import Json
 
 Typed = Mapping[str, str]
-"""What stands in an entry's controls, by control, and in the fields of `Entry.beside`, by parameter."""
+"""The text in an entry's controls, by control, and in the fields of `Entry.beside`, by parameter."""
 
 
 class BadEntry(ValueError):
-    """What was typed is no value of the parameter.
+    """What was typed is not a valid value of the parameter.
 
     Attributes:
-        problems: a sentence by control, the most important one first.
+        problems: a sentence per control, the most important one first.
     """
 
     def __init__(self, problems: Mapping[str, str]):
@@ -37,13 +37,14 @@ class Entry:
     """The controls of one parameter.
 
     Attributes:
-        template: of the game's folder. It reads `name` (controls are named `<name>:<control>`) and what `shows` gives.
-        read: the value that was typed, None where nothing was.
+        template: in the game's folder. Its variables are `name` (controls are named `<name>:<control>`) and what
+            `shows` returns.
+        read: returns the value that was typed, None if nothing was.
             Raises BadEntry.
-        filled: what stands in the controls for a value; the inverse of `read`.
-        shows: what the template reads, from what is typed.
-        when: (another parameter, the value of it) without which there is nothing to enter.
-        beside: other parameters that `shows` reads, as their text.
+        filled: returns the text in the controls for a value; the inverse of `read`.
+        shows: returns the template's variables for what is typed.
+        when: (another parameter, the value it must have); with any other value there is nothing to enter.
+        beside: other parameters whose text `shows` reads.
     """
 
     template: str
@@ -54,12 +55,12 @@ class Entry:
     beside: tuple[str, ...] = ()
 
     def wanted(self, config: Mapping[str, Json]) -> bool:
-        """Whether the other parameters leave something to enter."""
+        """Return whether the other parameters leave something to enter."""
         return self.when is None or config.get(self.when[0]) == self.when[1]
 
 
 def of(key: str) -> Mapping[str, Entry]:
-    """The entries of a game, by parameter."""
+    """Return the entries of a game, by parameter."""
     if find_spec(f"games.{key}.entries") is None:
         return {}
     entries: Mapping[str, Entry] = import_module(f"games.{key}.entries").ENTRIES

@@ -1,31 +1,31 @@
-"""Everything that can go wrong inside `games`, as one tree."""
+"""The errors of this package, all subclasses of `GameError`."""
 
 from __future__ import annotations
 
 
 class GameError(Exception):
-    """Base of every error raised by this package; `str(error)` is fit to show to a person."""
+    """Base of every error raised by this package; `str(error)` can be shown to people."""
 
 
 class UnknownGame(GameError):
-    """No game, role or scripted player has that name."""
+    """No game, role or script has that name."""
 
 
 class BadConfig(GameError):
-    """The configuration is not one the game can be played with; says which key is wrong and why."""
+    """The configuration is not valid; the message says which key is wrong and why."""
 
 
 class BadLineup(GameError):
-    """Agents that do not fit the seats; says which agent or seat is missing, unknown or too many."""
+    """The agents do not fit the seats; the message says which agent or seat is missing, unknown or too many."""
 
 
 class Refused(GameError):
-    """The move was not taken and nothing changed.
+    """The move was refused and nothing changed.
 
     Args:
-        reason: what to tell the player, in words they can act on.
-        field: name of the move's field the reason is about, if it is about one.
-        plain: the reason for people, who see a field's title and not its name; the same where nothing is said.
+        reason: what to tell the player, so that they can act on it.
+        field: name of the move's field that the reason is about, if any.
+        plain: the reason for people, who see a field's title instead of its name; `reason` by default.
     """
 
     def __init__(self, reason: str, field: str | None = None, plain: str | None = None):
@@ -35,8 +35,8 @@ class Refused(GameError):
 
 
 class LogMismatch(GameError):
-    """Replaying a log gave something else than what the log holds."""
+    """Replaying a log gave a different result from the log."""
 
 
 class BadText(GameError):
-    """An instruction text that cannot be rendered; says where and why."""
+    """A text cannot be rendered; the message says where and why."""

@@ -1,6 +1,6 @@
-"""What the contract plays: a game's configurations, and random matches of its scripted players.
+"""What the contract tests play: configurations of a game, and random matches of its scripts.
 
-A game helps where guessing is not enough, by an optional `games/<game>/examples.py` that holds
+If guessed configurations are not enough, a game adds an optional `games/<game>/examples.py` with
 `EXAMPLES = Examples(...)`.
 """
 
@@ -22,24 +22,24 @@ from games.interface import Event, Game, Json, MoveData, Role
 from games.play import Play, configure, start, submit
 
 MOST_MOVES = 20_000
-"""A match of scripted players that is longer counts as one that does not end."""
+"""A longer match of scripts counts as one that never ends."""
 LOOKED_AT = 20
-"""Moments of a match that the costlier promises look at, spread over its length."""
+"""Moments of a match, spread over its length, that the costlier checks examine."""
 
 
-class Broken(AssertionError):
-    """A promise that a game does not keep."""
+class ContractBroken(AssertionError):
+    """A check of the contract failed."""
 
 
-def hold(kept: object, otherwise: str) -> None:
-    """Demand that `kept` is true; else say what is wrong."""
+def require(kept: object, otherwise: str) -> None:
+    """Raise `ContractBroken` with the message `otherwise` unless `kept` is true."""
     if not kept:
-        raise Broken(otherwise)
+        raise ContractBroken(otherwise)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two configurations that `role` cannot tell apart until a step reveals it (equal estimates, other true values)."""
+    """Two configurations that `role` cannot tell apart until a step reveals the difference, such as true values."""
 
     role: Role
     one: Mapping[str, Json]
@@ -48,19 +48,19 @@ class Pair:
 
 @dataclass(frozen=True)
 class Examples:
-    """What a game tells the contract about itself.
+    """What a game tells the contract tests about itself.
 
     Attributes:
-        configs: configurations to play beside the default one; without any, some are guessed.
-        alternatives: other valid values of a secret key, where trial from its type finds none; of an
-            entry of a list by its index ("values[2]").
+        configs: configurations to play in addition to the default one; without any, some are guessed.
+        alternatives: other valid values of a secret key, if none can be guessed from its type; an
+            entry of a list is named by its index ("values[2]").
         reveals: (game, state before, moves, state after, role) → whether this step shows the role
-            what may depend on draws that were hidden from it (the quality after a purchase, the
-            feedback of an unknown environment), or in what a pair differs. None: that never happens.
-        reveals_secrets: such steps reveal secret parameters too (everybody's values after a run).
+            something that depends on draws hidden from it (the quality after a purchase, the feedback
+            of an unknown environment), or how a pair differs. None: that never happens.
+        reveals_secrets: such steps also reveal secret parameters (everybody's values after a run).
         pairs: configurations that look the same to a role although they differ.
-        discloses: keys of view blocks that by the rules tell something of what is hidden (an advice made from
-            the hidden optimum); they are left out of comparisons, and so are scripts, which may use them.
+        discloses: keys of view blocks that by the rules disclose something hidden (advice computed from
+            the hidden optimum); comparisons leave them out, and scripts too, since scripts may use them.
     """
 
     configs: Sequence[Mapping[str, Json]] = ()
@@ -83,7 +83,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Walk:
-    """A whole match between scripted players chosen at random from move to move."""
+    """A whole match in which a script chosen at random makes each move."""
 
     opening: Play
     moments: tuple[Moment, ...]
@@ -94,17 +94,17 @@ class Walk:
         return self.moments[-1].after if self.moments else self.opening
 
     def some(self) -> tuple[Moment, ...]:
-        """Moments from first to last, at most `LOOKED_AT`."""
+        """Return moments from first to last, about `LOOKED_AT` of them."""
         step = max(1, math.ceil(len(self.moments) / LOOKED_AT))
         return (*self.moments[::step], *self.moments[-1:])
 
     def plays(self) -> tuple[Play, ...]:
-        """Where the match stood at those moments, and at its end."""
+        """Return the play at the start, at those moments, and at the end."""
         return (self.opening, *(moment.before for moment in self.some()), self.end)
 
 
 class Case:
-    """A game with one configuration and seed, under examination."""
+    """A game with the configuration and seed to be checked."""
 
     def __init__(
         self, game: type[Game[Any, Any]], config: Mapping[str, Json], seed: int = 0, examples: Examples | None = None
@@ -119,18 +119,18 @@ class Case:
         return f"{self.game.key} {json.dumps(self.config)} seed {self.seed}"
 
     def walk(self) -> Walk:
-        """The case's random match; the same at every call."""
+        """Return the case's random match, the same at every call."""
         if self._walk is None:
             self._walk = play_random(self.game, self.seed, sorted(self.game.scripts))
         return self._walk
 
     def alternatives(self, key: str, most: int = 3) -> list[Game[Any, Any]]:
-        """The game with other valid values of one config key, or of one entry of a list ("values[2]")."""
+        """Return the game with other valid values of one config key, or of one entry of a list ("values[2]")."""
         known = self.game.config.model_dump(mode="json")
         name, at = split_key(key)
-        hold(name in known, f"secrets() names “{key}”, which is no config key")
+        require(name in known, f"secrets() names “{key}”, which is not a config key")
         present = known[name]
-        hold(
+        require(
             at is None or (isinstance(present, list) and at < len(present)), f"secrets() names “{key}”; {name} has none"
         )
         games: list[Game[Any, Any]] = []
@@ -145,7 +145,7 @@ class Case:
         return games[:most]
 
     def _others(self, key: str, name: str, at: int | None, present: Json) -> list[Json]:
-        """Values of the whole key to try; of an entry: lists that differ in it alone."""
+        """Return values of the key to try; for an entry of a list, lists that differ only in that entry."""
         told = self.examples.alternatives.get(key)
         if at is None:
             return list(told or candidates(type(self.game), name, present))
@@ -156,32 +156,32 @@ class Case:
 
 
 def split_key(key: str) -> tuple[str, int | None]:
-    """A secret's config key and the index of its entry: "values[2]" → ("values", 2)."""
+    """Return a secret's config key and the index of its entry: "values[2]" → ("values", 2)."""
     name, bracket, index = key.partition("[")
     return (name, int(index.removesuffix("]"))) if bracket else (key, None)
 
 
 def entry(game: Game[Any, Any], key: str) -> Json:
-    """What the configuration holds under a key as `secrets` names it."""
+    """Return the configuration's value for a key as named by `secrets`."""
     name, at = split_key(key)
     value = getattr(game.config, name)
     return value if at is None else value[at]
 
 
 def play_random(game: Game[Any, Any], seed: int, scripts: Sequence[str]) -> Walk:
-    """A match in which every move is one of these scripted players', chosen at random."""
+    """Play a match in which one of these scripts, chosen at random, makes each move."""
     opening, events = start(game, seed)
     log, moments, rng = list(events), list[Moment](), Random(f"contract/{seed}")
     play = opening
     while not play.over:
-        hold(len(moments) < MOST_MOVES, f"a match of scripted players goes on after {MOST_MOVES} moves")
+        require(len(moments) < MOST_MOVES, f"a match of scripts has not ended after {MOST_MOVES} moves")
         role = rng.choice(play.waiting_for())
         script = rng.choice(scripts)
         move = script_answer(play, role, script, rng.random())
         try:
             after, events = submit(play, role, move)
         except Refused as refusal:
-            raise Broken(f"script {script} made an illegal move as {role}: {move}: {refusal}") from None
+            raise ContractBroken(f"script {script} made an illegal move as {role}: {move}: {refusal}") from None
         moments.append(Moment(play, role, move, after))
         log += events
         play = after
@@ -194,7 +194,7 @@ def script_answer(play: Play, role: Role, script: str, seed: float) -> MoveData:
 
 
 def candidates(game: type[Game[Any, Any]], key: str, value: Json) -> Iterator[Json]:
-    """Values that a config key might also take, guessed from its type; not all need be valid."""
+    """Yield other values for a config key, guessed from its type; some may be invalid."""
     schema = game.Config.model_json_schema()
     yield from _candidates(schema["properties"][key], schema.get("$defs", {}), value)
 
@@ -244,7 +244,7 @@ def _lists(items: Mapping[str, Any], definitions: Mapping[str, Any], value: list
 
 
 def examples_of(key: str) -> Examples:
-    """What the game tells about itself; nothing where it has no `examples.py`."""
+    """Return the game's `EXAMPLES`; empty if it has no `examples.py`."""
     if find_spec(f"games.{key}.examples") is None:
         return Examples()
     found: Examples = import_module(f"games.{key}.examples").EXAMPLES
@@ -252,18 +252,18 @@ def examples_of(key: str) -> Examples:
 
 
 def cases(key: str) -> list[Case]:
-    """What is played of a registered game: its default, its examples, or some guesses."""
+    """Return the cases of a registered game: the default, and its examples or some guesses."""
     return cases_of(registry.get(key), examples_of(key))
 
 
 def cases_of(game: type[Game[Any, Any]], examples: Examples) -> list[Case]:
-    """The default configuration and the examples', or some guesses where there are none."""
+    """Return cases for the default configuration and for the examples, or for some guesses if there are none."""
     configs = [{}, *examples.configs] if examples.configs else [{}, *_guesses(game)]
     return [Case(game, config, seed, examples) for seed, config in enumerate(configs, start=1)]
 
 
 def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]:
-    """Configurations that turn each switch of the default one, and some that differ at random; all valid."""
+    """Return valid configurations: each switch of the default flipped, and some random changes."""
     defaults, rng = game.Config().model_dump(mode="json"), Random(f"guesses/{game.key}")
     wished = [{key: not value} for key, value in defaults.items() if isinstance(value, bool)]
     for _trial in range(most):
@@ -273,7 +273,7 @@ def _guesses(game: type[Game[Any, Any]], most: int = 4) -> list[dict[str, Json]]
 
 
 def _valid_part(game: type[Game[Any, Any]], wished: Mapping[str, Json]) -> dict[str, Json]:
-    """As many of the wished values as go together."""
+    """Return as many of the wished values as are valid together."""
     config: dict[str, Json] = {}
     for key, value in wished.items():
         try:

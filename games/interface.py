@@ -1,8 +1,8 @@
-"""What every game is.
+"""The interface of every game.
 
-A game says once what a role may know (`view`, `notices`, `instructions`) and what it may do
-(`turn`); screens for people and prompts for models are both made from that. All of it is pure:
-state in, state out, random draws only through `Chance`.
+A game states once what a role may know (`view`, `notices`, `instructions`) and what it may do (`turn`);
+people's pages and models' prompts are both made from that. Games are pure: state in, state out, and
+randomness only through `Chance`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Json = Any
 """Plain data: what `json.loads` returns."""
 
 
-# ---- what can be set and what can be done ---------------------------------------------------
+# ---- parameters and moves -------------------------------------------------------------------
 
 
 class Config(BaseModel):
-    """The treatment: one value per parameter. Field titles and descriptions make the set-up form."""
+    """A configuration: one value per parameter. Field titles and descriptions make up the researcher's form."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
 
 class Move(BaseModel):
-    """A filled-in form, as plain data. Unknown keys, booleans for numbers, NaN and infinity are errors."""
+    """A filled-in form, as plain data. Unknown keys, booleans as numbers, NaN and infinity are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -47,7 +47,7 @@ MESSAGE_LIMIT = 2000
 
 def _storable(text: str) -> str:
     if "\x00" in text:
-        raise PydanticCustomError("unstorable_text", "contains a character that cannot be kept")
+        raise PydanticCustomError("unstorable_text", "contains a character that cannot be stored")
     return text
 
 
@@ -56,7 +56,7 @@ def _absent_if_empty(value: Any) -> Any:
 
 
 Words = Annotated[str, AfterValidator(_storable)]
-"""Free text of a player: always text, never markup or instruction."""
+"""A player's free text: always text, never markup or an instruction."""
 
 Message = Annotated[
     Annotated[Words, Field(max_length=MESSAGE_LIMIT)] | None,
@@ -78,23 +78,23 @@ NoMessage = SkipJsonSchema[Annotated[None, BeforeValidator(_refuse_message)]]
 class Form:
     """One thing a role may do now: a form on a page, a tool or JSON schema for a model.
 
-    Forms open to a role at the same time must not share required keys: the keys of a move tell
-    which form it fills in. A form with `ends_turn=False` (keeping a note) is applied at once and
-    leaves the turn open.
+    Forms open to a role at the same time must not share required keys: the keys of a move identify
+    its form. A move in a form with `ends_turn=False` (writing a note) is applied at once and leaves
+    the turn open.
 
-    A form may have a short one: the fewest numbers that determine the move, for models that cannot
-    do sums. Its fields must say by themselves what is asked, since `help` speaks of the full form.
+    A form may have a short version: the fewest numbers that determine the move, for models that are bad
+    at arithmetic. Its fields must explain themselves, since `help` describes the full form.
 
     Attributes:
         ends_turn: False: the move is applied at once and the turn stays open (a note, a plan).
-        begins_with: the move whose values a page's controls begin with, such as the player's last one.
-        on_request: legal whenever it is open, but shown only by strategies that ask for it by name, and on
-            pages of configurations that do (`Game.on_pages`).
-        short: the model of the short form; None: the full one is the shortest.
-        expand: (filled-in `short`) → the full move, which is then checked like any other. Each move of
-            `short` whose values are legal must expand to a legal one.
-        labels: what this role's page calls a field, where that is not the field's title.
-        limits: which values are allowed now, as a sentence that follows whenever a value cannot be read.
+        begins_with: the move that a page's controls start from, such as the player's last one.
+        on_request: always legal while open, but shown only by strategies that ask for it by name, and on
+            pages if the configuration says so (`Game.on_pages`).
+        short: the model of the short version; None: there is none.
+        expand: (filled-in `short`) → the full move, which is then checked like any other. Every move of
+            `short` with legal values must expand to a legal move.
+        labels: this role's labels for fields, if different from their titles.
+        limits: a sentence on the values allowed now, appended when a value cannot be read.
     """
 
     name: str
@@ -114,10 +114,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Turn:
-    """Whose move it is, with their forms.
+    """The roles to move, with their forms.
 
-    Moves stay sealed until the turn closes, so that nobody's move can depend on another's of the
-    same turn. `closes="all"`: when everybody named has moved. `closes="first"`: with the first move.
+    Moves stay sealed until the turn closes, so that no move can depend on another move of the same turn.
+    `closes="all"`: when every role has moved. `closes="first"`: with the first move.
     """
 
     forms: Mapping[Role, tuple[Form, ...]]
@@ -125,12 +125,12 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """Why a person's page hesitates to send a legal move; models and replays never meet it.
+class MoveWarning:
+    """A warning about an unusual but legal move, shown on people's pages; models and replays ignore it.
 
     Attributes:
-        words: what is odd about the move, in words for the player.
-        may_send: True: the page asks "send anyway?"; False: the page refuses it.
+        words: what is unusual about the move, as a sentence for the player.
+        may_send: True: the page asks "send anyway?"; False: the page refuses the move.
     """
 
     words: str
@@ -139,13 +139,13 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Prospect:
-    """A result that a page translates into real money, with the study's pay rule.
+    """A possible result that a page converts into real money with the study's pay rule.
 
     Attributes:
         words: when it is earned, as the beginning of a sentence: "If you accept".
-        payoff: in the game's money; None: it depends on what the role may not know.
-        share: the `bonus_share` of it; None: it depends on what the role may not know.
-        key: of the choice that leads to it ("accept"); empty: none does alone.
+        payoff: in the game's own unit; None: it depends on what the role may not know.
+        share: its `bonus_share`; None: it depends on what the role may not know.
+        key: the choice that leads to it ("accept"); empty: no single choice does.
     """
 
     words: str
@@ -156,12 +156,12 @@ class Prospect:
 
 @dataclass(frozen=True)
 class Tool:
-    """A read-only look at data: `answer(arguments)` returns plain data and changes nothing.
+    """A read-only tool: `answer(arguments)` returns plain data and changes nothing.
 
-    Other players' words stand in it as `Said`, wherever they are.
+    Other players' words in the data are always wrapped in `Said`.
 
     Attributes:
-        block: key of the view's block that shows a person the same data (see `games.looks`); a model that can
+        block: key of the view's block that shows a person the same data (see `games.lookups`); a model that can
             call the tool is not shown this block beforehand.
     """
 
@@ -172,12 +172,12 @@ class Tool:
     block: str = ""
 
 
-# ---- what can be seen --------------------------------------------------------------------------
+# ---- views -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Said:
-    """A player's own words inside a view. Renderers escape them on pages and fence them in prompts."""
+    """A player's own words inside a view. They are escaped on pages and delimited in prompts."""
 
     speaker: str
     words: str
@@ -188,7 +188,7 @@ Cell = str | int | float | bool | None | Said
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph by the house, never by a player."""
+    """A paragraph written by the game, never by a player."""
 
     key: str
     body: str
@@ -197,7 +197,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Fact:
-    """One named value: `shown` is how it reads, `value` what a screen may compute with."""
+    """One named value: `shown` is the text to display, `value` the raw value for computation."""
 
     key: str
     label: str
@@ -216,11 +216,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; every row has one cell per column. Empty tables are shown as nothing.
+    """Rows of cells; every row has one cell per column. Empty tables are not shown.
 
     Attributes:
-        sortable: a page lets people sort and filter it.
-        newest_first: a page shows the last row first, since rows are in the order of time.
+        sortable: people can sort and filter the table on a page.
+        newest_first: rows are in chronological order, and a page shows the last one first.
     """
 
     key: str
@@ -250,7 +250,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A line chart; `mark` is the x that is now. Models read it as a table."""
+    """A line chart; `mark` is the current x. Models get it as a table."""
 
     key: str
     title: str
@@ -263,7 +263,7 @@ class Chart:
 Block = Text | Facts | Table | Talk | Chart
 View = tuple[Block, ...]
 NOBODY: Role = ""
-"""The reader of `Game.watched`: no seat is theirs."""
+"""The reader of `Game.watched`, who has no seat."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class Question:
     answer: str
 
 
-# ---- randomness --------------------------------------------------------------------------------------
+# ---- chance ------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -306,109 +306,109 @@ Metrics = Mapping[str, Json]
 class Game(ABC, Generic[C, S]):
     """One game with one configuration. States are frozen dataclasses of plain data.
 
-    Subclasses set the class attributes and the abstract methods; `games/contract.py` states, as
-    tests, what every game promises.
+    Subclasses set the class attributes and implement the abstract methods; `games/contract.py` checks what
+    every game must guarantee.
     """
 
     key: ClassVar[str]
-    """Name on the command line, in exports and of the folder."""
+    """Name of the game's folder, also on the command line and in exports."""
     title: ClassVar[str]
     summary: ClassVar[str]
-    """One sentence for the researcher who chooses a game."""
+    """One sentence for researchers choosing a game."""
     rules_version: ClassVar[int]
-    """Raised whenever a replay of an old log would differ."""
+    """Incremented whenever a replay of an old log would differ."""
     Config: ClassVar[type[Config]]
     State: ClassVar[type]
     scripts: ClassVar[Mapping[str, Script]]
-    """Scripted players by name; there is always a "random" one."""
-    sparring: ClassVar[str] = "random"
-    """The scripted player that people meet where nobody chose another: in demonstrations, in a new study."""
+    """Scripts by name; always includes "random"."""
+    default_script: ClassVar[str] = "random"
+    """The script that people play against unless another is chosen: in demonstrations and new studies."""
     starting_config: ClassVar[Mapping[str, Json]] = {}
-    """What a new study and the demonstration begin with, where that is not the configuration's own defaults."""
+    """Parameters of new studies and demonstrations that differ from the configuration's defaults."""
     own_words: ClassVar[tuple[str, ...]] = ()
-    """Words of the game that nobody may take as a name: names are cut out of everything that is exported."""
+    """Words of the game that nobody may choose as a name, since names are removed from exported text."""
     metric_meanings: ClassVar[Mapping[str, str]] = {}
-    """What each metric says, with its unit and source: the codebook quotes it."""
+    """The meaning of each metric, with its unit and source, for the codebook."""
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {}
-    """The same for what `seat_metrics` returns."""
+    """The same for the keys of `seat_metrics`."""
     record_meanings: ClassVar[Mapping[str, str]] = {}
     """The same for the columns of `records`."""
     rated_by: ClassVar[str] = ""
-    """The seat metric by which a collection rates its agents against each other; empty: it does not."""
+    """The seat metric that collections use to rate agents against each other; empty: agents are not rated."""
     oracles: ClassVar[frozenset[str]] = frozenset()
-    """Scripts that may know what is hidden from their role: benchmarks, never offered against people by default."""
+    """Scripts that may know what is hidden from their role: benchmarks, never the default against people."""
     slow_setup: ClassVar[bool] = False
-    """Whether `setup` may take seconds: `games.play.prepare` is then called before any lock is taken."""
+    """Whether `setup` may take seconds; if so, `games.play.prepare` is called before any lock is taken."""
     open_moves: ClassVar[int] = 100
-    """Moves that leave the turn open which one role may make in one turn."""
+    """How many moves that leave the turn open a role may make in one turn."""
 
     def __init__(self, config: C, *, amounts: Amounts = "dollars"):
         self.config: C = config
         self.amounts: Amounts = amounts
-        """How the game's amounts are written: they are not real money, and need not look like it."""
+        """How the game's amounts are written, as points or dollars; they are not real money."""
 
     def money(self, amount: float) -> str:
-        """An amount of the game as players read it: "4,860 points" or "$4,860"."""
+        """Return an amount in the game's own unit as players see it: "4,860 points" or "$4,860"."""
         return in_amounts(amount, self.amounts)
 
     @abstractmethod
     def roles(self) -> tuple[Role, ...]:
-        """The seats, in order."""
+        """Return the seats, in order."""
 
     def people(self) -> tuple[Role, ...]:
-        """The roles a person may take under this configuration."""
+        """Return the roles that people may take under this configuration."""
         return self.roles()
 
     def with_seats(self, seats: int) -> Mapping[str, Json] | None:
-        """The configuration of the same game with so many seats; None where the rules know no such one.
+        """Return the configuration with this number of seats; None if the rules do not allow it.
 
-        It is checked like any other. A lobby asks for it when fewer people came than a match has seats.
+        It is checked like any other. A lobby uses it when fewer people arrive than a match has seats.
         """
         return None
 
     def kind(self, role: Role) -> str:
-        """Seats of one kind are interchangeable: what is played in one could have been played in the other."""
+        """Return the seat's kind; seats of the same kind are interchangeable."""
         return role
 
     @abstractmethod
     def role_title(self, role: Role) -> str:
-        """How players are told apart on screens and in prompts."""
+        """Return the role's name on pages and in prompts."""
 
     def role_label(self, role: Role) -> str:
-        """The role's title with what it does, for who chooses one: "Alice, who sells"."""
+        """Return the role's title with what it does, for choosing a role: "Alice, the seller"."""
         return self.role_title(role)
 
     def length(self) -> str:
-        """How many rounds people play, in words for who has not agreed yet: "up to 12 rounds"; empty: not said."""
+        """Return how long people play, for the consent page: "up to 12 rounds"; empty: not stated."""
         return ""
 
     @abstractmethod
     def text_variables(self, role: Role) -> Mapping[str, Json]:
-        """What an instruction text may mention to this role; nothing that is hidden from it."""
+        """Return the variables of this role's instructions; nothing that is hidden from it."""
 
     @classmethod
     def instruction_template(cls) -> str:
-        """The game's own instruction text, a Jinja template in Markdown that researchers may edit."""
+        """Return the game's own instructions, a Jinja template in Markdown that researchers may edit."""
         return texts.read(cls.key, "instructions.md")
 
     def instructions(self, role: Role, template: str | None = None) -> str:
-        """The rules as this role reads them (Markdown): a person's page and a model's system prompt.
+        """Return the rules for this role in Markdown: a person's page and a model's system prompt.
 
         Raises:
-            BadText: the template does not parse or names a variable that there is not.
+            BadText: the template does not parse or uses an unknown variable.
         """
         return texts.render(template or self.instruction_template(), self.words_for(role))
 
     def words_for(self, role: Role) -> Mapping[str, Json]:
-        """All that a text may mention to this role: the game's variables, and how amounts are written."""
+        """Return all variables of this role's texts: the game's own, and how amounts are written."""
         return {**self.text_variables(role), "amounts": self.amounts}
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
-        """Questions that a role which understood its situation can answer; never about hidden values."""
+        """Return questions that check whether a role understood its situation; never about hidden values."""
         return ()
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """Config keys that must not change anything this role can see.
+        """Return the config keys that must not change anything this role can see.
 
         An entry of a list is named by its index: "values[2]".
         """
@@ -416,122 +416,122 @@ class Game(ABC, Generic[C, S]):
 
     @abstractmethod
     def setup(self, chance: Chance) -> S:
-        """The state before the first move."""
+        """Return the state before the first move."""
 
     @abstractmethod
     def turn(self, state: S) -> Turn | None:
-        """Whose move it is; None when the game is over."""
+        """Return the current turn; None when the game is over."""
 
     def refuse(self, state: S, role: Role, move: Any) -> str | None:
-        """Why this well-formed move is not allowed, in words for the player; None allows it."""
+        """Return why this well-formed move is not allowed, as a sentence for the player; None allows it."""
         return None
 
     def on_pages(self) -> frozenset[str]:
-        """The forms on request that people's pages show under this configuration."""
+        """Return the forms on request that people's pages show under this configuration."""
         return frozenset()
 
     @abstractmethod
     def apply(self, state: S, moves: Mapping[Role, Any], chance: Chance) -> S:
-        """The state after the moves that closed the turn (or after one that leaves it open)."""
+        """Return the state after the moves that closed the turn, or after one that leaves it open."""
 
     def time_factor(self, state: S, role: Role) -> float:
-        """How many times the usual time a person has for the present turn, such as a first one with much to read."""
+        """Return the multiple of the usual time that a person has for this turn: a first turn may have much to read."""
         return 1.0
 
     @abstractmethod
     def default(self, state: S, role: Role) -> MoveData:
-        """A legal move for a role that does not answer, where a study chooses to play one."""
+        """Return a legal move for a role that does not answer, used if the study plays one on time-out."""
 
     def forfeit(self, state: S, role: Role) -> MoveData | None:
-        """The move that the rules make of an agent's unusable answer: a result, not a failure.
+        """Return the move that the rules assign to an agent's unusable answer: a result, not a failure.
 
-        It is logged with `by` "rules". None: the rules know no such thing, and the study's fallbacks decide.
+        It is logged with `by` "rules". None: the rules assign none, and the study's fallback decides.
         """
         return None
 
-    def doubt(self, state: S, role: Role, move: Any) -> Doubt | None:
-        """Why a person's page should hesitate to send this legal move; None sends it."""
+    def warning(self, state: S, role: Role, move: Any) -> MoveWarning | None:
+        """Return a warning to show on a person's page before this legal move is sent; None: no warning."""
         return None
 
     @abstractmethod
     def view(self, state: S, role: Role) -> View:
-        """All that this role may know now, in or out of turn, and nothing else."""
+        """Return everything that this role may know now, in or out of turn, and nothing else."""
 
     def watched(self, state: S) -> View:
-        """What anybody may know now, worded for who watches and plays no seat; nothing: the game has no such view.
+        """Return what anybody may know now, worded for an observer without a seat; empty: no such view.
 
-        It holds nothing that is hidden from any seat.
+        It contains nothing that is hidden from any seat.
         """
         return ()
 
     @abstractmethod
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
-        """What this role has just learnt from one applied step."""
+        """Return what this role has just learnt from one applied step."""
 
     @abstractmethod
     def payoffs(self, state: S) -> Payoffs:
-        """Each role's payoff in the game's money; defined when the game is over."""
+        """Return each role's payoff in the game's own unit; defined when the game is over."""
 
     @abstractmethod
     def metrics(self, state: S) -> Metrics:
-        """One flat row of the match's results; None where a metric has no value. Defined when the game is over."""
+        """Return one flat row of the match's results; None if a metric has no value. Defined when the game is over."""
 
     def seat_metrics(self, state: S, role: Role) -> Metrics:
-        """One flat row of one seat's results, the same keys for every role. Defined when the game is over.
+        """Return one flat row of one seat's results, with the same keys for every role. Defined when the game is over.
 
-        The command line shows them beside the match's as "<role>_<key>"; datasets keep them as rows.
+        The command line adds them to the match's metrics as "<role>_<key>"; datasets store them as rows.
         """
         return {}
 
     def records(self, state: S) -> Sequence[Mapping[str, Json]]:
-        """The match's rows for `rounds.csv`, in order: flat, all with the same keys. Defined when the game is over."""
+        """Return the match's rows for `rounds.csv`, flat and with the same keys. Defined when the game is over."""
         return ()
 
     def ends(self, state: S, role: Role, move: Any) -> bool:
-        """Whether this legal move ends the match, as far as the role may know: its button says so."""
+        """Return whether this legal move ends the match, as far as the role may know; shown on its button."""
         return False
 
     def prospects(self, state: S, role: Role) -> tuple[Prospect, ...]:
-        """What the role's present choices, or its game so far, would earn it: pages say what that pays.
+        """Return what the role's current choices, or its game so far, would earn; pages show the pay for it.
 
-        Nothing about what the role may not know; nothing where it is not defined.
+        Nothing that the role may not know; empty if undefined.
         """
         return ()
 
     def pays_alike(self) -> bool:
-        """Whether every result pays the same, so that pay suggests no answer: consent and instructions say so."""
+        """Return whether every result pays the same; if so, the consent page and the instructions say so."""
         return False
 
     def pay_examples(self, role: Role) -> tuple[Prospect, ...]:
-        """Results that instructions use to show how pay follows from them, such as half of what can be earned."""
+        """Return example results, such as half of the maximum, with which the instructions explain the pay."""
         return ()
 
     def stage(self, state: S) -> tuple[int | None, str | None]:
-        """The round (from 1) and phase in which somebody is asked in this state, as the game's sources count them.
+        """Return the round (from 1) and phase of this state's turn, counted as in the game's source.
 
-        Datasets say them beside each decision; (None, None): the game has none.
+        Datasets show them with each decision; (None, None): the game has none.
         """
         return None, None
 
     def stages(self, moves: Sequence[tuple[Role, MoveData]]) -> Sequence[tuple[int | None, str | None]] | None:
-        """The same for every move of a match, where the moves alone tell it; None: a replay asks `stage`."""
+        """Return round and phase of every move of a match; None if only a replay with `stage` can tell."""
         return None
 
     def ended_how(self, moves: Sequence[tuple[Role, MoveData]]) -> str | None:
-        """How a match with these moves ended by its rules ("accepted", "last round"); None: there is only one way."""
+        """Return how a match with these moves ended ("accepted", "last round"); None: it can only end in one way."""
         return None
 
     @abstractmethod
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """How well this payoff pays, from 0 to 1 (the g of the share rule in the platform's pay rules)."""
+        """Return how well this payoff pays, from 0 to 1 (the g of the platform's share rule)."""
 
     def pay_share(self, state: S, role: Role) -> float:
-        """`bonus_share` where the final state is at hand, for games whose pay depends on more than the payoff."""
+        """Return `bonus_share` for a final state; for games whose pay depends on more than the payoff."""
         return self.bonus_share(role, self.payoffs(state)[role])
 
     @classmethod
     def carry(cls, stage: int, results: Sequence[Mapping[str, Json]]) -> Sequence[Mapping[str, Json]]:
-        """The configurations of a collection's stage `stage` (from 1), made from the matches of the stages before.
+        """Return the configurations of a collection's stage `stage` (from 1), given the matches of earlier stages.
 
         Args:
             results: per earlier match {config, agents, payoffs, metrics, records}, in the plan's order.
@@ -539,27 +539,27 @@ class Game(ABC, Generic[C, S]):
         raise NotImplementedError(f"{cls.key} has no stages")
 
     def remembers(self, role: Role) -> bool:
-        """Whether a model in this role keeps its conversation from turn to turn.
+        """Return whether a model in this role keeps its conversation from turn to turn.
 
-        False: every turn begins from the rules and the present view alone.
+        False: every turn starts from only the rules and the current view.
         """
         return True
 
     def tools(self, state: S, role: Role) -> tuple[Tool, ...]:
-        """Read-only looks at data that this role may take now."""
+        """Return the read-only tools that this role may use now."""
         return ()
 
-    def before_looking(self, state: S, role: Role) -> View:
-        """What a model that calls these tools is shown before it does; must not grow with the match where they tell it.
+    def before_lookups(self, state: S, role: Role) -> View:
+        """Return what a model is shown before it calls these tools: the view without the blocks that they return.
 
-        The view without what the tools tell. A game whose view holds all of its past says it more cheaply.
+        Override it if computing the whole view is slow, and keep out of it whatever grows with the match.
         """
         told = {tool.block for tool in self.tools(state, role)}
         return tuple(block for block in self.view(state, role) if block.key.removesuffix("_chart") not in told)
 
 
 Script = Callable[[Any, Any, Role, Random], MoveData]
-"""A scripted player: (game, state, role, rng) → move. It uses only what its role may know."""
+"""A script: (game, state, role, rng) → move. It uses only what its role may know."""
 
 
 @dataclass(frozen=True)
@@ -567,7 +567,7 @@ class Event:
     """One line of a match's log, numbered 1, 2, 3…
 
     Kinds: "start" {game, rules_version, seed}, "draw" {name, value, known_to}, "move" {role, move}
-    (with `by` where somebody else than the seat's player made it), "end" {payoffs, metrics},
+    (with `by` if anybody but the seat's player made it), "end" {payoffs, metrics},
     "abandoned" {reason, role?}.
     """
 
@@ -576,5 +576,5 @@ class Event:
     data: Mapping[str, Json] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Json]:
-        """The flat form used in files."""
+        """Return the flat form used in files."""
         return {"number": self.number, "kind": self.kind, **self.data}

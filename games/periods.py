@@ -36,7 +36,7 @@ from games.interface import (
     View,
     Words,
 )
-from games.looks import NoArguments
+from games.lookups import NoArguments
 from games.strategies import PLAIN, TOOLS, Strategy
 from games.words import gettext as _
 from games.words import number, quoted
@@ -57,7 +57,7 @@ class PeriodsConfig(Config):
 
     periods: int = Field(100, ge=1, le=300, title="Periods", description="Submissions in all; players are not told.")
     practice: bool = Field(
-        False, title="Practice period", description="Played first, on an instance of its own; it counts for nothing."
+        False, title="Practice period", description="Played first, on its own instance; it does not count."
     )
 
 
@@ -197,7 +197,7 @@ class Screen:
         result: how it all ended; shown once it has.
         data: everything that may be looked at.
         news: what is told after each period beside its outcome.
-        untold: what no tool tells, of bounded length: it stands before the data on pages and before all looks
+        not_in_tools: what no tool tells, of bounded length: it stands before the data on pages and before all looks
             of models.
     """
 
@@ -205,7 +205,7 @@ class Screen:
     result: Blocks
     data: Blocks
     news: Blocks = _nothing
-    untold: Blocks = _nothing
+    not_in_tools: Blocks = _nothing
 
 
 class PeriodGame(Game[C, S], Generic[C, S]):
@@ -269,11 +269,11 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """What is malformed about a submission; it uses nothing up."""
         raise NotImplementedError
 
-    def looks(self, state: S, role: Role) -> Sequence[Tool]:
+    def lookups(self, state: S, role: Role) -> Sequence[Tool]:
         """The environment's own tools."""
         raise NotImplementedError
 
-    def told(self, state: S, t: int, role: Role) -> Mapping[str, Json]:
+    def past_period(self, state: S, t: int, role: Role) -> Mapping[str, Json]:
         """What a tool says of an earlier period, to two decimals."""
         raise NotImplementedError
 
@@ -320,8 +320,8 @@ class PeriodGame(Game[C, S], Generic[C, S]):
         """The environment's looks, the period's number, and one's own notes."""
         number_now = _("The number of the present period, from 0.")
         return (
-            *self.looks(state, role),
-            look(self.get_number, number_now, lambda: {"number": self.period(state)}),
+            *self.lookups(state, role),
+            lookup(self.get_number, number_now, lambda: {"number": self.period(state)}),
             Tool(
                 "read_notes",
                 _("Your notes of one period."),
@@ -333,11 +333,11 @@ class PeriodGame(Game[C, S], Generic[C, S]):
 
     def history(self, state: S, role: Role, name: str, help: str, under: str) -> Tool:
         """The tool that tells every earlier period, as a list named `under`."""
-        return look(name, help, lambda: {under: self.all_told(state, role)}, "history")
+        return lookup(name, help, lambda: {under: self.past_periods(state, role)}, "history")
 
-    def all_told(self, state: S, role: Role) -> Sequence[Mapping[str, Json]]:
+    def past_periods(self, state: S, role: Role) -> Sequence[Mapping[str, Json]]:
         """What a tool says of every earlier period."""
-        return [self.told(state, t, role) for t in range(self.period(state))]
+        return [self.past_period(state, t, role) for t in range(self.period(state))]
 
     def _notes_of(self, state: S, role: Role, period: int) -> str:
         """The notes of one period, joined by line breaks.
@@ -355,16 +355,16 @@ class PeriodGame(Game[C, S], Generic[C, S]):
     def view(self, state: S, role: Role) -> View:
         """What is to be done, what came of what was done, the data, and one's own notes."""
         data = self.screen.data(self, state, role)
-        return (*self.before_looking(state, role), *data, self.notes_block(state, role))
+        return (*self.before_lookups(state, role), *data, self.notes_block(state, role))
 
-    def before_looking(self, state: S, role: Role) -> View:
+    def before_lookups(self, state: S, role: Role) -> View:
         """What is to be done, what came of what was done, and what no tool tells."""
         told: Sequence[Block] = ()
         if self.over(state):
             told = self.screen.result(self, state, role)
         elif self.period(state):
             told = self.screen.outcome(self, state, role)
-        return (self.status(state), *told, *self.screen.untold(self, state, role))
+        return (self.status(state), *told, *self.screen.not_in_tools(self, state, role))
 
     def notices(self, before: S, moves: Mapping[Role, Any], after: S, role: Role) -> View:
         """What the last submission led to; nothing of a note."""
@@ -471,7 +471,7 @@ def refuse_matching(
     return None
 
 
-def look(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:
+def lookup(name: str, help: str, answer: Callable[[], Json], block: str = "") -> Tool:
     """A read-only tool without arguments."""
     return Tool(name, help, NoArguments, lambda _arguments: answer(), block=block)
 

@@ -37,7 +37,7 @@ class TellsOfOthers(Config):
         description="nothing; rational: all others are perfectly rational; similar: all reason alike.",
     )
 
-    def told(self) -> str:
+    def about_others(self) -> str:
         """The same as a sentence to a player."""
         return {
             "nothing": _("You know nothing of how the others think: the situation is unpredictable."),

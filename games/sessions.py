@@ -1,7 +1,7 @@
-"""What games share whose seats name a number at once, run after run: fouls, history, and who may see what of it.
+"""Shared by games in which all seats choose a number at once, run after run: fouls, the history, and the views.
 
 Source: Economics Arena, section 3 and appendix B. A match is a session of runs; a run is one turn, sealed
-until everybody has answered. A *foul* is a number beyond the limits, or none.
+until everybody has answered. A *foul* is a number outside the limits, or no number.
 """
 
 from __future__ import annotations
@@ -12,44 +12,59 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, WithJsonSchema
 
-from games.interface import Cell, Chance, Doubt, Fact, Facts, Form, MoveData, Role, Table, Turn
+from games.interface import (
+    NOBODY,
+    Block,
+    Cell,
+    Chance,
+    Fact,
+    Facts,
+    Form,
+    MoveData,
+    MoveWarning,
+    Role,
+    Table,
+    Text,
+    Turn,
+    View,
+)
 from games.seats import EqualSeats, TellsOfOthers
 from games.words import exact, rounded
 from games.words import gettext as _
 
 Number = Annotated[float | None, WithJsonSchema({"type": "number"})]
-"""A number that a seat names. No number is legal but always a foul, so that no form or schema offers it."""
+"""A number that a seat chooses. No number is legal but always a foul, so no form or schema offers it."""
 
 
 class RunsConfig(TellsOfOthers):
-    """How often is played, what is seen of earlier runs, and what a number beyond the limits is."""
+    """The number of runs, how many earlier ones are shown, and what happens to a number outside the limits."""
 
-    runs: int = Field(1, ge=1, le=50, title="Runs", description="How many times the game is played, by the same seats.")
+    runs: int = Field(1, ge=1, le=50, title="Runs", description="How many times the same seats play the game.")
     history_depth: int = Field(
         0,
         ge=0,
         le=50,
-        title="Depth of the history",
-        description="How many of the last runs each seat sees before a run; 0: nothing, not even its own.",
+        title="History depth",
+        description="How many of the last runs each seat sees before a run. 0: none, not even its own numbers.",
     )
     fouls: Literal["count", "refuse"] = Field(
         "count",
-        title="Numbers beyond the limits",
-        description="count: accepted and counted as a foul. refuse: not allowed, and the limits are named.",
+        title="Numbers outside the limits",
+        description="count: accepted and counted as a foul. refuse: not allowed; the refusal states the limits.",
     )
     people_may_foul: bool = Field(
         False,
         title="People may foul",
-        description="Where fouls are counted: whether a person's page sends a number beyond the limits after asking.",
+        description="If fouls are counted: whether people can send a number outside the limits after a warning.",
     )
 
 
 @dataclass(frozen=True)
 class Session:
-    """The runs that are over, oldest first: each seat's number in order of the seats; None: no number.
+    """The finished runs, oldest first: each seat's number in seat order; None: no number.
 
     Attributes:
-        values: what the item is worth to each seat, in order of the seats; empty where nothing is sold.
+        values: what the item is worth to each seat, in seat order; empty if nothing is sold.
     """
 
     runs: tuple[tuple[float | None, ...], ...] = ()
@@ -59,28 +74,56 @@ class Session:
 C = TypeVar("C", bound=RunsConfig)
 
 
+def _nothing(game: Any, state: Session, role: Role) -> Sequence[Block]:
+    return ()
+
+
+@dataclass(frozen=True)
+class RunScreen:
+    """The parts of a view; `SealedNumbers` puts them together. Each is a function of (game, state, …).
+
+    Attributes:
+        status: (game, state) → one sentence on what happens now.
+        outcome: (game, state, index of the run, role) → how a run ended for the role, as text.
+        result: (game, state, role) → how the game ended.
+        situation: (game, state, role) → the run, the seat and what is at stake.
+        last_run: (game, state, index of the run, role) → everybody's numbers in a run.
+        history: (game, state, role) → all runs that the role may see.
+        revealed: (game, state, role) → what else is shown together with finished runs.
+    """
+
+    status: Callable[[Any, Session], Text]
+    outcome: Callable[[Any, Session, int, Role], str]
+    result: Callable[[Any, Session, Role], Block]
+    situation: Callable[[Any, Session, Role], Block]
+    last_run: Callable[[Any, Session, int, Role], Block]
+    history: Callable[[Any, Session, Role], Block]
+    revealed: Callable[[Any, Session, Role], Sequence[Block]] = _nothing
+
+
 class SealedNumbers(EqualSeats[C, Session]):
-    """A game of runs in which every seat names one number from 0 to `limit`."""
+    """A game of runs in which every seat chooses one number from 0 to `limit`."""
 
     number_key: ClassVar[str]
     """The key of the number in a move."""
+    screen: ClassVar[RunScreen]
 
     def limit(self) -> float:
-        """The largest number that is no foul."""
+        """Return the largest number that is not a foul."""
         raise NotImplementedError
 
     def form(self) -> Form:
-        """What each seat is asked in every run."""
+        """Return the form for each seat in every run."""
         raise NotImplementedError
 
     def remembers(self, role: Role) -> bool:
-        """Each run is a fresh prompt: in a conversation the depth of the history would not bind."""
+        """Each run has its own prompt: a conversation would show more runs than the history allows."""
         return False
 
     # ---- fouls -------------------------------------------------------------------------------------
 
     def valid(self, number: float | None) -> bool:
-        """Whether a number is no foul."""
+        """Return whether a number is not a foul."""
         return number is not None and 0 <= number <= self.limit()
 
     def refuse(self, state: Session, role: Role, move: Any) -> str | None:
@@ -89,17 +132,19 @@ class SealedNumbers(EqualSeats[C, Session]):
             return None
         return self.limits_in_words()
 
-    def doubt(self, state: Session, role: Role, move: Any) -> Doubt | None:
-        """A person's page holds back a foul; people who may foul are asked first."""
+    def warning(self, state: Session, role: Role, move: Any) -> MoveWarning | None:
+        """Warn about a foul on a person's page; refuse it unless people may foul."""
         number = getattr(move, self.number_key)
         if number is None or self.valid(number):
             return None
         if not self.config.people_may_foul:
-            return Doubt(self.limits_in_words(), may_send=False)
-        return Doubt(_("{limits} Any other number wins nothing in this run.").format(limits=self.limits_in_words()))
+            return MoveWarning(self.limits_in_words(), may_send=False)
+        return MoveWarning(
+            _("{limits} Any other number wins nothing in this run.").format(limits=self.limits_in_words())
+        )
 
     def limits_in_words(self) -> str:
-        """The limits, as a sentence for the player."""
+        """Return the limits as a sentence for the player."""
         return _("The number must be from 0 to {limit}.").format(limit=exact(self.limit()))
 
     # ---- playing -----------------------------------------------------------------------------------
@@ -110,7 +155,7 @@ class SealedNumbers(EqualSeats[C, Session]):
         return Turn(dict.fromkeys(self.roles(), (self.form(),)))
 
     def over(self, state: Session) -> bool:
-        """Whether all runs were played."""
+        """Return whether all runs have been played."""
         return len(state.runs) >= self.config.runs
 
     def apply(self, state: Session, moves: Mapping[Role, Any], chance: Chance) -> Session:
@@ -118,31 +163,31 @@ class SealedNumbers(EqualSeats[C, Session]):
         return replace(state, runs=(*state.runs, numbers))
 
     def ends(self, state: Session, role: Role, move: Any) -> bool:
-        """Whatever the number is, in the last run."""
+        """Any number ends the match in the last run."""
         return len(state.runs) + 1 == self.config.runs
 
     def default(self, state: Session, role: Role) -> MoveData:
-        """No number: a foul under every configuration."""
+        """No number, a foul under every configuration."""
         return {self.number_key: None}
 
     # ---- the history -------------------------------------------------------------------------------
 
     def visible(self, state: Session) -> range:
-        """The runs that each seat may see now, as indices: the last ones, or all when the game is over."""
+        """Return the indices of the runs that each seat may see now: the last ones, or all when the game is over."""
         held = len(state.runs)
         return range(0 if self.over(state) else max(0, held - self.config.history_depth), held)
 
     def own(self, state: Session, role: Role) -> tuple[float | None, ...]:
-        """The numbers of one seat, run by run."""
+        """Return one seat's numbers, run by run."""
         at = self.roles().index(role)
         return tuple(numbers[at] for numbers in state.runs)
 
     def valid_numbers(self, state: Session, role: Role) -> list[float]:
-        """One seat's numbers that were no fouls, in order of the runs."""
+        """Return one seat's valid numbers, in order of the runs."""
         return [number for number in self.own(state, role) if number is not None and self.valid(number)]
 
     def fouls(self, state: Session, role: Role) -> int:
-        """How many of a seat's numbers were fouls."""
+        """Return how many of a seat's numbers were fouls."""
         return sum(not self.valid(number) for number in self.own(state, role))
 
     # ---- what is seen ------------------------------------------------------------------------------
@@ -152,24 +197,24 @@ class SealedNumbers(EqualSeats[C, Session]):
         return _("one run") if runs == 1 else _("{runs} runs").format(runs=runs)
 
     def run_fact(self, state: Session) -> Fact:
-        """Which run is going on, or was the last."""
+        """Return the current run, or the last one when the game is over."""
         runs = self.config.runs
         run = min(len(state.runs) + 1, runs)
         return Fact("run", _("Run"), run, _("{run} of {runs}").format(run=run, runs=runs))
 
     def held(self, state: Session) -> str:
-        """How many runs were held, in words; nothing before the second one."""
+        """Return a sentence on how many runs are over; empty in the first run and at the end."""
         held = len(state.runs)
         if not held or self.over(state):
             return ""
-        return (_("One run has been held.") if held == 1 else _("{held} runs have been held.").format(held=held)) + " "
+        return (_("One run is over.") if held == 1 else _("{held} runs are over.").format(held=held)) + " "
 
     def said(self, number: float | None) -> str:
-        """A seat's number in the history; a foul is called not valid, whatever it was."""
+        """Return a seat's number for the history; any foul is shown as "not valid"."""
         return exact(number) if number is not None and self.valid(number) else _("not valid")
 
-    def on_a_line(self, state: Session, at: int, role: Role, mark: Fact, winners: Fact) -> Facts:
-        """The run with this index as the page's number line wants it: a fact per seat, what decides, who won."""
+    def number_line(self, state: Session, at: int, role: Role, mark: Fact, winners: Fact) -> Facts:
+        """Return a run for the page's number line: a fact per seat, the decisive number (`mark`) and the winners."""
         numbers = zip(self.roles(), state.runs[at], strict=True)
         seats = (
             Fact(
@@ -184,14 +229,14 @@ class SealedNumbers(EqualSeats[C, Session]):
         return Facts("last_run", title, (*seats, mark, winners))
 
     def winners_fact(self, label: str, winners: Sequence[Role], role: Role) -> Fact:
-        """Who won a run, for `on_a_line`."""
+        """Return who won a run, for `number_line`."""
         names = ", ".join(self.seat_name(seat, role) for seat in winners)
         return Fact("winners", label, f" {' '.join(winners)} ", names or _("nobody"))
 
     def history(
         self, state: Session, role: Role, columns: Sequence[str], cells: Callable[[int], Sequence[Cell]]
     ) -> Table:
-        """The visible runs: everybody's number, then what `cells` says of the run with this index."""
+        """Return the visible runs: everybody's number, then the run's `cells`, a function of its index."""
         titles = (self.seat_name(seat, role) for seat in self.roles())
         return Table(
             "history",
@@ -199,3 +244,33 @@ class SealedNumbers(EqualSeats[C, Session]):
             (_("Run"), *titles, *columns),
             tuple((at + 1, *map(self.said, state.runs[at]), *cells(at)) for at in self.visible(state)),
         )
+
+    def view(self, state: Session, role: Role) -> View:
+        """The status, the last visible run and the result for the seat, then everything that is shown to all."""
+        visible = self.visible(state)
+        blocks: list[Block] = [self.screen.status(self, state)]
+        if visible:
+            blocks.append(Text("outcome", self.screen.outcome(self, state, visible[-1], role)))
+        if self.over(state):
+            blocks.append(self.screen.result(self, state, role))
+        return (*blocks, *self._runs(state, role))
+
+    def watched(self, state: Session) -> View:
+        """The runs that every seat may see."""
+        status = (self.screen.status(self, state),) if self.over(state) else ()
+        return (*status, *self._runs(state, NOBODY))
+
+    def _runs(self, state: Session, role: Role) -> tuple[Block, ...]:
+        """Return the situation, the last visible run, the history, and what is revealed with it."""
+        visible = self.visible(state)
+        last = (self.screen.last_run(self, state, visible[-1], role),) if visible else ()
+        revealed = self.screen.revealed(self, state, role) if visible else ()
+        return (self.screen.situation(self, state, role), *last, self.screen.history(self, state, role), *revealed)
+
+    def notices(self, before: Session, moves: Mapping[Role, Any], after: Session, role: Role) -> View:
+        """The run that has just ended, as far as the history may show it."""
+        if not self.visible(after):
+            return (self.screen.status(self, after),)
+        outcome = Text("outcome", self.screen.outcome(self, after, len(after.runs) - 1, role))
+        result = (self.screen.result(self, after, role),) if self.over(after) else ()
+        return (outcome, *self.screen.revealed(self, after, role), *result)

@@ -64,12 +64,12 @@ def mentioned(template: str) -> frozenset[str]:
         return frozenset()
 
 
-def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection[str] = ()) -> None:
+def check(template: str, sample: Mapping[str, Any], *, verbatim: Collection[str] = ()) -> None:
     """Refuse a template that cannot be rendered, before anybody is to read it.
 
     Args:
         sample: a value for every variable that there is.
-        as_they_stand: variables that may only be written out whole, or asked whether they are empty.
+        verbatim: variables that may only be written out whole, or asked whether they are empty.
 
     Raises:
         BadText: naming the line, and the variable that there is not.
@@ -87,7 +87,7 @@ def check(template: str, sample: Mapping[str, Any], *, as_they_stand: Collection
                 )
         whole = {id(name) for name in _written_or_asked(parsed)}
         for name in parsed.find_all(nodes.Name):
-            if name.name in as_they_stand and id(name) not in whole:
+            if name.name in verbatim and id(name) not in whole:
                 raise BadText(
                     _(
                         "Line {line}: “{name}” can only be written out as it stands, or asked whether it is empty."

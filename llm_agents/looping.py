@@ -178,7 +178,7 @@ class _Conversation:
         submit = " or ".join(offer.name for offer in self._offers if offer.submits)
         own = asking.strategy.opening
         words = own(play.game, play.state, asking.role) if own else OPENING.format(submit=submit)
-        here = render(play.game.before_looking(play.state, asking.role))
+        here = render(play.game.before_lookups(play.state, asking.role))
         how = _in_json(self._offers) if self._plain else BY_CALLS
         return "\n\n".join(part for part in (here, words, how) if part)
 

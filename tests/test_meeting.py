@@ -361,8 +361,8 @@ def test_a_contest_of_people_models_of_both_protocols_and_a_script(stack, phone:
             expect(pages["p1"].locator(".table-history tbody tr")).to_have_count(min(run - 1, 3))
             answer(pages["p1"], 101 if run == 2 else 15)
             if run == 2:
-                expect(pages["p1"].locator("[data-doubt]")).to_contain_text("from 0 to 100")
-                check(pages["p1"], "doubt")
+                expect(pages["p1"].locator("[data-warning]")).to_contain_text("from 0 to 100")
+                check(pages["p1"], "warning")
                 pages["p1"].get_by_role("button", name="Send anyway").click()
             answer(pages["p2"], 10)
         for page in pages.values():

@@ -119,7 +119,7 @@ def test_game_goes_on_with_a_fallback_script(stack, standins, browser: Browser, 
     context = browser.new_context()
     for kind in ("hung", "broken", "wrong-types"):
         page = context.new_page()
-        page.goto(stack.url + sit_opposite(stack, standins, game, kind, script=registry.get(game).sparring))
+        page.goto(stack.url + sit_opposite(stack, standins, game, kind, script=registry.get(game).default_script))
         asked_again = page.locator("form.move").first
         over = page.get_by_role("button", name="Continue")
         expect(asked_again.or_(over).first, kind).to_be_visible(timeout=WITHIN)

@@ -123,7 +123,7 @@ def test_a_person_plays_five_periods_on_a_phone(stack, phone: Open, key: str):
     stack.launch_study({**study, "roles": [roles[0]], "agents": others})
     page = phone(stack.sit_down(slug))
     if config.get("practice"):
-        expect(page.locator("main")).to_contain_text("it counts for nothing")
+        expect(page.locator("main")).to_contain_text("it does not count")
         act(page, 0)
         expect(page.locator("main")).to_contain_text("From now on every period counts")
     for period in range(PERIODS):

@@ -80,9 +80,9 @@ def local_model(threads: int) -> Iterator[None]:
 def play(game: Game[Any, Any], mode: Mode, number: int) -> MatchRecord:
     """Play one match; the model has the first seat if `number` is even."""
     model: Role = game.roles()[number % len(game.roles())]
-    agents = {role: AgentSpec("script", game.sparring) for role in game.roles()}
+    agents = {role: AgentSpec("script", game.default_script) for role in game.roles()}
     agents[model] = mode.agent
-    ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.sparring)
+    ladder = Ladder(tries_after_first=TRIES_AFTER_FIRST, call_seconds=120, script=game.default_script)
     return play_match(game, number, agents, ladders={model: ladder})
 
 

@@ -152,7 +152,7 @@ class Bargaining(Game[BargainingConfig, Rounds]):
     Config: ClassVar[type[Config]] = BargainingConfig
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "haggler"
+    default_script: ClassVar[str] = "haggler"
     own_words: ClassVar[tuple[str, ...]] = ("accept", "reject", "offer", "answer", "round", "split", "money", "dollar")
     metric_meanings: ClassVar[Mapping[str, str]] = {
         "agreement": "Whether an offer was accepted.",

@@ -1,4 +1,4 @@
-"""Scripted players of the beauty contest. None has anything to know that others do not."""
+"""Scripts for the beauty contest, where no seat has private information."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def random(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
-    """Any number within the limits, all equally likely."""
+    """Choose any number within the limits, all equally likely."""
     return {"answer": rng.uniform(0, game.config.upper)}
 
 
 def rational(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
-    """The equilibrium: 0."""
+    """Choose the equilibrium: 0."""
     return {"answer": 0.0}
 
 
 def level(k: int) -> Script:
-    """Thinks k steps ahead of somebody who names half of the upper limit (Nagel 1995)."""
+    """Think k steps ahead of a player who chooses half of the upper limit (Nagel 1995)."""
 
     def move(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
         return {"answer": 0.5 * game.config.upper * game.config.fraction**k}
@@ -33,7 +33,7 @@ def level(k: int) -> Script:
 
 
 def adaptive(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
-    """The fraction of the last mean that it can see; without one like `level_1`."""
+    """Choose the fraction of the last visible mean; without one, play like `level_1`."""
     for at in reversed(game.visible(state)):
         if (target := game.target(state.runs[at])) is not None:
             return {"answer": target}
@@ -41,12 +41,12 @@ def adaptive(game: BeautyContest, state: Session, role: Role, rng: Random) -> Mo
 
 
 def fouler(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
-    """A number above the limit; the limit itself where fouls are refused."""
+    """Choose a number above the limit, or the limit itself if fouls are refused."""
     return {"answer": game.config.upper + (1 if game.config.fouls == "count" else 0)}
 
 
 def no_answer(game: BeautyContest, state: Session, role: Role, rng: Random) -> MoveData:
-    """No number."""
+    """Choose no number."""
     return {"answer": None}
 
 

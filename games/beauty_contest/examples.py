@@ -1,4 +1,4 @@
-"""What the contract plays of the beauty contest beside its default."""
+"""Configurations of the beauty contest for the contract tests."""
 
 from games.examples import Examples
 

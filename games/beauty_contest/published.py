@@ -1,4 +1,4 @@
-"""Economics Arena's beauty contests: what was told and shown, and all collections."""
+"""Economics Arena's beauty contests: configurations and all collections."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from games.lineups import CollectionPreset, StudyPreset
 from games.selections import Selection
 
 LIMITS = {"L": (10, 100), "M": (100, 1000), "H": (1000, 10_000)}
-"""Upper limits by group: whole numbers from the first up to, but without, the second."""
+"""Upper limits by group: whole numbers from the first up to, but not including, the second."""
 
 TABLES: Mapping[str, Grid] = {
     "econarena": {
         "told_of_others": ("nothing", "rational", "similar"),
         "runs": (1, 6),
-        # With a single run there is no history, whatever its depth.
+        # With a single run there is no history, whatever the depth.
         "history_depth": (3,),
     }
 }
@@ -36,7 +36,7 @@ def _treatment(seed: int) -> Treatment:
 PRESETS: Mapping[str, CollectionPreset] = {
     "econarena-contest": preset(
         "Economics Arena: beauty contest",
-        "Melee, among rational scripts, with chain of thought, the first five agents, with history, and with itself.",
+        "Melee, among rational scripts, with chain of thought, the first five agents, with history, and self-play.",
         _treatment,
         one_configuration_per_group=False,
     )

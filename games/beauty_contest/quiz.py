@@ -1,4 +1,4 @@
-"""The questions after the game: did the player notice what wins, and which numbers are allowed?"""
+"""The questions after the game: did players notice what wins and which numbers are allowed?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from games.words import gettext as _
 
 
 def questions(fraction: float, in_words: str, upper: float) -> tuple[Question, ...]:
-    """Which part of the mean wins, and the largest number allowed."""
+    """Return questions on the fraction of the mean that wins, and on the largest number allowed."""
     parts = {fraction: in_words}
     for part, words in ((1 / 2, "1/2"), (1, ""), (4 / 3, "4/3"), (1 / 4, "1/4")):
         if len(parts) < 4:

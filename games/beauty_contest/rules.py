@@ -1,8 +1,8 @@
-"""Beauty contest: whose number is closest to a fraction of the mean of all numbers wins the prize.
+"""Beauty contest: the player whose number is closest to a fraction of the mean of all numbers wins the prize.
 
 Source: Economics Arena, section 3 and appendix B (after Nagel 1995). All seats answer at once; the target is
-the fraction times the mean of the valid numbers; the prize is split among the closest. With several
-runs the same seats play again and may see the last ones.
+the fraction times the mean of the valid numbers; the closest seats share the prize. With several runs, the
+same seats play again and may see the last ones.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from games.beauty_contest import baselines, quiz, views
-from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script, View
-from games.sessions import Number, RunsConfig, SealedNumbers, Session
+from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script
+from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import exact
 from games.words import gettext as _
 
 TIE = 1e-9
-"""Distances that differ by less than this share of the upper limit are the same."""
+"""Distances that differ by less than this share of the upper limit count as equal."""
 
 
 class _ContestConfig(Config):
     players: int = Field(5, ge=2, le=20, title="Players", description="Seats at the table, from 2 to 20.")
     upper: float = Field(100, gt=0, title="Upper limit", description="The largest number allowed; above 0.")
     fraction: float = Field(
-        2 / 3, gt=0, lt=1, title="Fraction", description="The target is this part of the mean; between 0 and 1."
+        2 / 3, gt=0, lt=1, title="Fraction", description="The target is this fraction of the mean; between 0 and 1."
     )
     prize: float = Field(
-        1, gt=0, title="Prize", description="What the closest win together in each run, in dollars of the game."
+        1, gt=0, title="Prize", description="Won in each run and shared by the closest, in the game's own unit."
     )
 
 
@@ -47,21 +47,22 @@ class Answer(Move):
 
 
 class BeautyContest(SealedNumbers[BeautyContestConfig]):
-    """Everybody names a number; the closest to a fraction of the mean win."""
+    """All players choose a number; those closest to a fraction of the mean win."""
 
     key: ClassVar[str] = "beauty_contest"
     title: ClassVar[str] = _("Beauty contest")
     summary: ClassVar[str] = _(
-        "All name a number at once; whoever is closest to a fraction of the mean wins the prize."
+        "All players choose a number at once; the one closest to a fraction of the mean wins the prize."
     )
     rules_version: ClassVar[int] = 1
     Config: ClassVar[type[Config]] = BeautyContestConfig
     State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "level_2"
+    default_script: ClassVar[str] = "level_2"
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Player")
     number_key: ClassVar[str] = "answer"
+    screen: ClassVar[RunScreen] = views.SCREEN
     own_words: ClassVar[tuple[str, ...]] = (
         "player", "number", "mean", "target", "prize", "fraction", "run", "limit", "answer", "valid", "dollar",
     )  # fmt: skip
@@ -70,24 +71,24 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         "target_first": "The fraction times the mean of the valid numbers in the first run; empty without any.",
         "target_last": "The same in the last run.",
         "mean_choice": "Mean of all valid numbers of all runs; empty without any.",
-        "fouls": "Numbers beyond the limits, and answers without a number, of all seats and runs.",
+        "fouls": "Numbers outside the limits and answers without a number, over all seats and runs.",
         "deviation": "Mean over all valid numbers of number/upper limit, the distance from equilibrium; empty "
         "without any (Economics Arena, section 3.2, where it would divide by 0).",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
-        "wins": "Runs in which the seat won the prize or a part of it.",
-        "fouls": "The seat's numbers beyond the limits, and its answers without a number.",
+        "wins": "Runs in which the seat won the prize or a share of it.",
+        "fouls": "The seat's numbers outside the limits and its answers without a number.",
         "deviation": "Mean over the seat's valid numbers of number/upper limit; empty without any.",
-        "payoff_ratio": "Payoff over the payoff in equilibrium, prize/players (Economics Arena's r).",
+        "payoff_ratio": "Payoff divided by the equilibrium payoff, prize/players (Economics Arena's r).",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         "run": "Number of the run, from 1.",
         "role": "The seat.",
-        "answer": "The number it named; empty where it named none.",
-        "foul": "Whether that was beyond the limits, or no number.",
+        "answer": "The number it chose; empty if it chose none.",
+        "foul": "Whether that number was outside the limits or missing.",
         "mean": "Mean of the run's valid numbers; empty without any.",
         "target": "The fraction times that mean.",
-        "won": "The seat's part of the prize.",
+        "won": "The seat's share of the prize.",
     }
 
     # ---- the rules -----------------------------------------------------------------------------------
@@ -101,27 +102,27 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
     @cached_property
     def _form(self) -> Form:
         limits = self.limits_in_words()
-        return Form("answer", _("Name your number"), Answer, help=limits, limits=limits)
+        return Form("answer", _("Choose your number"), Answer, help=limits, limits=limits)
 
     def setup(self, chance: Chance) -> Session:
         return Session()
 
     def mean(self, run: Sequence[float | None]) -> float | None:
-        """The mean of a run's valid numbers; None without any."""
+        """Return the mean of a run's valid numbers; None without any."""
         return mean([number for number in run if number is not None and self.valid(number)])
 
     def target(self, run: Sequence[float | None]) -> float | None:
-        """The fraction times the mean of the valid numbers; None without any."""
+        """Return the fraction times the mean of the valid numbers; None without any."""
         average = self.mean(run)
         return None if average is None else self.config.fraction * average
 
     def winners(self, run: Sequence[float | None]) -> tuple[Role, ...]:
-        """The seats closest to the target, in order; nobody where there is none."""
+        """Return the seats closest to the target, in order; empty if there is no target."""
         roles = self.roles()
         return tuple(roles[seat] for seat in _closest(tuple(run), self.config.upper, self.config.fraction))
 
     def won(self, run: Sequence[float | None], role: Role) -> float:
-        """What a seat won in this run, in dollars."""
+        """Return what a seat won in this run, in the game's own unit."""
         winners = self.winners(run)
         return self.config.prize / len(winners) if role in winners else 0.0
 
@@ -173,7 +174,7 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
         return mean([number / self.config.upper for number in numbers])
 
     def bonus_share(self, role: Role, payoff: float) -> float:
-        """½ + (payoff/prize - 1/n)·n/(2(n - 1)), within [0, 1]: all runs won alone 1, the equilibrium's payoff ½."""
+        """Return ½ + (payoff/prize - 1/n)·n/(2(n - 1)), within [0, 1]: 1 for all prizes, ½ in equilibrium."""
         n = self.config.players
         share = 0.5 + (payoff / self.config.prize - 1 / n) * n / (2 * (n - 1))
         return min(max(share, 0.0), 1.0)
@@ -198,30 +199,21 @@ class BeautyContest(SealedNumbers[BeautyContestConfig]):
             "prize": self.config.prize,
             "runs": self.config.runs,
             "history_depth": min(self.config.history_depth, self.config.runs - 1),
-            "told_of_others": self.config.told(),
+            "told_of_others": self.config.about_others(),
         }
 
     def fraction_in_words(self) -> str:
-        """The fraction as people write it: 2/3 rather than 0.666…"""
+        """Return the fraction as people write it: 2/3 rather than 0.666…"""
         simple = Fraction(self.config.fraction).limit_denominator(20)
         return str(simple) if float(simple) == self.config.fraction else exact(self.config.fraction)
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.fraction, self.fraction_in_words(), self.config.upper)
 
-    def view(self, state: Session, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def watched(self, state: Session) -> View:
-        return views.watched(self, state)
-
-    def notices(self, before: Session, moves: Mapping[Role, Any], after: Session, role: Role) -> View:
-        return views.notices(self, after, role)
-
 
 @lru_cache(maxsize=1024)
 def _closest(run: tuple[float | None, ...], upper: float, fraction: float) -> tuple[int, ...]:
-    """The places of the winners: asked for many times, by every seat and every screen."""
+    """Return the winners' indices; cached, since every seat and page needs them."""
     valid = {seat: number for seat, number in enumerate(run) if number is not None and 0 <= number <= upper}
     average = mean(list(valid.values()))
     if average is None:
@@ -232,5 +224,5 @@ def _closest(run: tuple[float | None, ...], upper: float, fraction: float) -> tu
 
 
 def mean(numbers: Sequence[float]) -> float | None:
-    """The mean, without leaving the floats on the way; None of nothing."""
+    """Return the mean, without overflow; None for no numbers."""
     return math.fsum(number / len(numbers) for number in numbers) if numbers else None

@@ -1,4 +1,4 @@
-"""How Economics Arena asked its models for numbers: with remarks beside them (appendix B.1 to B.4)."""
+"""How Economics Arena asked models for numbers: with remarks (appendix B.1 to B.4)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from games.interface import Role
 from games.sessions import Session
 from games.strategies import Remark, Strategy
 
-POPULAR = Remark("popular_answer", "the number that you think the others are most likely to name", "number", first=True)
-PREVIOUS = Remark("previous_answer", "the number that you named in the last run", "number", first=True)
+POPULAR = Remark("popular_answer", "the number you think the others are most likely to choose", "number", first=True)
+PREVIOUS = Remark("previous_answer", "the number that you chose in the last run", "number", first=True)
 
 
 def remarks(game: BeautyContest, state: Session, role: Role) -> tuple[Remark, ...]:
-    """Once earlier runs are shown, models are asked for their goal and last number instead."""
+    """Return the remarks: the goal and last number once earlier runs are shown, else the understanding."""
     if game.visible(state):
         return (GOAL, PREVIOUS, REASON)
     return (UNDERSTANDING, POPULAR, REASON)
@@ -23,10 +23,10 @@ def remarks(game: BeautyContest, state: Session, role: Role) -> tuple[Remark, ..
 
 STRATEGIES: Mapping[str, Strategy] = {
     "chain_of_thought": Strategy(
-        "Chain of thought: to think step by step first, and to guess the others' number.",
+        "Chain of thought: the model thinks step by step first and guesses the others' numbers.",
         reasons=True,
         remarks=lambda game, state, role: (POPULAR,),
     ),
     "conversation": CONVERSATION,
-    "published": Strategy("As in Economics Arena: with remarks beside the number.", remarks=remarks),
+    "published": Strategy("As in Economics Arena: the model adds remarks to its number.", remarks=remarks),
 }

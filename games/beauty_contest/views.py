@@ -1,12 +1,12 @@
-"""What a player may know, as blocks. The depth of the history is kept here and nowhere else."""
+"""What a player of the beauty contest may know, part by part; `games.sessions` limits it to the visible runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Text, View
-from games.sessions import Session
+from games.interface import NOBODY, Block, Cell, Fact, Facts, Role, Text
+from games.sessions import RunScreen, Session
 from games.words import exact, rounded
 from games.words import gettext as _
 
@@ -14,50 +14,16 @@ if TYPE_CHECKING:
     from games.beauty_contest.rules import BeautyContest
 
 
-def view(game: BeautyContest, state: Session, role: Role) -> View:
-    """Everything that `role` may know now."""
-    blocks: list[Block] = [_status(game, state)]
-    visible = game.visible(state)
-    if visible:
-        blocks.append(Text("outcome", _outcome(game, state, visible[-1], role)))
-    if game.over(state):
-        blocks.append(_result(game, state, role))
-    blocks.append(_situation(game, state, role))
-    if visible:
-        blocks.append(_last_run(game, state, visible[-1], role))
-    return (*blocks, _history(game, state, role))
-
-
-def watched(game: BeautyContest, state: Session) -> View:
-    """What everybody may know now: the runs that each seat may see."""
-    blocks: list[Block] = [_situation(game, state, NOBODY)]
-    if game.over(state):
-        blocks.insert(0, _status(game, state))
-    if visible := game.visible(state):
-        blocks.append(_last_run(game, state, visible[-1], NOBODY))
-    return (*blocks, _history(game, state, NOBODY))
-
-
-def notices(game: BeautyContest, after: Session, role: Role) -> View:
-    """What `role` has learnt from the run that is over: no more than the history may show."""
-    if not game.visible(after):
-        return (_status(game, after),)
-    told: list[Block] = [Text("outcome", _outcome(game, after, len(after.runs) - 1, role))]
-    if game.over(after):
-        told.append(_result(game, after, role))
-    return tuple(told)
-
-
 def _status(game: BeautyContest, state: Session) -> Text:
-    """One sentence on what is to be done now."""
+    """Return one sentence on what happens now."""
     if game.over(state):
         return Text("status", _("The game is over."), tone="good")
-    asked = _("Name a number from 0 to {upper}.").format(upper=exact(game.config.upper))
+    asked = _("Choose a number from 0 to {upper}.").format(upper=exact(game.config.upper))
     return Text("status", game.held(state) + asked)
 
 
 def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:
-    """The run, the seat and what is at stake."""
+    """Return the run, the seat and what is at stake."""
     config = game.config
     you = () if role == NOBODY else (Fact("you", _("You are"), game.role_title(role), game.role_title(role)),)
     return Facts(
@@ -67,26 +33,26 @@ def _situation(game: BeautyContest, state: Session, role: Role) -> Facts:
             game.run_fact(state),
             *you,
             Fact("players", _("Players"), config.players, str(config.players)),
-            Fact("upper", _("Up to"), config.upper, exact(config.upper)),
-            Fact("fraction", _("Part of mean"), config.fraction, game.fraction_in_words()),
+            Fact("upper", _("Highest number"), config.upper, exact(config.upper)),
+            Fact("fraction", _("Fraction of mean"), config.fraction, game.fraction_in_words()),
             Fact("prize", _("Prize"), config.prize, game.money(config.prize)),
         ),
     )
 
 
 def _outcome(game: BeautyContest, state: Session, at: int, role: Role) -> str:
-    """How run `at` ended for this seat, in words."""
+    """Return how run `at` ended for this seat, as text."""
     run = state.runs[at]
     said = [_("Run {run}:").format(run=at + 1)] if game.config.runs > 1 else []
     target, own = game.target(run), run[game.roles().index(role)]
     if target is None:
-        return " ".join([*said, _("Nobody named a valid number, and nobody won.")])
+        return " ".join([*said, _("Nobody chose a valid number, so nobody won.")])
     said += [_("The target was {target}.").format(target=rounded(target)), _who_won(game, game.winners(run), role)]
     if own is not None and game.valid(own):
         won = game.money(game.won(run, role))
-        said.append(_("You named {number} and won {won}.").format(number=rounded(own), won=won))
+        said.append(_("You chose {number} and won {won}.").format(number=rounded(own), won=won))
     else:
-        said.append(_("You named no valid number."))
+        said.append(_("You did not choose a valid number."))
     return " ".join(said)
 
 
@@ -97,16 +63,16 @@ def _who_won(game: BeautyContest, winners: Sequence[Role], role: Role) -> str:
     if len(names) == 1:
         return _("{name} was closest.").format(name=names[0])
     if len(names) == game.config.players:
-        return _("All were equally close and share the prize.")
+        return _("Everybody was equally close and shares the prize.")
     listed = _("{names} and {last}").format(names=", ".join(names[:-1]), last=names[-1])
     return _("{names} were equally close and share the prize.").format(names=listed[:1].upper() + listed[1:])
 
 
 def _last_run(game: BeautyContest, state: Session, at: int, role: Role) -> Facts:
-    """Everybody's number in run `at`, the target, and who was closest to it."""
+    """Return everybody's number in run `at`, the target, and who was closest to it."""
     run = state.runs[at]
     target, winners = game.target(run), game.winners(run)
-    return game.on_a_line(
+    return game.number_line(
         state,
         at,
         role,
@@ -130,7 +96,7 @@ def _history(game: BeautyContest, state: Session, role: Role) -> Block:
 
 
 def _result(game: BeautyContest, state: Session, role: Role) -> Facts:
-    """How it ended, for this role."""
+    """Return how the game ended for this role."""
     payoff = game.payoffs(state)[role]
     wins = sum(role in game.winners(run) for run in state.runs)
     runs = len(state.runs)
@@ -140,7 +106,10 @@ def _result(game: BeautyContest, state: Session, role: Role) -> Facts:
         "result",
         _("The result"),
         (
-            Fact("wins", _("Runs that you won"), wins, _("{wins} of {runs}").format(wins=wins, runs=runs)),
+            Fact("wins", _("Runs you won"), wins, _("{wins} of {runs}").format(wins=wins, runs=runs)),
             Fact("payoff", _("You won, on average"), payoff, game.money(payoff)),
         ),
     )
+
+
+SCREEN = RunScreen(_status, _outcome, _result, _situation, _last_run, _history)

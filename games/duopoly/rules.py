@@ -32,7 +32,7 @@ from games.interface import (
     Script,
     Tool,
 )
-from games.periods import PERIODS_PLAYED, ROUND_AND_ROLE, Periods, PeriodsConfig, Screen, look, plain
+from games.periods import PERIODS_PLAYED, ROUND_AND_ROLE, Periods, PeriodsConfig, Screen, lookup, plain
 from games.practice import WithPractice
 from games.words import gettext as _
 
@@ -92,7 +92,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     Config: ClassVar[type[Config]] = DuopolyConfig
     State: ClassVar[type] = History
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "tit_for_tat"
+    default_script: ClassVar[str] = "tit_for_tat"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20}
     oracles: ClassVar[frozenset[str]] = frozenset({"nash", "collusive", "best_reply"})
     own_words: ClassVar[tuple[str, ...]] = tuple("price firm rival profit cost quantity period note sold".split())
@@ -145,7 +145,7 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
             return _("Your firm")
         return _("Firm 1") if role == FIRMS[0] else _("Firm 2")
 
-    def practised(self) -> Mapping[str, Json]:
+    def practice_config(self) -> Mapping[str, Json]:
         """Another currency: the same prices mean something else."""
         return {"alpha": 2 * self.config.alpha}
 
@@ -251,20 +251,20 @@ class Duopoly(WithPractice[DuopolyConfig, History]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.rival)
 
-    def looks(self, state: History, role: Role) -> Sequence[Tool]:
+    def lookups(self, state: History, role: Role) -> Sequence[Tool]:
         tells = _("Every earlier period: your price, quantity sold, profit and cost.")
         if self.config.rival:
             tells = _("Every earlier period: your price, quantity sold, profit and cost, and your rival's price.")
         return (
             self.history(state, role, "get_previous_pricing_data", tells, under="periods"),
-            look(
+            lookup(
                 "get_product_ids",
                 _("The name of your product, with your cost of one unit."),
                 lambda: {"products": [{"id": PRODUCT, "cost": plain(self.market.unit_cost)}]},
             ),
         )
 
-    def told(self, state: History, t: int, role: Role) -> dict[str, Json]:
+    def past_period(self, state: History, t: int, role: Role) -> dict[str, Json]:
         """A past period as a firm is told it, to two decimals; of its rival the price alone."""
         price, quantity, profit = self.outcome(state, t)[role]
         row: dict[str, Json] = {

@@ -17,7 +17,7 @@ def _data(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     return (*charts, _history(game, state, role))
 
 
-def _untold(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
+def _not_in_tools(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     """Period, cost and advice."""
     return (_situation(game, state),)
 
@@ -89,4 +89,4 @@ def _result(game: Duopoly, state: History, role: Role) -> tuple[Block, ...]:
     return (Facts("result", _("The result"), (Fact("payoff", _("Your profit in all"), profit, game.money(profit)),)),)
 
 
-SCREEN = Screen(_outcome, _result, _data, untold=_untold)
+SCREEN = Screen(_outcome, _result, _data, not_in_tools=_not_in_tools)

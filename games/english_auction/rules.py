@@ -107,7 +107,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
     Config: ClassVar[type[Config]] = EnglishAuctionConfig
     State: ClassVar[type] = Bidding
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "rational"
+    default_script: ClassVar[str] = "rational"
     starting_config: ClassVar[Mapping[str, Json]] = {"increment": 50}
     seat_title: ClassVar[str] = _("Bidder")
     own_words: ClassVar[tuple[str, ...]] = (
@@ -291,7 +291,7 @@ class EnglishAuction(EqualSeats[EnglishAuctionConfig, Bidding]):
             "assets": config.assets,
             "start_price": config.start_price,
             "increment": config.increment,
-            "told_of_others": config.told(),
+            "told_of_others": config.about_others(),
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:

@@ -20,12 +20,12 @@ from pydantic_core import PydanticCustomError
 from games.interface import (
     Chance,
     Config,
-    Doubt,
     Form,
     Json,
     Metrics,
     Move,
     MoveData,
+    MoveWarning,
     Payoffs,
     Prospect,
     Question,
@@ -163,7 +163,7 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
     Config: ClassVar[type[Config]] = ItemAuctionConfig
     State: ClassVar[type] = Auction
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "rule"
+    default_script: ClassVar[str] = "rule"
     starting_config: ClassVar[Mapping[str, Json]] = {"people_plan": True}
     seat_title: ClassVar[str] = "Bidder"
     rated_by: ClassVar[str] = "profit"
@@ -385,14 +385,14 @@ class ItemAuction(EqualSeats[ItemAuctionConfig, Auction]):
             name=quoted(unknown[0]), names=", ".join(self.roles())
         )
 
-    def doubt(self, state: Auction, role: Role, move: Any) -> Doubt | None:
+    def warning(self, state: Auction, role: Role, move: Any) -> MoveWarning | None:
         """A bid above one's own estimate loses money if the estimate is right."""
         if not isinstance(move, Bid) or move.bid is None or state.lot is None:
             return None
         estimate = self.estimate(role, state.lot.item)
         if move.bid <= estimate or self.objective(role) == "items":
             return None
-        return Doubt(
+        return MoveWarning(
             _("You estimate that this item is worth {estimate}. If you pay {bid}, you expect to lose money.").format(
                 estimate=self.money(estimate), bid=self.money(move.bid)
             )

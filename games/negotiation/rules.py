@@ -173,7 +173,7 @@ class Negotiation(Game[NegotiationConfig, Rounds]):
     Config: ClassVar[type[Config]] = NegotiationConfig
     State: ClassVar[type] = Rounds
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "haggler"
+    default_script: ClassVar[str] = "haggler"
     starting_config: ClassVar[Mapping[str, Any]] = {"seller_factor": 0.8, "buyer_factor": 1.2}
     """A published cell with a surplus to share; the baseline of the analysis has none."""
     own_words: ClassVar[tuple[str, ...]] = (

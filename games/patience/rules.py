@@ -116,7 +116,7 @@ class Patience(Game[PatienceConfig, Answers]):
     Config: ClassVar[type[Config]] = PatienceConfig
     State: ClassVar[type] = Answers
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "five_percent"
+    default_script: ClassVar[str] = "five_percent"
     starting_config: ClassVar[Mapping[str, Json]] = {"amounts": [101, 102, 104, 106, 108, 110, 113, 116, 120]}
     own_words: ClassVar[tuple[str, ...]] = tuple("money now later choice amount question".split())
     metric_meanings: ClassVar[Mapping[str, str]] = {

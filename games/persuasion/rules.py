@@ -181,7 +181,7 @@ class Persuasion(Game[PersuasionConfig, Market]):
     Config: ClassVar[type[Config]] = PersuasionConfig
     State: ClassVar[type] = Market
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "bayesian"
+    default_script: ClassVar[str] = "bayesian"
     own_words: ClassVar[tuple[str, ...]] = (
         "yes", "no", "buy", "buyer", "seller", "sell", "product", "price", "quality", "high", "low", "round",
         "recommend", "recommendation", "message", "market", "dollar",

@@ -39,7 +39,7 @@ from games.periods import (
     Submitted,
     for_instance,
     instance_of,
-    look,
+    lookup,
     plain,
     refuse_names,
 )
@@ -121,7 +121,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     Config: ClassVar[type[Config]] = PricingConfig
     State: ClassVar[type] = Sales
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "climb"
+    default_script: ClassVar[str] = "climb"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 20, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
     own_words: ClassVar[tuple[str, ...]] = tuple("price product profit cost quantity period note sold market".split())
@@ -171,8 +171,8 @@ class Pricing(Benchmark[PricingConfig, Sales]):
         ]
         return Sales(instance=instance_of(Instance, {"products": products, **rest}))
 
-    def practised(self) -> Mapping[str, Json]:
-        return {**super().practised(), "scored_periods": None}
+    def practice_config(self) -> Mapping[str, Json]:
+        return {**super().practice_config(), "scored_periods": None}
 
     def period(self, state: Sales) -> int:
         return len(state.sales)
@@ -269,7 +269,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.QUESTIONS
 
-    def looks(self, state: Sales, role: Role) -> Sequence[Tool]:
+    def lookups(self, state: Sales, role: Role) -> Sequence[Tool]:
         return (
             self.history(
                 state,
@@ -278,7 +278,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
                 _("Every earlier period: each product's price, quantity sold, and profit."),
                 under="periods",
             ),
-            look(
+            lookup(
                 "get_product_ids",
                 _("The names of all products with their costs."),
                 lambda: {
@@ -288,7 +288,7 @@ class Pricing(Benchmark[PricingConfig, Sales]):
             ),
         )
 
-    def told(self, state: Sales, t: int, role: Role) -> dict[str, Json]:
+    def past_period(self, state: Sales, t: int, role: Role) -> dict[str, Json]:
         sale = state.sales[t]
         return {
             "period": t,

@@ -16,7 +16,7 @@ def _data(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     return _products(state), *_charts(state), _history(state)
 
 
-def _untold(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
+def _not_in_tools(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     """Period and advice."""
     return (_situation(game, state),)
 
@@ -93,4 +93,4 @@ def _result(game: Pricing, state: Sales, role: Role) -> tuple[Block, ...]:
     return (Facts("result", _("The result"), facts),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _news, _untold)
+SCREEN = Screen(_outcome, _result, _data, _news, _not_in_tools)

@@ -37,7 +37,7 @@ from games.periods import (
     Submitted,
     for_instance,
     instance_of,
-    look,
+    lookup,
     plain,
     refuse_names,
     whole,
@@ -130,7 +130,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     Config: ClassVar[type[Config]] = ProcurementConfig
     State: ClassVar[type] = Purchases
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "greedy"
+    default_script: ClassVar[str] = "greedy"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 15, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
     own_words: ClassVar[tuple[str, ...]] = tuple("offer plan budget worker workers period note product units".split())
@@ -289,7 +289,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.QUESTIONS
 
-    def looks(self, state: Purchases, role: Role) -> Sequence[Tool]:
+    def lookups(self, state: Purchases, role: Role) -> Sequence[Tool]:
         instance = state.instance
         return (
             self.history(
@@ -299,7 +299,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
                 _("Every earlier period: the plan, its cost, and the workers it supports or why it failed."),
                 under="purchases",
             ),
-            look(
+            lookup(
                 "get_equipment_information",
                 _("All offers: what a unit holds, its price, its minimum quantity and upfront payment."),
                 lambda: {
@@ -308,7 +308,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
                 },
                 "offers",
             ),
-            look(
+            lookup(
                 "get_budget",
                 _("What a plan may cost. The budget is the same in every period."),
                 lambda: {"budget": plain(instance.budget)},
@@ -316,7 +316,7 @@ class Procurement(Benchmark[ProcurementConfig, Purchases]):
             ),
         )
 
-    def told(self, state: Purchases, t: int, role: Role) -> dict[str, Json]:
+    def past_period(self, state: Purchases, t: int, role: Role) -> dict[str, Json]:
         purchase = state.purchases[t]
         row: dict[str, Json] = {"period": t, "plan": dict(purchase.plan), "cost": plain(purchase.cost)}
         if purchase.workers is None:

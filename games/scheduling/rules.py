@@ -38,7 +38,7 @@ from games.periods import (
     Submitted,
     for_instance,
     instance_of,
-    look,
+    lookup,
     refuse_matching,
 )
 from games.practice import Benchmark
@@ -108,7 +108,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     Config: ClassVar[type[Config]] = SchedulingConfig
     State: ClassVar[type] = Attempts
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "repair"
+    default_script: ClassVar[str] = "repair"
     starting_config: ClassVar[Mapping[str, Json]] = {"level": "small", "periods": 12, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
     own_words: ClassVar[tuple[str, ...]] = tuple("worker task schedule pair problem period note assignment".split())
@@ -233,7 +233,7 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.QUESTIONS
 
-    def looks(self, state: Attempts, role: Role) -> Sequence[Tool]:
+    def lookups(self, state: Attempts, role: Role) -> Sequence[Tool]:
         return (
             self.history(
                 state,
@@ -242,18 +242,18 @@ class Scheduling(Benchmark[SchedulingConfig, Attempts]):
                 _("Every earlier period: the schedule, and problem pairs that it had."),
                 under="attempts",
             ),
-            look(
+            lookup(
                 "get_worker_ids",
                 _("The names of all workers."),
                 lambda: {"workers": list(state.instance.workers)},
                 "situation",
             ),
-            look(
+            lookup(
                 "get_task_ids", _("The names of all tasks."), lambda: {"tasks": list(state.instance.tasks)}, "situation"
             ),
         )
 
-    def told(self, state: Attempts, t: int, role: Role) -> dict[str, Json]:
+    def past_period(self, state: Attempts, t: int, role: Role) -> dict[str, Json]:
         attempt = state.attempts[t]
         pairs = [list(pair) for pair in attempt.told]
         return {"period": t, "assignment": dict(attempt.matching), "problem_pairs": pairs}

@@ -1,4 +1,4 @@
-"""Scripted bidders of the sealed auction. Each knows its own value alone."""
+"""Scripts for the sealed auction. Each knows only its own value."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def random(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
-    """Any bid within the assets, all equally likely."""
+    """Make any bid within the assets, all equally likely."""
     return {"bid": rng.uniform(0, game.config.assets)}
 
 
 def bids(share: float) -> Script:
-    """Bids this share of its value, at most the assets."""
+    """Bid this share of the own value, at most the assets."""
 
     def move(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
         return {"bid": min(share * game.value(state, role), game.config.assets)}
@@ -31,18 +31,18 @@ truthful = bids(1.0)
 
 
 def shade(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
-    """Bids value·(n - 1)/n: the equilibrium of the first-price rule where values are uniform."""
+    """Bid value·(n - 1)/n: the equilibrium under the first-price rule with uniform values."""
     n = game.config.players
     return {"bid": game.value(state, role) * (n - 1) / n}
 
 
 def rational(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
-    """Bids its value, which no other bid beats under the second-price rule; `shade` under the first-price rule."""
+    """Bid the own value, a dominant strategy under the second-price rule; `shade` under the first-price rule."""
     return (truthful if game.config.price_rule == "second" else shade)(game, state, role, rng)
 
 
 def no_answer(game: SealedAuction, state: Session, role: Role, rng: Random) -> MoveData:
-    """No number."""
+    """Make no bid."""
     return {"bid": None}
 
 

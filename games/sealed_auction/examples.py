@@ -1,4 +1,4 @@
-"""What the contract plays of the sealed auction beside its default, and when a bidder learns the others' values."""
+"""Configurations of the sealed auction for the contract tests, and when a bidder learns the others' values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.interface import Role
 
 
 def reveals(game: Any, before: Any, moves: Mapping[Role, Any], after: Any, role: Role) -> bool:
-    """The end of a run that will be shown, where values are shown with it."""
+    """Return whether a run ends that is shown together with everybody's values."""
     return bool(game.reveals_values and game.visible(after))
 
 

@@ -1,4 +1,4 @@
-"""Economics Arena's sealed auctions: what was told and shown, and all collections."""
+"""Economics Arena's sealed auctions: configurations and all collections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLES: Mapping[str, Grid] = {
         "told_of_others": ("nothing", "rational", "similar"),
         "history_reveals": ("bids", "bids_and_values"),
         "runs": (1, 6),
-        # With a single run there is no history, whatever its depth.
+        # With a single run there is no history, whatever the depth.
         "history_depth": (3,),
     }
 }
@@ -37,7 +37,7 @@ def _treatment(seed: int) -> Treatment:
 PRESETS: Mapping[str, CollectionPreset] = {
     "econarena-sealed": preset(
         "Economics Arena: second-price auction",
-        "Melee, among rational scripts, with chain of thought, the first five agents, with history, and with itself.",
+        "Melee, among rational scripts, with chain of thought, the first five agents, with history, and self-play.",
         _treatment,
         one_configuration_per_group=True,
     )

@@ -1,4 +1,4 @@
-"""The questions after the game: did the player notice what the winner pays, and which bids are allowed?"""
+"""The questions after the game: did players notice what the winner pays and which bids are allowed?"""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from games.words import gettext as _
 
 
 def questions(price_rule: Literal["second", "first"], assets: float) -> tuple[Question, ...]:
-    """What the winner pays, and the largest bid allowed."""
+    """Return questions on what the winner pays, and on the largest bid allowed."""
     pays = {
-        "first": _("Its own bid"),
+        "first": _("Their own bid"),
         "second": _("The second-highest bid"),
-        "value": _("Its own value of the item"),
+        "value": _("Their own value"),
         "mean": _("The mean of all bids"),
     }
     return (

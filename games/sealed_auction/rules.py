@@ -1,7 +1,7 @@
-"""Sealed auction: all bid at once for one item that is worth something different to each.
+"""Sealed auction: all bid at once for one item with private values.
 
 Source: Economics Arena, section 3 and appendix B (after Vickrey 1961). The highest valid bid wins, the lowest
-seat on ties, and pays the highest valid bid of the others; under "first" its own, a variant of ours.
+seat on ties, and pays the highest valid bid of the others; under "first", our own variant, it pays its own bid.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from games import auctions
-from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script, View
+from games.interface import Chance, Config, Form, Json, Metrics, Move, Payoffs, Prospect, Question, Role, Script
 from games.sealed_auction import baselines, quiz, views
-from games.sessions import Number, RunsConfig, SealedNumbers, Session
+from games.sessions import Number, RunsConfig, RunScreen, SealedNumbers, Session
 from games.words import gettext as _
 
 
@@ -27,15 +27,15 @@ class SealedAuctionConfig(RunsConfig, auctions.AuctionConfig):
     price_rule: Literal["second", "first"] = Field(
         "second",
         title="Price rule",
-        description="What the winner pays: the highest bid of the others (second), or its own (first).",
+        description="What the winner pays: the highest bid of the others (second), or the winner's own bid (first).",
     )
     foul_fee: float = Field(
-        0, ge=0, title="Fee for a foul", description="What a bid beyond the limits costs in a run, in units."
+        0, ge=0, title="Foul fee", description="What a bid outside the limits costs in a run, in units."
     )
     history_reveals: Literal["bids", "bids_and_values"] = Field(
         "bids",
         title="The history reveals",
-        description="Everybody's bids; or everybody's values too.",
+        description="Everybody's bids, or everybody's bids and values.",
     )
 
 
@@ -47,7 +47,7 @@ class Bid(Move):
 
 @dataclass(frozen=True)
 class Sale:
-    """How a run ended: who bought at which price (nobody without a valid bid), and everybody's final assets."""
+    """How a run ended: the winner and the price (None without a valid bid), and everybody's final assets."""
 
     winner: Role | None
     price: float | None
@@ -55,7 +55,7 @@ class Sale:
 
 
 class SealedAuction(SealedNumbers[SealedAuctionConfig]):
-    """All bid at once; the highest bid wins."""
+    """All bidders bid at once; the highest bid wins."""
 
     key: ClassVar[str] = "sealed_auction"
     title: ClassVar[str] = _("Sealed auction")
@@ -64,10 +64,11 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
     Config: ClassVar[type[Config]] = SealedAuctionConfig
     State: ClassVar[type] = Session
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "truthful"
+    default_script: ClassVar[str] = "truthful"
     starting_config: ClassVar[Mapping[str, Json]] = {"runs": 3, "history_depth": 3}
     seat_title: ClassVar[str] = _("Bidder")
     number_key: ClassVar[str] = "bid"
+    screen: ClassVar[RunScreen] = views.SCREEN
     own_words: ClassVar[tuple[str, ...]] = (
         "bidder", "bid", "item", "value", "assets", "price", "auction", "run", "unit", "units", "valid", "winner",
     )  # fmt: skip
@@ -75,30 +76,30 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         "runs_played": "Runs that were played.",
         "sold": "Runs in which the item was sold: those with a valid bid.",
         "price_mean": "Mean price over the runs in which the item was sold, in units; empty without any.",
-        "efficiency": "Mean over runs of the winner's value over the highest value; 0 where nobody won.",
-        "overbids": "Valid bids above the bidder's own value, of all seats and runs.",
-        "underbids": "Valid bids below it.",
-        "fouls": "Bids beyond the limits, and answers without a number, of all seats and runs.",
-        "deviation": "Mean over seats and runs of |final assets/equilibrium's - 1| (Economics Arena, section 3.2); "
+        "efficiency": "Mean over runs of the winner's value divided by the highest value; 0 if nobody won.",
+        "overbids": "Valid bids above the bidder's own value, over all seats and runs.",
+        "underbids": "Valid bids below the bidder's own value, over all seats and runs.",
+        "fouls": "Bids outside the limits and answers without a number, over all seats and runs.",
+        "deviation": "Mean over seats and runs of |final assets/equilibrium assets - 1| (Economics Arena, section 3.2); "
         "empty under the first-price rule, for which no reference is known.",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
         "value": "What the item was worth to the seat, in units.",
         "wins": "Runs in which the seat won the item.",
-        "fouls": "The seat's bids beyond the limits, and its answers without a number.",
+        "fouls": "The seat's bids outside the limits and its answers without a number.",
         "bid_to_value": "Mean of bid/value over the seat's valid bids; empty without any.",
-        "assets_ratio": "Payoff over assets.",
-        "nash_assets": "N: final assets where all bid their value; empty under the first-price rule.",
-        "payoff_ratio": "Payoff over N (Economics Arena's r); empty under the first-price rule.",
+        "assets_ratio": "Payoff divided by assets.",
+        "nash_assets": "N: final assets if all bid their value; empty under the first-price rule.",
+        "payoff_ratio": "Payoff divided by N (Economics Arena's r); empty under the first-price rule.",
         "deviation": "Mean over runs of |final assets/N - 1|; empty under the first-price rule.",
     }
     record_meanings: ClassVar[Mapping[str, str]] = {
         "run": "Number of the run, from 1.",
         "role": "The seat.",
-        "bid": "What it bid; empty where it named no number.",
-        "foul": "Whether that was beyond the limits, or no number.",
+        "bid": "What it bid; empty if it gave no number.",
+        "foul": "Whether that bid was outside the limits or missing.",
         "won": "Whether the seat won the item.",
-        "price": "What the winner of the run paid; empty where nobody won.",
+        "price": "What the winner of the run paid; empty if nobody won.",
         "final_assets": "What the seat had after the run, in units.",
     }
 
@@ -117,11 +118,11 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
 
     @property
     def reveals_values(self) -> bool:
-        """Whether a run that is shown comes with everybody's value."""
+        """Whether a run is shown with everybody's value."""
         return self.config.history_reveals == "bids_and_values"
 
     def secrets(self, role: Role) -> frozenset[str]:
-        """The others' listed values, where the history never shows them."""
+        """The others' listed values, unless the history shows them."""
         if self.reveals_values:
             return frozenset()
         return auctions.others_values(self.config, self.roles(), role)
@@ -133,11 +134,11 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return Session(values=auctions.values_of(self.config, self.roles(), chance))
 
     def value(self, state: Session, role: Role) -> float:
-        """What the item is worth to a seat."""
+        """Return what the item is worth to a seat."""
         return state.values[self.roles().index(role)]
 
     def sale(self, state: Session, at: int) -> Sale:
-        """How the run with this index ended."""
+        """Return how the run with this index ended."""
         config, run = self.config, state.runs[at]
         bids = {role: bid for role, bid in zip(self.roles(), run, strict=True) if bid is not None and self.valid(bid)}
         assets = {role: config.assets if role in bids else config.assets - config.foul_fee for role in self.roles()}
@@ -150,7 +151,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return Sale(winner, price, assets)
 
     def sales(self, state: Session) -> list[Sale]:
-        """How all runs so far ended."""
+        """Return how all runs so far ended."""
         return [self.sale(state, at) for at in range(len(state.runs))]
 
     # ---- the result ----------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         return {role: fmean(sale.assets[role] for sale in sales) for role in self.roles()}
 
     def reference(self, state: Session, role: Role) -> float | None:
-        """N: the seat's final assets in equilibrium; None under the first-price rule."""
+        """Return N, the seat's final assets in equilibrium; None under the first-price rule."""
         if self.config.price_rule == "first":
             return None
         return auctions.equilibrium_assets(self.config, state.values)[self.roles().index(role)]
@@ -238,17 +239,8 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
             "runs": config.runs,
             "history_depth": min(config.history_depth, config.runs - 1),
             "values_revealed": self.reveals_values,
-            "told_of_others": config.told(),
+            "told_of_others": config.about_others(),
         }
 
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.questions(self.config.price_rule, self.config.assets)
-
-    def view(self, state: Session, role: Role) -> View:
-        return views.view(self, state, role)
-
-    def watched(self, state: Session) -> View:
-        return views.watched(self, state)
-
-    def notices(self, before: Session, moves: Mapping[Role, Any], after: Session, role: Role) -> View:
-        return views.notices(self, after, role)

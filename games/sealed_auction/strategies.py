@@ -1,4 +1,4 @@
-"""How Economics Arena asked its models for bids: with remarks beside them (appendix B.5 to B.8)."""
+"""How Economics Arena asked models for bids: with remarks (appendix B.5 to B.8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREVIOUS = (
 
 
 def remarks(game: SealedAuction, state: Session, role: Role) -> tuple[Remark, ...]:
-    """Once earlier runs are shown, models are asked for their goal, last bid and payoff instead."""
+    """Return the remarks: the goal, last bid and payoff once earlier runs are shown, else the understanding."""
     if game.visible(state):
         return (GOAL, *PREVIOUS, REASON)
     return (UNDERSTANDING, REASON)
@@ -25,5 +25,5 @@ def remarks(game: SealedAuction, state: Session, role: Role) -> tuple[Remark, ..
 
 STRATEGIES: Mapping[str, Strategy] = {
     "conversation": CONVERSATION,
-    "published": Strategy("As in Economics Arena: with remarks beside the bid.", remarks=remarks),
+    "published": Strategy("As in Economics Arena: the model adds remarks to its bid.", remarks=remarks),
 }

@@ -62,7 +62,7 @@ class SocialDilemma(EqualSeats[DilemmaConfig, Dilemma]):
     Config: ClassVar[type[Config]] = DilemmaConfig
     State: ClassVar[type] = Dilemma
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "tit_for_tat"
+    default_script: ClassVar[str] = "tit_for_tat"
     starting_config: ClassVar[Mapping[str, Json]] = {"mechanism": "repetition", "rounds": 5}
     own_words: ClassVar[tuple[str, ...]] = tuple(
         "action points round agent player mediator contract delegate sign approve proposal group".split()

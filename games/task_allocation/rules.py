@@ -41,7 +41,7 @@ from games.periods import (
     Submitted,
     for_instance,
     instance_of,
-    look,
+    lookup,
     plain,
     refuse_matching,
 )
@@ -115,7 +115,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     Config: ClassVar[type[Config]] = TaskAllocationConfig
     State: ClassVar[type] = Allocation
     scripts: ClassVar[Mapping[str, Script]] = baselines.SCRIPTS
-    sparring: ClassVar[str] = "greedy_equality"
+    default_script: ClassVar[str] = "greedy_equality"
     starting_config: ClassVar[Mapping[str, Json]] = {"periods": 15, "practice": True}
     oracles: ClassVar[frozenset[str]] = frozenset({"optimum"})
     own_words: ClassVar[tuple[str, ...]] = tuple("worker task assignment pay revenue period note size".split())
@@ -280,7 +280,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
     def quiz(self, role: Role) -> tuple[Question, ...]:
         return quiz.QUESTIONS
 
-    def looks(self, state: Allocation, role: Role) -> Sequence[Tool]:
+    def lookups(self, state: Allocation, role: Role) -> Sequence[Tool]:
         return (
             self.history(
                 state,
@@ -289,7 +289,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
                 _("Every earlier period: who did which task, pay and revenue, and the totals."),
                 under="periods",
             ),
-            look(
+            lookup(
                 "get_worker_ids",
                 _("The names of all workers, and their wage per unit of size."),
                 lambda: {
@@ -297,7 +297,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
                 },
                 "workers",
             ),
-            look(
+            lookup(
                 "get_task_info",
                 _("This period's tasks and their sizes."),
                 lambda: {"tasks": self._tasks(state)},
@@ -311,7 +311,7 @@ class TaskAllocation(WithPractice[TaskAllocationConfig, Allocation]):
             return []
         return [{"id": task, "size": plain(size)} for task, size in state.instance.sizes(self.period(state)).items()]
 
-    def all_told(self, state: Allocation, role: Role) -> list[dict[str, Json]]:
+    def past_periods(self, state: Allocation, role: Role) -> list[dict[str, Json]]:
         """Every period's work, and the totals up to it."""
         instance = state.instance
         total_pay, total_revenue = dict.fromkeys(instance.workers, 0.0), 0.0

@@ -16,7 +16,7 @@ def _data(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, .
     return _tasks(game, state), _workers(game, state), _history(state)
 
 
-def _untold(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
+def _not_in_tools(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block, ...]:
     """Period, and revenue so far."""
     return (_situation(game, state),)
 
@@ -98,4 +98,4 @@ def _result(game: TaskAllocation, state: Allocation, role: Role) -> tuple[Block,
     return (Facts("result", _("The result"), facts),)
 
 
-SCREEN = Screen(_outcome, _result, _data, _news, _untold)
+SCREEN = Screen(_outcome, _result, _data, _news, _not_in_tools)

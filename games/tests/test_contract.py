@@ -1,4 +1,4 @@
-"""Every game keeps every promise; and the promises notice a game that does not."""
+"""Every game passes the contract's checks, and the checks catch games that break it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from games import contract, examples, registry
-from games.examples import Broken, Case, Examples, cases_of
-from games.interface import Doubt, Fact, Facts, Text, Turn
+from games.examples import Case, ContractBroken, Examples, cases_of
+from games.interface import Fact, Facts, MoveWarning, Text, Turn
 from games.tests.toys import CLOCK_AUCTION_EXAMPLES, WELL_EXAMPLES, ClockAuction, Guessing, Well
 
 CASES = [
@@ -22,10 +22,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("promise", contract.PROMISES.values(), ids=contract.PROMISES)
+@pytest.mark.parametrize("check", contract.CHECKS.values(), ids=contract.CHECKS)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_promise(case: Case, promise: contract.Promise) -> None:
-    promise(case)
+def test_game_passes_check(case: Case, check: contract.Check) -> None:
+    check(case)
 
 
 class ShowsValues(ClockAuction):
@@ -117,17 +117,17 @@ class ForfeitLeavesOpen(Well):
 
 
 class RefusesItsDefault(Well):
-    def doubt(self, state: Any, role: str, move: Any) -> Any:
-        return Doubt("No.", may_send=False)
+    def warning(self, state: Any, role: str, move: Any) -> Any:
+        return MoveWarning("No.", may_send=False)
 
 
 class DoubtPeeks(ClockAuction):
-    def doubt(self, state: Any, role: str, move: Any) -> Any:
-        return None if state.values[role] < max(state.values.values()) else Doubt("You would win. Really?")
+    def warning(self, state: Any, role: str, move: Any) -> Any:
+        return None if state.values[role] < max(state.values.values()) else MoveWarning("You would win. Really?")
 
 
 class OracleAgainstPeople(ClockAuction):
-    sparring = "knowing"
+    default_script = "knowing"
 
 
 class NothingShown(Guessing):
@@ -153,14 +153,14 @@ class NeverClosesTurns(Well):
 
 
 @pytest.mark.parametrize(
-    ("game", "shared", "promise"),
+    ("game", "shared", "check"),
     [
         (ForgetsAMetric, CLOCK_AUCTION_EXAMPLES, "results_come_as_rows"),
         (RecordsLists, CLOCK_AUCTION_EXAMPLES, "results_come_as_rows"),
         (OverpaysShare, Examples(), "bonus_share_is_a_share"),
         (IllegalForfeit, WELL_EXAMPLES, "defaults_are_legal"),
         (ForfeitLeavesOpen, WELL_EXAMPLES, "defaults_are_legal"),
-        (RefusesItsDefault, WELL_EXAMPLES, "doubts_only_ask"),
+        (RefusesItsDefault, WELL_EXAMPLES, "warnings_only_ask"),
         (DoubtPeeks, CLOCK_AUCTION_EXAMPLES, "hidden_draws_stay_hidden"),
         (OracleAgainstPeople, CLOCK_AUCTION_EXAMPLES, "texts_are_complete"),
         (NothingShown, Examples(), "forms_can_be_told_apart"),
@@ -184,9 +184,9 @@ class NeverClosesTurns(Well):
     ],
     ids=lambda value: getattr(value, "__name__", None) or (value if isinstance(value, str) else ""),
 )
-def test_a_broken_game_is_noticed(game: Any, shared: Examples, promise: str) -> None:
-    with pytest.raises(Broken):
-        contract.PROMISES[promise](Case(game, {}, 1, shared))
+def test_broken_game_fails_its_check(game: Any, shared: Examples, check: str) -> None:
+    with pytest.raises(ContractBroken):
+        contract.CHECKS[check](Case(game, {}, 1, shared))
 
 
 def test_what_a_folder_lacks_is_named(tmp_path, monkeypatch) -> None:
@@ -199,6 +199,6 @@ def test_what_a_folder_lacks_is_named(tmp_path, monkeypatch) -> None:
     assert "tests/test_*.py" in lacking
 
 
-def test_an_unknown_game_fails_the_check(capsys) -> None:
+def test_unknown_game_fails(capsys) -> None:
     assert contract.main(["no_such_game"]) == 1
     assert "There is no game" in capsys.readouterr().out

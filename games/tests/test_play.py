@@ -265,7 +265,7 @@ def test_a_page_names_the_field_as_it_is_labelled_and_gives_an_example():
         ({"amount": 2.0}, "Amount must be a whole number."),
         ({"amount": False}, "Amount must be a whole number."),
         ({"note": "x" * 201}, "Note is too long: at most 200 characters are allowed."),
-        ({"note": "a\x00b"}, "Note contains a character that cannot be kept."),
+        ({"note": "a\x00b"}, "Note contains a character that cannot be stored."),
         ({"note": "\ud800"}, "The move could not be read."),
         ({"amount": {"a": 1}}, "Amount must be a whole number."),
         ({"amount": 10**400}, "The move could not be read."),

@@ -34,10 +34,10 @@ def test_practice_leaves_no_trace_in_the_result(key):
     for practice in (False, True):
         (play, _events), role = play_of(key, practice=practice)
         if practice:
-            assert "counts for nothing" in said(play, role)
+            assert "does not count" in said(play, role)
             play, _events = submit(play, role, {"note": "only for practice"})
             play, _events = submit(play, role, script_move(play, role, "random"))
-            assert "counts for nothing. From now on every period counts" in said(play, role)
+            assert "does not count. From now on, every period counts" in said(play, role)
             assert "only for practice" not in str(play.view(role))
         while not play.over:
             play, _events = submit(play, role, play.game.default(play.state, role))
@@ -50,7 +50,7 @@ def test_practice_leaves_no_trace_in_the_result(key):
 def test_practice_is_played_on_another_instance_and_told_what_came_of_it(key):
     (play, _events), role = play_of(key, practice=True)
     if key != "duopoly":
-        assert play.game.rehearsed(play.state).instance != play.state.instance
+        assert play.game.practice_state(play.state).instance != play.state.instance
     play, _events = submit(play, role, script_move(play, role, "random"))
     assert any(block.key == "outcome" for block in play.view(role))
     assert use_tool(play, role, play.game.get_number, {}) == {"number": 0}

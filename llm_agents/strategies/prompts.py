@@ -174,7 +174,7 @@ def _check(name: str, template: str, variables: type[PersonaVariables], roles: I
     samples = [full, dict.fromkeys(variables.model_fields, ""), *({**full, "role": role} for role in roles)]
     for sample in samples:
         try:
-            texts.check(template, sample, as_they_stand=HOLD_PLAYERS_WORDS)
+            texts.check(template, sample, verbatim=HOLD_PLAYERS_WORDS)
             filled(name, template, variables(**sample))
         except BadText as error:
             raise BadText(f"{title}: {error}") from None

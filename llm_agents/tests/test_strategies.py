@@ -34,7 +34,7 @@ def test_second_mover_is_not_shown_that_the_first_move_is_awaited(key):
     (second,) = set(play.game.roles()) - {first}
     awaited = {role: status(play, role) for role in (first, second)}
     assert awaited[first] in texts_of(messages(play, first, made))
-    play, more = submit(play, first, script_move(play, first, play.game.sparring))
+    play, more = submit(play, first, script_move(play, first, play.game.default_script))
     assert play.waiting_for() == (second,)
     for strategy in ("conversation", "fresh"):
         assert awaited[second] not in texts_of(messages(play, second, [*made, *more], strategy=strategy))

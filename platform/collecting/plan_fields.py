@@ -40,7 +40,7 @@ def show(fields: Mapping[str, forms.Field], game: type[Game[Any, Any]]) -> None:
     }
     for name, about in told.items():
         fields[name].widget = TableWidget(name.replace("_", "-"), about)
-    fields["agents"].initial = named(f"script:{game.sparring}")
+    fields["agents"].initial = named(f"script:{game.default_script}")
 
 
 def _parameters(game: type[Game[Any, Any]]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The socket of a participant's page.
 
 The page sends {"type": "move", "fields": {…}}, {"type": "sync", "last": n} and, after its person was away,
-{"type": "back"}; it is sent frames (see `screens.frame`), {"type": "refused" | "stale" | "doubt"} in answer to a
+{"type": "back"}; it is sent frames (see `screens.frame`), {"type": "refused" | "stale" | "warning"} in answer to a
 move that was not taken, {"type": "synced"} in answer to a sync (after a frame, if the page had missed one),
 {"type": "marks"} when somebody has answered a sealed turn and nothing else has changed (`screens.news`),
 {"type": "draft", "role", "answering", "text"} while an agent that its frame waits for writes (text null: it was

@@ -124,7 +124,7 @@ class BoundForm:
     title: str
     help: str
     fields: tuple[BoundField, ...] = field(default=())
-    doubt: str = ""
+    warning: str = ""
     """What the page asks before it sends the move that was filled in."""
     ends_turn: bool = True
 
@@ -261,8 +261,8 @@ def bind(form: Form, posted: Mapping[str, str] | None = None, errors: Mapping[st
         posted = filled(form.model, form.begins_with)
     parts = (replace(part, label=form.labels.get(part.name, part.label)) for part in fields_of(form.model))
     fields = (_bound(part, part.name, posted, str(errors.get(part.name, ""))) for part in parts)
-    doubt = str(errors.get(SURE + form.name, ""))
-    return BoundForm(form.name, form.title, form.help, tuple(fields), doubt, form.ends_turn)
+    warning = str(errors.get(SURE + form.name, ""))
+    return BoundForm(form.name, form.title, form.help, tuple(fields), warning, form.ends_turn)
 
 
 def _bound(part: Field, name: str, posted: Mapping[str, str], error: str = "") -> BoundField:

@@ -20,7 +20,7 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     """Take what a page sent as a move.
 
     Returns {"type": "taken", last, over}, or {"type": "refused", errors} with a reason per field, or
-    {"type": "stale", reason} or {"type": "doubt", form, words}, which asks whether to send the move anyway: then
+    {"type": "stale", reason} or {"type": "warning", form, words}, which asks whether to send the move anyway: then
     nothing has changed.
     """
     try:
@@ -31,15 +31,15 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     def chosen(play: Play) -> dict[str, Any]:
         form = forms.form_for(play.forms(seat.role), posted)
         move = forms.read(form.model, posted)
-        _hesitate(play, seat.role, form, move, sure=bool(posted.get(forms.SURE)))
+        _stop_if_warned(play, seat.role, form, move, sure=bool(posted.get(forms.SURE)))
         return move
 
     try:
         taken = services.submit_move(
             match_id=seat.match_id, role=seat.role, answering=answering, move=chosen, shown_at=shown_at
         )
-    except _Doubted as doubted:
-        return {"type": "doubt", "form": doubted.form, "words": str(doubted)}
+    except _NeedsConfirmation as warned:
+        return {"type": "warning", "form": warned.form, "words": str(warned)}
     except Stale as stale:
         return {"type": "stale", "reason": str(stale)}
     except Refused as refused:
@@ -48,25 +48,25 @@ def take(seat: Seat, posted: Mapping[str, str], *, shown_at: datetime | None = N
     return {"type": "taken", "last": taken.last, "over": taken.over}
 
 
-class _Doubted(Exception):
-    """The player should be asked whether the move is meant."""
+class _NeedsConfirmation(Exception):
+    """The player must confirm the move first."""
 
     def __init__(self, form: str, words: str):
         super().__init__(words)
         self.form = form
 
 
-def _hesitate(play: Play, role: Role, form: Form, move: MoveData, *, sure: bool) -> None:
-    """Stop a legal move that the game doubts.
+def _stop_if_warned(play: Play, role: Role, form: Form, move: MoveData, *, sure: bool) -> None:
+    """Stop a legal move that the game warns about.
 
     Raises:
-        _Doubted: until the player is sure.
+        _NeedsConfirmation: until the player confirms the move.
         Refused: the page does not send such a move, or the move is not legal.
     """
-    if type(play.game).doubt is Game.doubt:
+    if type(play.game).warning is Game.warning:
         return
-    doubt = play.game.doubt(play.state, role, check(play, role, move)[1])
-    if doubt is not None and not doubt.may_send:
-        raise Refused(doubt.words)
-    if doubt is not None and not sure:
-        raise _Doubted(form.name, doubt.words)
+    warning = play.game.warning(play.state, role, check(play, role, move)[1])
+    if warning is not None and not warning.may_send:
+        raise Refused(warning.words)
+    if warning is not None and not sure:
+        raise _NeedsConfirmation(form.name, warning.words)

@@ -30,6 +30,6 @@ def match(request: HttpRequest, enrolment: Enrolment) -> HttpResponse:
         return JsonResponse({"outcome": outcome, **current_frame(seat)})
     if outcome and outcome["type"] == "refused":
         return refused(request, enrolment, outcome["errors"])
-    if outcome and outcome["type"] == "doubt":
+    if outcome and outcome["type"] == "warning":
         return refused(request, enrolment, {forms.SURE + outcome["form"]: outcome["words"]})
     return redirect(enrolment)

@@ -221,7 +221,7 @@ class Person:
         try:
             if spec.scripted:
                 known = spec.name in play.game.scripts  # another game of the session may not have it
-                return script_move(play, seat.role, spec.name if known else play.game.sparring)
+                return script_move(play, seat.role, spec.name if known else play.game.default_script)
             return agents.decide_turn(match, play, seat.role, Agent(spec=str(spec))).move
         except (AgentError, GameError) as error:
             raise Stuck(

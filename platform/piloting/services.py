@@ -45,7 +45,7 @@ def begin(
     if study.pilots.filter(status=Pilot.Status.RUNNING).exists():
         raise CannotPilot(_("A pilot of this study is running. Stop it, or wait for its end."))
     game = registry.get(study.game)
-    player = player.strip() or f"script:{game.sparring}"
+    player = player.strip() or f"script:{game.default_script}"
     try:
         parse_spec(player, game)
         study.full_clean()

@@ -70,7 +70,7 @@ def _of_game(key: str) -> list[tuple[str, str]]:
                 "config": dict(config),
                 "purpose": Match.Purpose.DEMO,
                 "entry": Study.Entry.OPEN,
-                "agents": named(f"script:{game.sparring}", delay=1.5),
+                "agents": named(f"script:{game.default_script}", delay=1.5),
                 "quota": 100_000,
             },
         )
@@ -101,7 +101,7 @@ def _with_somebody_else() -> list[tuple[str, str]]:
         two = configured.people()[:2]
         if len(two) < 2:
             continue
-        fallback = f"script:{game.sparring}"
+        fallback = f"script:{game.default_script}"
         others = {"*": fallback} if len(configured.roles()) > 2 else {}
         study, new = Study.objects.get_or_create(
             slug=together_with(slug),
@@ -152,7 +152,7 @@ def _against_the_local_model(url: str) -> list[tuple[str, str]]:
                 "entry": Study.Entry.OPEN,
                 "agents": named(
                     f"{LOCAL}:{LOCAL_MODEL}",
-                    settings={**LOCAL_ASKING, "script": game.sparring, "cap_study": 1.0},
+                    settings={**LOCAL_ASKING, "script": game.default_script, "cap_study": 1.0},
                 ),
                 "quota": 100_000,
             },

@@ -1,6 +1,6 @@
 """What a study is likely to take and cost, before anybody has played it.
 
-Matches of its own cells are played here by scripted players, people's seats by the game's sparring partner.
+Matches of its own cells are played here by scripted players, people's seats by the game's default script.
 """
 
 from __future__ import annotations
@@ -274,8 +274,8 @@ def _trial(
 def _script(game: Game[Any, Any], agent: Agent | None) -> str:
     """The scripted player that moves for a person (None), for a scripted agent, or in place of a model."""
     if agent is None:
-        return game.sparring
-    return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.sparring
+        return game.default_script
+    return agent.spec.removeprefix("script:") if agent.scripted else agent.settings.script or game.default_script
 
 
 def _waits(turn: Sequence[Role], people: Collection[Role], seated: Mapping[Role, Agent]) -> float:

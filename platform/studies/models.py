@@ -313,14 +313,14 @@ class Study(models.Model):
         return games.play.configure(registry.get(self.game), self.config, amounts=self.amounts)
 
     def agents_by_label(self) -> dict[str, Agent]:
-        """Its agents; the game's sparring partner where none were chosen and no line-up says that none play.
+        """Its agents; the game's default script where none were chosen and no line-up says that none play.
 
         Raises:
             ValueError: a label or an agent cannot be read.
         """
         if self.agents or self.lineups:
             return agents_of(self.agents)
-        return agents_of(named(f"script:{registry.get(self.game).sparring}"))
+        return agents_of(named(f"script:{registry.get(self.game).default_script}"))
 
     def latest_version(self) -> Version | None:
         """The version that whoever comes now meets; None where nothing was launched."""

@@ -179,7 +179,7 @@ def preview(subject: Subject, wish: Wish) -> Preview:
 
 
 def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event, ...]]]:
-    """Every moment at which `role` is asked in a match of the game's sparring partners."""
+    """Every moment at which `role` is asked in a match of the game's default scripts."""
     play, made = start(game, seed)
     events = list(made)
     asked = 0
@@ -190,7 +190,7 @@ def _asked(game: Any, seed: int, role: Role) -> Iterator[tuple[Play, tuple[Event
         if role in waiting and play.opened[role] != asked:
             asked = play.opened[role]
             yield play, tuple(events)
-        play, made = submit(play, waiting[0], script_move(play, waiting[0], game.sparring))
+        play, made = submit(play, waiting[0], script_move(play, waiting[0], game.default_script))
         events += made
 
 

@@ -183,14 +183,14 @@ def _sent(agent: Agent, play: Play, role: Role, log: Sequence[Event], template: 
 
 
 def _at_first_turn(game: Game[Any, Any], role: Role) -> tuple[Play, list[Event], int]:
-    """The game when `role` is asked for the first time, others having moved as the sparring partner does."""
+    """The game when `role` is asked for the first time, others having moved as the default script does."""
     play, opening = games.play.start(game, SEED)
     log = list(opening)
     for moved in range(MOST_MOVES):
         waiting = play.waiting_for()
         if play.over or role in waiting:
             return play, log, moved
-        play, made = games.play.submit(play, waiting[0], games.play.script_move(play, waiting[0], game.sparring))
+        play, made = games.play.submit(play, waiting[0], games.play.script_move(play, waiting[0], game.default_script))
         log += made
     return play, log, MOST_MOVES
 

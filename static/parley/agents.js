@@ -10,8 +10,8 @@ function agentCards(field, { drawn, renamed }) {
   if (!written) return null;
   const agents = Object.entries(written).map(([label, agent]) => ({ label, agent }));
   const shown = editor(field, words.add_agent, words.no_agents, () => {
-    const label = free(`script:${about.sparring}`);
-    agents.push({ label, agent: { spec: `script:${about.sparring}` } });
+    const label = free(`script:${about.default_script}`);
+    agents.push({ label, agent: { spec: `script:${about.default_script}` } });
     keep();
     draw();
     shown.list.lastElementChild.querySelector("select").focus();

@@ -1,7 +1,7 @@
 // The page of a match: sends moves, shows frames, and never loses either.
 //
 // Frames come over a socket; while there is none they are fetched. A move names the question it
-// answers, so sending it again after a doubt is harmless.
+// answers, so sending it again after a warning is harmless.
 "use strict";
 
 const screen = document.getElementById("screen");
@@ -24,7 +24,7 @@ let pending = null;       // the move that was sent and not yet confirmed
 let submitted = null;     // the name of its form
 let after = null;         // [form, name, value of its button]: sent when the note before it is kept
 let resting = 0;          // the timer that keeps a note once nothing more is typed
-let doubted = null;       // the fields of the move that the player was asked about
+let warned = null;       // the fields of the move that the player was asked about
 let socket = null;
 let wait = 500;           // before the next attempt to connect
 let heard = Date.now();
@@ -229,8 +229,8 @@ document.addEventListener("submit", (event) => {
     after = [form.dataset.move, event.submitter?.name, event.submitter?.value];
     return open.requestSubmit();
   }
-  const sure = event.submitter?.name === "!sure" && doubted?.["!form"] === form.dataset.move;
-  pending = sure ? { ...doubted, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
+  const sure = event.submitter?.name === "!sure" && warned?.["!form"] === form.dataset.move;
+  pending = sure ? { ...warned, "!sure": "yes" } : Object.fromEntries(new FormData(form, event.submitter));
   submitted = form.dataset.move;
   settle(form);
   keepPending();
@@ -244,29 +244,29 @@ document.addEventListener("submit", (event) => {
 });
 
 function outcome(message) {
-  if (!pending || !["refused", "stale", "doubt"].includes(message.type)) return;
+  if (!pending || !["refused", "stale", "warning"].includes(message.type)) return;
   const sent = pending;
   pending = after = null;
   keepPending();
   freeze(formNamed(submitted), false);
-  if (message.type === "doubt") return hesitate(sent, message.words);
+  if (message.type === "warning") return showWarning(sent, message.words);
   if (message.type === "refused") refuse(message.errors);
   else note.textContent = message.reason;
 }
 
-// A legal but odd move: the page asks before it is sent, and forgets the question when something is changed.
-function hesitate(sent, words) {
-  const place = formNamed(submitted)?.querySelector("[data-doubt]");
+// An unusual but legal move: the page asks before sending it, and forgets the question when the player changes anything.
+function showWarning(sent, words) {
+  const place = formNamed(submitted)?.querySelector("[data-warning]");
   if (!place) return;
-  doubted = sent;
+  warned = sent;
   place.querySelector("p").textContent = words;
   place.hidden = false;
   place.querySelector("button").focus();
 }
 
 function settle(form) {
-  doubted = null;
-  form.querySelector("[data-doubt]").hidden = true;
+  warned = null;
+  form.querySelector("[data-warning]").hidden = true;
 }
 
 async function post(fields) {

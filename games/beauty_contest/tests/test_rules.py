@@ -110,8 +110,8 @@ class TestMoves:
         number = games.play.check(games.play.start(contest(), 1)[0], "p1", {"answer": 101})[1]
         for allowed in (False, True):
             game = contest(people_may_foul=allowed)
-            doubt = game.doubt(game.setup(None), "p1", number)
-            assert doubt is not None and doubt.may_send is allowed and "100" in doubt.words
+            warning = game.warning(game.setup(None), "p1", number)
+            assert warning is not None and warning.may_send is allowed and "100" in warning.words
 
     def test_no_form_or_schema_offers_no_number(self):
         (form,) = games.play.start(contest(), 1)[0].forms("p1")

@@ -8,7 +8,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from games.interface import Chance, Config, Doubt, Form, Game, Metrics, Move, MoveData, Payoffs, Role, Text, Turn, View
+from games.interface import (
+    Chance,
+    Config,
+    Form,
+    Game,
+    Metrics,
+    Move,
+    MoveData,
+    MoveWarning,
+    Payoffs,
+    Role,
+    Text,
+    Turn,
+    View,
+)
 from games.interface import Words as FreeText
 from games.scripts import random_move
 
@@ -107,8 +121,8 @@ class Everything(Game[EverythingConfig, State]):
     def default(self, state: State, role: Role) -> MoveData:
         return {"vote": True}
 
-    def doubt(self, state: State, role: Role, move: Any) -> Doubt | None:
-        return Doubt("Nobody votes no.") if isinstance(move, Vote) and not move.vote else None
+    def warning(self, state: State, role: Role, move: Any) -> MoveWarning | None:
+        return MoveWarning("Nobody votes no.") if isinstance(move, Vote) and not move.vote else None
 
     def view(self, state: State, role: Role) -> View:
         return (Text("done", f"{state.done} done."),)

@@ -14,13 +14,13 @@ from games.interface import (
     Chance,
     Chart,
     Config,
-    Doubt,
     Form,
     Game,
     Json,
     Metrics,
     Move,
     MoveData,
+    MoveWarning,
     Payoffs,
     Question,
     Role,
@@ -129,9 +129,9 @@ class Well(Game[WellConfig, State]):
     def forfeit(self, state: State, role: Role) -> MoveData | None:
         return {"amount": 0}
 
-    def doubt(self, state: State, role: Role, move: Any) -> Doubt | None:
+    def warning(self, state: State, role: Role, move: Any) -> MoveWarning | None:
         if isinstance(move, Pump) and move.amount > self.config.highest_flow:
-            return Doubt("The well never gives as much.", may_send=move.amount <= 2 * self.config.highest_flow)
+            return MoveWarning("The well never gives as much.", may_send=move.amount <= 2 * self.config.highest_flow)
         return None
 
     def view(self, state: State, role: Role) -> View:

@@ -36,10 +36,10 @@ def sent(**fields: str) -> dict[str, str]:
     return {"answering": "1", "!form": "answer", **fields}
 
 
-def test_a_doubtful_move_is_asked_about_and_then_taken_as_it_is():
+def test_move_with_warning_needs_confirmation_and_is_then_taken_unchanged():
     asked = seat(people_may_foul=True)
     outcome = intake.take(asked, sent(answer="150"))
-    assert (outcome["type"], outcome["form"]) == ("doubt", "answer") and outcome["words"]
+    assert (outcome["type"], outcome["form"]) == ("warning", "answer") and outcome["words"]
     assert moves() == 0
     assert intake.take(asked, sent(answer="150", **{forms.SURE: "yes"}))["type"] == "taken"
     assert Event.objects.get(kind="move").data["move"] == {"answer": 150.0}
@@ -51,7 +51,7 @@ def test_a_page_never_sends_what_the_game_says_it_must_not():
     assert outcome["type"] == "refused" and moves() == 0
 
 
-def test_a_move_without_doubt_is_sent_at_once():
+def test_move_without_warning_is_sent_at_once():
     assert intake.take(seat(people_may_foul=True), sent(answer="50"))["type"] == "taken"
 
 
@@ -62,5 +62,5 @@ def test_without_a_script_the_page_asks_and_keeps_what_was_typed():
     errors = {forms.SURE + outcome["form"]: outcome["words"]}
     page = screens.render_screen(asked.match.play(), "p1", posted=posted, errors=errors)
     assert 'value="150"' in page and outcome["words"] in page
-    assert page.index("data-doubt") < page.index('name="!sure"')
-    assert 'data-doubt role="alert" hidden' not in page
+    assert page.index("data-warning") < page.index('name="!sure"')
+    assert 'data-warning role="alert" hidden' not in page

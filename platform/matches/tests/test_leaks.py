@@ -126,7 +126,7 @@ def seated(game: str, protocol: str) -> tuple[Enrolment, Match, str, str]:
     config = HIDDEN[game][0] if game in HIDDEN else short(game)
     model, person_role, *others = configure(registry.get(game), config).roles()
     settings = AgentSettings(
-        appears="typed", persona=PERSONA, strategy="chain_of_thought", script=registry.get(game).sparring,
+        appears="typed", persona=PERSONA, strategy="chain_of_thought", script=registry.get(game).default_script,
         tries_after_first=2, retries=3, call_seconds=60, limit_seconds=300,
     )  # fmt: skip
     person = Enrolment.objects.create(steps=[{"kind": "match"}], expires_at=lifetime(60), state=State.PLAYING)

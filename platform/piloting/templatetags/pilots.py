@@ -22,7 +22,7 @@ def pilots_of(context: dict[str, Any], study: Study, may_change: bool) -> dict[s
         "study": study,
         "may_change": may_change,
         "pilots": study.pilots.all()[:SHOWN],
-        "scripts": sorted(game.scripts, key=lambda name: (name != game.sparring, name)),
+        "scripts": sorted(game.scripts, key=lambda name: (name != game.default_script, name)),
         "most": MOST_PEOPLE,
         "request": context.get("request"),
         "csrf_token": context.get("csrf_token"),

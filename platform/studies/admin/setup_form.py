@@ -136,7 +136,7 @@ class StudyForm(forms.ModelForm):
                 self.fields[name].widget = TableWidget(name, told)
         if "agents" in self.fields and not self.instance.agents and not self.instance.lineups:
             seated = len(self.game_class(self.game_class.Config()).roles()) > 1
-            self.initial["agents"] = named(f"script:{self.game_class.sparring}") if seated else {}
+            self.initial["agents"] = named(f"script:{self.game_class.default_script}") if seated else {}
 
     def _list_agents(self) -> None:
         """Offer the study's agents for filling in; `lineups.js` updates the list as agents are renamed."""

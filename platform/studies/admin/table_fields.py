@@ -64,7 +64,7 @@ def about_agents(
     """
     offers = offered_to_people(game) if scripts is None else scripts
     return {
-        "sparring": game.sparring,
+        "default_script": game.default_script,
         "scripts": list(offers),
         "endpoints": [
             {"name": name, "title": title, "models": priced(name), "tools": endpoint(name).tools}

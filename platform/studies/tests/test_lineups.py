@@ -81,7 +81,7 @@ def test_equal_seats_are_offered_to_people_once():
     made = contest(agents={}, lineups=[])
     made.full_clean()
     assert made.roles == ["p1"]
-    assert list(made.agents) == [f"script:{registry.get('beauty_contest').sparring}"]
+    assert list(made.agents) == [f"script:{registry.get('beauty_contest').default_script}"]
 
 
 @given(

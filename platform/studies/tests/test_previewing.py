@@ -74,7 +74,7 @@ def begun(study: Study) -> Match:
 
 
 def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]]:
-    """Let so many moves be made, all as the game's sparring partner makes them; the bodies of the model's calls."""
+    """Let so many moves be made, all as the game's default script makes them; the bodies of the model's calls."""
     said: list[str] = []
     with BothStandIn(lambda request: said[-1]) as standin:
         for name, value in standin.environment.items():
@@ -83,7 +83,7 @@ def as_the_scripts(match: Match, monkeypatch, moves: int) -> list[dict[str, Any]
             match.refresh_from_db()
             play = match.play()
             ((role, turn),) = match.open_turns().items()
-            move = script_move(play, role, play.game.sparring)
+            move = script_move(play, role, play.game.default_script)
             if turn.by_agent:
                 said.append(json.dumps(move, ensure_ascii=False))
                 agents.answer_turn(match_uid=match.uid, role=role, answering=turn.answering)

@@ -13,7 +13,7 @@ class NoArguments(Move):
 
 
 @dataclass(frozen=True)
-class Look:
+class Lookup:
     """Rows of named values.
 
     Attributes:

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from games import registry
 from games.interface import Role, Said, Talk, Text, Tool, View
-from games.looks import Look
+from games.lookups import Lookup
 from games.tests.toys import Well
 from matches.models import Match
 from participants.models import Enrolment
@@ -36,10 +36,10 @@ class Terrace(Well):
         return (_yields(state).as_tool(),)
 
 
-def _yields(state: Any) -> Look:
+def _yields(state: Any) -> Lookup:
     rows = [{"period": number, "litres": litres} for number, litres in enumerate(state.yields, start=1)]
     columns = {"period": "Period", "litres": "Litres"}
-    return Look(
+    return Lookup(
         "get_yields",
         "All yields.",
         "yields",
