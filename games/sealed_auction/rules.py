@@ -80,7 +80,7 @@ class SealedAuction(SealedNumbers[SealedAuctionConfig]):
         "overbids": "Valid bids above the bidder's own value, over all seats and runs.",
         "underbids": "Valid bids below the bidder's own value, over all seats and runs.",
         "fouls": "Bids outside the limits and answers without a number, over all seats and runs.",
-    summary: ClassVar[str] = _("All bid at once for one item; the highest bid wins, at the price of the second-highest.")
+        "deviation": "Mean over seats and runs of |final assets/equilibrium - 1| (Economics Arena, section 3.2); "
         "empty under the first-price rule, for which no reference is known.",
     }
     seat_metric_meanings: ClassVar[Mapping[str, str]] = {
