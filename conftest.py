@@ -13,8 +13,9 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -68,6 +69,14 @@ hypothesis.settings.load_profile("every time the same")
 def examples(usual: int) -> int:
     """Return how many examples a slow property test tries: `usual` when searching, otherwise fewer."""
     return max(5, usual * hypothesis.settings.default.max_examples // 100)
+
+
+def by_day(cases: Iterable[Any], daily: Container[Any]) -> list[Any]:
+    """Cases for `pytest.mark.parametrize`: those in `daily` run every time, the others with the slow tests."""
+    return [
+        case if case in daily else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        for case in cases
+    ]
 
 
 def pytest_collection_finish() -> None:

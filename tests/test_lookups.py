@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from games import registry
@@ -18,6 +17,7 @@ from games.tests.toys import Well
 from matches.models import Match
 from participants.models import Enrolment
 from participants.services import lifetime
+from tests.accessibility import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.services, pytest.mark.django_db(transaction=True)]
 STACKS = ("sqlite",)
@@ -110,7 +110,7 @@ def test_note_is_saved_before_the_answer_and_tables_are_sortable(page_of_somebod
     photograph(page, "looking")
     page.get_by_label("Show only rows with").fill("4")
     expect(cells).to_have_count(page.locator("table[data-sortable] tbody tr", has_text="4").count())
-    assert not Axe().run(page).response["violations"]
+    assert not violations(page)
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from conftest import by_day
 from games import registry
 from games.play import configure
 from llm_agents.standins import OpenAIStandIn
@@ -28,12 +29,7 @@ from llm_agents.standins.misbehaviours import (
 from opponents.agents import named
 
 pytestmark = pytest.mark.browser
-DAILY = ("bargaining",)
-GAMES = [
-    key if key in DAILY else pytest.param(key, marks=pytest.mark.slow)
-    for key in registry.keys()
-    if len(configure(registry.get(key), {}).roles()) > 1
-]
+GAMES = [key for key in registry.keys() if len(configure(registry.get(key), {}).roles()) > 1]
 """Games in which a person can have an opponent. The effect of a failing model does not depend on the game."""
 STACKS = ("sqlite",)
 """What a page shows does not depend on the database."""
@@ -55,6 +51,9 @@ MISBEHAVIOURS: dict[str, Any] = {
     "unknown": WrongModel(),
     "late": Slow(30, "{}"),
 }
+DAILY = ("hung", "broken", "wrong-types", "declines")
+"""One misbehaviour of each kind: no answer, a refusal by HTTP, an unusable answer, a refusal in words."""
+TRIED = [("bargaining", DAILY), *((game, tuple(MISBEHAVIOURS)) for game in GAMES)]
 ASKING = {"call_seconds": 2.0, "limit_seconds": LIMIT, "retries": 1, "tries_after_first": 1, "appears": "typed"}
 
 
@@ -100,11 +99,13 @@ def reach_the_end(page: Page, kind: str) -> None:
     expect(ending, kind).to_be_visible()
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_every_misbehaviour_ends_with_pay_and_an_explanation(stack, standins, browser: Browser, game: str):
+@pytest.mark.parametrize(("game", "kinds"), by_day(TRIED, TRIED[:1]))
+def test_every_misbehaviour_ends_with_pay_and_an_explanation(
+    stack, standins, browser: Browser, game: str, kinds: tuple[str, ...]
+):
     context = browser.new_context()
     pages = {}
-    for kind in MISBEHAVIOURS:
+    for kind in kinds:
         path = sit_opposite(stack, standins, game, kind)
         pages[kind] = context.new_page()
         pages[kind].goto(stack.url + path)
@@ -114,7 +115,7 @@ def test_every_misbehaviour_ends_with_pay_and_an_explanation(stack, standins, br
     context.close()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", by_day(GAMES, ("bargaining",)))
 def test_game_goes_on_with_a_fallback_script(stack, standins, browser: Browser, game: str):
     context = browser.new_context()
     for kind in ("hung", "broken", "wrong-types"):

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from opponents.agents import named
 from tests import walking
+from tests.accessibility import violations
 
 pytestmark = pytest.mark.browser
 
@@ -189,7 +189,7 @@ def test_both_pages_are_accessible_and_fit_a_phone(stack, page: Page, desk: Page
     for _look in ("monitor", "transcript"):
         desk.reload()
         assert desk.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"]
-        found = Axe().run(desk, context=".parley").response["violations"]
+        found = violations(desk, within=".parley")
         assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []
         desk.locator("#m-live tbody tr a, .step-place").first.click(timeout=PATIENCE)
         desk.wait_for_load_state("load")

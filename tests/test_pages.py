@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from conftest import by_day
 from games import registry
 from games.play import configure
 from opponents.agents import named
 from participants.states import ENDINGS
 from tests import walking
+from tests.accessibility import DARK, described, violations
 
 pytestmark = pytest.mark.browser
 
@@ -24,8 +24,8 @@ HEAVIEST = 100_000
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 800}
 LOOKS = (
-    ("light", PHONE, {"resultTypes": ["violations"]}),
-    ("dark", DESK, {"resultTypes": ["violations"], "runOnly": ["color-contrast", "region", "page-has-heading-one"]}),
+    ("light", PHONE, ()),
+    ("dark", DESK, (*DARK, "region", "page-has-heading-one")),
 )
 """In dark mode and on a desktop, only checks that colours and space can change are repeated."""
 GAMES = registry.keys()
@@ -38,6 +38,14 @@ def one_of_each_kind(game: str) -> list[str]:
 
 
 SEATS = [(game, role) for game in GAMES for role in one_of_each_kind(game)]
+DAILY = [
+    ("bargaining", "alice"),
+    ("beauty_contest", "p1"),
+    ("item_auction", "p1"),
+    ("social_dilemma", "p1"),
+    ("pricing", "agent"),
+]
+"""A seat of each published system, looked at by day; the others by night."""
 
 
 class Inspector:
@@ -50,10 +58,10 @@ class Inspector:
 
     def look(self, page: Page, name: str) -> None:
         """Check the current page, and once per address its first load in a new browser."""
-        for scheme, size, options in LOOKS:
+        for scheme, size, rules in LOOKS:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size(size)
-            self._axe(page, f"{name}, {scheme}, {size['width']} px", options)
+            self._axe(page, f"{name}, {scheme}, {size['width']} px", rules)
         page.set_viewport_size(PHONE)
         width = page.evaluate("document.scrollingElement.scrollWidth")
         if width > PHONE["width"]:
@@ -68,10 +76,8 @@ class Inspector:
         if page.url not in self.weights:
             self._weigh(page.url, name)
 
-    def _axe(self, page: Page, where: str, options: dict[str, Any]) -> None:
-        for violation in Axe().run(page, options=options).response["violations"]:
-            nodes = "; ".join(f"{node['target']} {node['failureSummary']}" for node in violation["nodes"][:3])
-            self.wrong.append(f"{where}: {violation['id']} ({violation['help']}): {nodes}")
+    def _axe(self, page: Page, where: str, rules: Sequence[str]) -> None:
+        self.wrong += described(violations(page, rules=rules), where)
 
     def _weigh(self, url: str, name: str) -> None:
         context = self.browser.new_context(viewport=DESK)
@@ -252,7 +258,7 @@ def test_waiting(stack, page: Page, inspect: Inspector):
     inspect.look(page, "waiting")
 
 
-@pytest.mark.parametrize(("game", "role"), SEATS)
+@pytest.mark.parametrize(("game", "role"), by_day(SEATS, DAILY))
 def test_every_games_screens(stack, page: Page, inspect: Inspector, game: str, role: str):
     slug = f"pages-{game.replace('_', '-')}-{role}"
     config = {"periods": 6} if "periods" in registry.get(game).Config.model_fields else {}

@@ -7,11 +7,11 @@ import time
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from opponents.agents import named
 from tests import researching
+from tests.accessibility import violations
 
 pytestmark = pytest.mark.browser
 
@@ -100,5 +100,5 @@ def test_pay_page_is_accessible(stack, page: Page, slug: str, width: int):
         go()
         page.locator(".parley").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        found = Axe().run(page, context=".parley").response["violations"]
+        found = violations(page, within=".parley")
         assert [(wrong["id"], [node["target"] for node in wrong["nodes"]]) for wrong in found] == []

@@ -69,6 +69,7 @@ def test_seller_sees_the_quality_and_writes(stack, page: Page, tmp_path: Path):
     assert "<i>thing</i>" in (tmp_path / "d" / "transcripts.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_seller_recommends_or_not(stack, page: Page, tmp_path: Path):
     slug = sit_down(stack, page, "alice", "yes-and-no", "script:trusting", message_type="binary")
     for number, advice in enumerate(["no", "yes", "no"], start=1):
@@ -88,6 +89,7 @@ def buy(page: Page, decisions: list[str], hears: str) -> None:
         page.locator(f'button[name="decision"][value="{decision}"]').click()
 
 
+@pytest.mark.slow
 def test_buyer_reads_buys_and_learns_the_quality(stack, page: Page, tmp_path: Path):
     slug = sit_down(stack, page, "bob", "words-bought", "script:always_yes")
     buy(page, ["yes", "yes", "no"], "Alice writes")

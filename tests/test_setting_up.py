@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from opponents.agents import named
 from tests import walking
+from tests.accessibility import DARK, described, violations
 from tests.researching import PATIENCE, expect_size, several, sign_in, step
 
 pytestmark = pytest.mark.browser
 
 STACKS = ("sqlite",)
+SCHEMES = [("light", ()), ("dark", DARK)]
+"""By day everything is checked, by night what colours can change."""
 
 
 @pytest.fixture
@@ -143,8 +146,8 @@ OWN_PAGES = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, scheme: str):
+@pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
+def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     slug = stack.launch_study(
         {
@@ -159,10 +162,7 @@ def test_a_studys_own_pages_are_accessible_and_fit_a_phone(stack, desk: Page, sc
     wrong = []
     for name, path in stack.call("tests.actions.own_pages", slug, OWN_PAGES).items():
         desk.goto(stack.url + path)
-        wrong += [
-            f"{name}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}"
-            for one in Axe().run(desk).response["violations"]
-        ]
+        wrong += described(violations(desk, rules=rules), name)
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
         wrong += [f"{name}: {width} px wide"] if width > 360 else []
@@ -203,8 +203,8 @@ def test_survey_is_written_and_shown(stack, desk: Page):
     expect(desk.get_by_role("heading", name="How the game works")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str):
+@pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
+def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     new_study(desk)
     wrong = []
@@ -212,7 +212,7 @@ def test_the_steps_are_accessible_and_fit_a_phone(desk: Page, scheme: str):
         step(desk, title)
         if title == "Consent and surveys":
             desk.get_by_role("button", name="Add a question").first.click()
-        found = Axe().run(desk, context=".parley-steps, .parley-guided, .parley-outlook").response["violations"]
+        found = violations(desk, within=".parley-steps, .parley-guided, .parley-outlook", rules=rules)
         wrong += [f"{title}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")
@@ -290,8 +290,8 @@ def test_refused_plan_is_shown_as_typed(stack, desk: Page):
     expect(desk.get_by_role("group", name="Free seats").get_by_role("checkbox", name="gone")).to_be_checked()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str):
+@pytest.mark.parametrize(("scheme", "rules"), SCHEMES)
+def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str, rules: Sequence[str]):
     desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     new_plan(desk, stack, "Beauty contest")
     desk.get_by_role("button", name="Add an agent").click()
@@ -304,7 +304,7 @@ def test_the_plan_is_accessible_and_fits_a_phone(stack, desk: Page, scheme: str)
         desk.locator("[name=rule]").select_option(rule)
         if rule == "listed":
             desk.get_by_role("button", name="Add a line-up").click()
-        found = Axe().run(desk, context="#collection_form").response["violations"]
+        found = violations(desk, within="#collection_form", rules=rules)
         wrong += [f"{rule}: {one['id']} {[node['target'] for node in one['nodes'][:3]]}" for one in found]
         desk.set_viewport_size({"width": 360, "height": 740})
         width = desk.evaluate("document.scrollingElement.scrollWidth")

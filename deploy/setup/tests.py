@@ -27,7 +27,7 @@ LONGEST = 2400
 """Seconds after which a group of quick tests is stopped, so that a hanging group does not hide the others."""
 
 GROUPS = [
-    ("all but the browser, on SQLite", "not browser", "sqlite", ["-n", "2"], ""),
+    ("all but the browser, on SQLite", "not browser and (not services or both)", "sqlite", ["-n", "2"], ""),
     (
         "concurrency, channels and workers, on PostgreSQL",
         "services and not browser",
@@ -39,6 +39,13 @@ GROUPS = [
     ("beside a real oTree", "otree", "sqlite", [], "otree"),
 ]
 """Name, marks, database, options, and the mark whose files contain the group's tests; "" for all files."""
+NIGHTLY = (
+    "services, on SQLite",
+    "services and not both and not browser and not slow",
+    "sqlite",
+    ["-n", "2"],
+    "services",
+)
 SEARCH = ("property tests, with new examples", "hypothesis and not browser", "sqlite", ["-n", "2"], "")
 SEARCHING = "--hypothesis-profile=searching"
 
@@ -87,7 +94,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         groups = [(name, f"({marks}) and {speed}", *rest) for name, marks, *rest in GROUPS]
         if speed == "slow":
-            groups.append(SEARCH)
+            groups += [NIGHTLY, SEARCH]
             options += [SEARCHING, f"--timeout={SLOWEST}"]
         chosen = any((ROOT / option.split("::")[0]).exists() for option in options)
         for i, (name, marks, database, own, mark) in enumerate(groups):

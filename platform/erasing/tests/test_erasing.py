@@ -344,6 +344,7 @@ def test_nobody_is_erased_while_they_are_being_paid():
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.both
 @pytest.mark.skipif(KIND != "sqlite", reason="PostgreSQL vacuums by itself")
 def test_erased_words_are_gone_from_the_files_of_sqlite():
     study = building.new_study()

@@ -18,7 +18,7 @@ from matches.turns import OpenTurn
 from participants.models import Enrolment
 from participants.services import lifetime
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.services, pytest.mark.both, pytest.mark.django_db(transaction=True)]
 
 OFFER = {"alice_gain": 6000, "bob_gain": 4000}
 

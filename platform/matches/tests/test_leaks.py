@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from conftest import by_day
 from games import registry
 from games.examples import cases
 from games.play import Play, configure, form_for, script_move, start
@@ -58,12 +59,13 @@ def fresh(monkeypatch: pytest.MonkeyPatch):
 
 
 PLAYED = [
-    pytest.param(game, protocol, marks=[] if protocol == "openai" or game in HIDDEN else [pytest.mark.slow])
+    (game, protocol)
     for game in registry.keys()
     for protocol in STANDINS
     if len(configure(registry.get(game), {}).roles()) > 1
 ]
-"""Every game of several roles; by the second protocol daily only those with something to hide."""
+DAILY = [*((game, "openai") for game in (*HIDDEN, "social_dilemma", "item_auction")), ("bargaining", "anthropic")]
+"""By day those games with something to hide, one with equal seats, one with private values, and the second protocol."""
 
 
 class Careless:
@@ -157,7 +159,7 @@ def lines_only_for(requests: list[dict[str, Any]], known: str) -> set[str]:
     return {line for line in lines if len(line) >= ENOUGH and line not in " ".join(known.split())}
 
 
-@pytest.mark.parametrize(("game", "protocol"), PLAYED)
+@pytest.mark.parametrize(("game", "protocol"), by_day(PLAYED, DAILY))
 async def test_neither_prompt_nor_key_nor_private_values_reach_the_browser(
     monkeypatch, caplog, game: str, protocol: str
 ):

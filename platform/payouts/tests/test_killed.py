@@ -15,7 +15,6 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from config.children import ROOT
-from conftest import KIND
 from payouts import books, deciding, paying
 from payouts.models import LedgerRow
 from payouts.tests.people import STUDY, finished
@@ -25,8 +24,6 @@ from payouts.tests.test_paying import OPEN, approve, boss, keys, later, states  
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
 MOST_STEPS = 200
-BY_DAY = [pytest.mark.slow] if KIND == "sqlite" else []
-"""Every step is killed on PostgreSQL every time, and on SQLite with the slow tests."""
 
 
 class Teller:
@@ -85,9 +82,9 @@ def finish(teller: Teller) -> None:
 @pytest.mark.parametrize(
     ("lost", "least"),
     [
-        pytest.param("", 8, id="answered", marks=BY_DAY),
+        pytest.param("", 8, id="answered"),
         pytest.param("drop_before", 8, marks=pytest.mark.slow),  # test_any_order.py has all orders, without kills
-        pytest.param("drop_after", 6, marks=BY_DAY),
+        pytest.param("drop_after", 6),
     ],
 )
 def test_killed_at_every_step(standin: StandIn, tellers: Callable[[], Teller], boss: User, lost: str, least: int):  # noqa: F811
