@@ -20,7 +20,7 @@ from participants.services import lifetime
 from participants.states import State
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
-QUICK = {"call_seconds": 0.6, "limit_seconds": 3.0, "retries": 1, "tries_after_first": 1}
+QUICK = {"call_seconds": 1.0, "limit_seconds": 4.5, "retries": 1, "tries_after_first": 1}
 ACCEPT = '{"decision": "accept"}'
 MISBEHAVIOURS = {
     "hung": [Hang(30)],
