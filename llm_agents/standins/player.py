@@ -197,7 +197,7 @@ class _Player:
     def _whole(self) -> float | None:
         """Return the required sum of several numbers, if one is named."""
         for words in (*reversed(self._asked.complaints), self._asked.words, self._asked.rules):
-            if found := re.search(r"\bsums? (?:up )?(?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)", words):
+            if found := _WHOLE.search(words):
                 return float(found[1].replace(",", ""))
         return None
 
@@ -247,6 +247,7 @@ class _Player:
         return words[:most]
 
 
+_WHOLE = re.compile(r"\b(?:sums?(?: up)?|adds? up) (?:to|of) (?:exactly )?\$?([0-9][0-9,]*(?:\.[0-9]+)?)")
 _LIMIT = re.compile(
     r"(at least|more than|from|at most|less than|up to|only|sum to|to) \$?(-?[0-9][0-9,]*(?:\.[0-9]+)?)"
 )

@@ -1,0 +1,87 @@
+"""The blocks of code in README, ARCHITECTURE.md and the documentation, and which of them no test runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(
+    [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")]
+    + list((ROOT / "docs").rglob("*.md"))
+)
+_BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>[^\n]*)\n(?P<code>.*?)^ *```$", re.DOTALL | re.MULTILINE)
+_SAVED_AS = re.compile(r"Save (?:this|it) as `([^`]+)`:\s*$")
+
+RUN = frozenset({"sh", "bash", "python", "r"})
+"""Languages that are executed. Every other block is text to read."""
+READ = frozenset({"text", "markdown", "{toctree}"})
+
+FOLLOWED_ELSEWHERE = {
+    "docs/operating.md": "tests/test_handbook.py: on PostgreSQL, in a folder that stands for the machine",
+    "docs/api.md": "tests/test_api.py: against a live stack",
+}
+"""Pages whose blocks another test runs, each as a whole."""
+
+NOT_RUN = {
+    ("README.md", "make demo"): "docs/tutorials/first-study.md runs it.",
+    ("README.md", "make test"): "It runs this very test.",
+    ("CONTRIBUTING.md", "make demo     # try it"): "docs/tutorials/first-study.md runs it; the others run this test.",
+    ("docs/operating.md", "cp deploy/parley.env.example deploy/parley.env"): "It needs a container engine.",
+    ("docs/otree.md", "make otree-demo"): "It installs oTree; tests/test_otree.py plays through the demo.",
+    ("docs/otree.md", "export PARLEY_URL=…"): "Parley shows the values; tests/test_otree.py sets them.",
+    ("docs/otree.md", "import parley  # the copied folder"): "It runs inside oTree; deploy/otree/after has it.",
+    ("docs/collections.md", ".venv/bin/python manage.py collect mine --game negotiation --table glee "
+     "--agents script:haggler,openai:MODEL --budget 20"): "It needs the queue's worker; tests/test_collecting.py "
+    "plays such collections.",
+    ("docs/collections.md", ".venv/bin/python manage.py collect mine --pause"): "The same.",
+}  # fmt: skip
+"""(page, first line) of each block that no test runs, and why."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of code.
+
+    Attributes:
+        page: path in the repository.
+        line: of the page, from 1.
+        saved_as: the file that the text before tells readers to save it as; empty: none.
+    """
+
+    page: str
+    line: int
+    language: str
+    code: str
+    saved_as: str = ""
+
+    @property
+    def first_line(self) -> str:
+        return self.code.strip().splitlines()[0]
+
+    @property
+    def reason(self) -> str | None:
+        """Why no test runs it; None: one does."""
+        return NOT_RUN.get((self.page, self.first_line))
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line} {self.first_line}"
+
+
+def blocks(page: Path, *languages: str) -> list[Block]:
+    """The blocks of a page in these languages (all without any), in order."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in _BLOCK.finditer(text):
+        code = re.sub(rf"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
+        saved = _SAVED_AS.search(text[: match.start()])
+        line = text.count("\n", 0, match.start()) + 1
+        name = page.relative_to(ROOT).as_posix()
+        found.append(Block(name, line, match["language"].strip(), code, saved[1] if saved else ""))
+    return [block for block in found if not languages or block.language in languages]
+
+
+def executed(page: Path) -> list[Block]:
+    """The blocks of a page that its test runs: code, and files that the reader saves."""
+    return [b for b in blocks(page) if (b.language in RUN or b.saved_as) and b.reason is None]

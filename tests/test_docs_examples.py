@@ -1,0 +1,252 @@
+"""Commands and examples of README, ARCHITECTURE.md and the documentation are run as they stand.
+
+By day: their options exist, their labels are those of the pages, and what needs no database is run. Slow: each page
+is followed from top to bottom in a folder that stands for the reader's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from django.core.management import execute_from_command_line, get_commands, load_command_class
+
+from deploy.docs.reference.commands import targets
+from tests.examples import FOLLOWED_ELSEWHERE, NOT_RUN, PAGES, READ, ROOT, RUN, blocks, executed
+
+MANAGE = re.compile(r"(?:\.venv/bin/python manage\.py|sudo -u parley parley) +(?P<command>[a-z_]+)(?P<rest>[^`\n|;)]*)")
+MAKE = re.compile(r"(?:^|`)make ([a-z-]+)", re.MULTILINE)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+LABEL = re.compile(r"(?<![*\w])\*([A-Z][^*\n]{2,60}?)\*(?![*\w])")
+SERVING = ("demo", "stand-in-llm", "stand-in-mturk", "stand-in-panel", "stand-in-prolific")
+"""Targets that serve until they are stopped; each says how once it serves."""
+DATABASE = "practice-data"
+"""The dataset that tests/reading-data.md makes; others pages are given it too."""
+
+PLACEHOLDERS: Mapping[str, Mapping[str, str]] = {
+    "docs/analysis.md": {"DATASET": DATABASE, "--to DIR": "--to report --only general.outcomes --draws 50"},
+    "docs/collections.md": {
+        "FILE": "played.json",
+        "FOLDER": "published-whole/glee",
+        "NAME": "glee-bargaining",
+        "DIR": "again",
+    },
+    "docs/studies.md": {"STUDY": "my-first-study", "DIR": "exported"},
+    "docs/tutorials/first-study.md": {"verify_dataset my-first-study": f"verify_dataset {DATABASE}"},
+    "docs/tutorials/own-model.md": {"openai:MODEL": "openai:stand-in", "http://127.0.0.1:11434/v1": "$STAND_IN"},
+}
+"""What a page's reader fills in, and with what its test does."""
+BEFORE = {
+    "docs/recruiting.md": 'secret = "a secret of at least 16 characters"\n',
+}
+"""Python before a page's own, for names that the page takes as given."""
+ELSEWHERE = ("Report a vulnerability",)
+"""Labels of other sites' pages."""
+QUICK = ("simulate", "show")
+"""Commands that need neither database nor broker."""
+
+
+def test_every_block_is_run_or_listed_with_a_reason():
+    found = [block for page in PAGES for block in blocks(page)]
+    assert [str(b) for b in found if b.language not in RUN | READ] == [], "say the language: sh, python, r or text"
+    known = {(block.page, block.first_line) for block in found}
+    assert NOT_RUN.keys() <= known, "these are no longer there"
+    assert FOLLOWED_ELSEWHERE.keys() <= {block.page for block in found}
+
+
+def test_every_command_and_option_exists():
+    ours = get_commands()
+    known = {name for name, _does in targets()}
+    wrong = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        wrong += [f"{page.name}: make {name}" for name in MAKE.findall(text) if name not in known]
+        for found in MANAGE.finditer(text):
+            if found["command"] not in ours:
+                wrong.append(f"{page.name}: {found[0]}")
+                continue
+            command = load_command_class(ours[found["command"]], found["command"])
+            parser = command.create_parser("manage.py", found["command"])
+            options = {option for action in parser._actions for option in action.option_strings}
+            wrong += [f"{page.name}: {found[0]}" for option in OPTION.findall(found["rest"]) if option not in options]
+    assert wrong == []
+
+
+def test_what_needs_no_database_runs(capsys, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    ran = 0
+    for page in PAGES:
+        for block in blocks(page, "sh"):
+            for line in block.code.replace("\\\n", " ").splitlines():
+                if not line.startswith(".venv/bin/python manage.py"):
+                    continue
+                words = shlex.split(line, comments=True)
+                if words[2] not in QUICK or "MODEL" in line or "public_goods" in line:
+                    continue
+                execute_from_command_line(words[1:])
+                assert capsys.readouterr().out
+                ran += 1
+    assert ran >= 3
+
+
+def test_labels_in_the_documentation_are_those_of_the_pages():
+    """Words in italics that begin with a capital are what a page shows."""
+    folders = [
+        ROOT / name for name in ("platform", "templates", "games", "llm_agents", "static/parley", "deploy/otree")
+    ]
+    kinds = {".py", ".html", ".js"}
+    files = (p for folder in folders for p in folder.rglob("*") if p.suffix in kinds and "migrations" not in p.parts)
+    shown = "\n".join(path.read_text(encoding="utf-8") for path in files if "tests" not in path.parts)
+    plain = re.sub(r"\s+", " ", shown).lower()
+    missing = []
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for label in LABEL.findall(text):
+            parts = [part.strip(" …,.:;?") for part in re.split(r" › |: ", label)]
+            missing += [
+                f"{page.name}: {label}" for part in parts if part.lower() not in plain and label not in ELSEWHERE
+            ]
+    assert missing == [], missing
+
+
+# ---- page by page ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like Parley's own, with a database, a launched study and a dataset; nothing in it is shared."""
+    folder = tmp_path_factory.mktemp("workshop")
+    for path in ROOT.iterdir():
+        if path.name not in ("games", "manage.py", "var", ".git"):
+            (folder / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "games", folder / "games", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "manage.py", folder)
+    for made in ("bin", "var"):
+        (folder / made).mkdir()
+    make = folder / "bin" / "make"
+    make.write_text(_MAKE.format(serving="|".join(SERVING), make=shutil.which("make")))
+    make.chmod(0o755)
+    study = {"title": "My first study", "slug": "my-first-study", "game": "bargaining", "roles": ["alice"]}
+    study |= {"agents": {"script:fair": {"spec": "script:fair"}}, "entry": "open"}
+    manage = ".venv/bin/python manage.py"
+    launch = f"from tests.actions import launch_study; launch_study({study!r})"
+    (practice,) = (b for b in executed(ROOT / "docs/tutorials/reading-data.md") if "collect practice" in b.code)
+    run(
+        folder,
+        f"{manage} migrate --verbosity 0\n{manage} shell --no-imports -c {shlex.quote(launch)}\n{practice.code}\n"
+        f"{manage} export_dataset practice --to published-whole --formats csv,jsonl,glee\n"
+        f"{manage} simulate bargaining --json > simulated.json\n"
+        f".venv/bin/python -c {shlex.quote(_PLAYED)}",
+    )
+    return folder
+
+
+_STAND_IN = """
+.venv/bin/python -um llm_agents.standins > stand-in.log &
+trap "kill $!" EXIT
+until grep -q Ctrl stand-in.log; do sleep 0.2; done
+STAND_IN=$(sed -n 's/.*OPENAI_BASE_URL=//p' stand-in.log)
+"""
+"""A model of the reader's own."""
+_PLAYED = """
+import json
+match = json.load(open("simulated.json"))
+moves = [{"role": e["role"], "move": e["move"]} for e in match.pop("events") if e["kind"] == "move"]
+json.dump({name: match[name] for name in ("game", "config", "seed")} | {"moves": moves}, open("played.json", "w"))
+"""
+_MAKE = """#!/bin/bash
+# Parley's make, without setting anything up; what serves is stopped once it serves.
+case $1 in
+{serving})
+    setsid {make} --no-print-directory -o setup "$@" > served.log 2>&1 &
+    for _ in {{1..600}}; do
+        grep -q Ctrl served.log && break
+        kill -0 $! || break
+        sleep 0.1
+    done
+    kill -TERM -- -$!
+    wait
+    grep Ctrl served.log || {{ cat served.log >&2; exit 1; }}
+    ;;
+*)
+    exec {make} --no-print-directory -o setup -o setup-test "$@"
+    ;;
+esac
+"""
+
+
+def run(folder: Path, script: str, **more: str) -> str:
+    """What a shell script prints in this folder; it must succeed."""
+    environment = {
+        "PATH": f"{folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(folder), "LANG": "C.UTF-8", "PARLEY_DATA": str(folder / "var"), "PYTHONPATH": "platform:.",
+        "SECRET_KEY": "examples", "OMP_NUM_THREADS": "1", **more,
+    }  # fmt: skip
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{script}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def script_of(page: Path, folder: Path) -> str:
+    """One shell script that does what a page says: its commands in order, its Python and R each as one program."""
+    name = page.relative_to(ROOT).as_posix()
+    parts: list[str] = []
+    programs: dict[str, str] = {"python": BEFORE.get(name, ""), "r": ""}
+    listed = executed(page)
+    last = {block.language: block for block in listed}
+    for block in listed:
+        code = block.code
+        for word, value in PLACEHOLDERS.get(name, {}).items():
+            code = code.replace(word, value)
+        if block.saved_as:
+            (folder / block.saved_as).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.saved_as).write_text(code)
+        elif block.language in programs:
+            programs[block.language] += code
+            if block is last[block.language]:
+                (folder / f"example.{block.language}").write_text(programs[block.language])
+                parts.append(".venv/bin/python example.python" if block.language == "python" else "Rscript example.r")
+        else:
+            parts.append(code)
+    return "\n".join(parts)
+
+
+FOLLOWED = [p for p in PAGES if executed(p) and p.relative_to(ROOT).as_posix() not in FOLLOWED_ELSEWHERE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("document", FOLLOWED, ids=lambda path: path.stem)
+def test_a_reader_follows_it(document: Path, workshop: Path, tmp_path: Path):
+    folder = tmp_path / "parley"
+    shutil.copytree(workshop, folder, symlinks=True)
+    script = script_of(document, folder)
+    if "Rscript" in script and not shutil.which("Rscript"):
+        pytest.skip("Rscript is not installed")
+    if document.stem == "reading-data":
+        shutil.rmtree(folder / DATABASE)
+        script = script.replace("collect practice", "collect practice-again").replace(
+            "export_dataset practice ", "export_dataset practice-again "
+        )
+    if document.stem == "own-model":
+        script = f"{_STAND_IN}\n{script}"
+    printed = run(folder, script)
+    for wanted in PRINTED.get(document.stem, ()):
+        assert wanted in printed
+
+
+PRINTED = {
+    "first-study": ("Ctrl", "everything agrees"),
+    "reading-data": ("80 matches and 640 decisions checked: everything agrees", "config_rounds"),
+    "first-game": ('"game": "public_goods"', "[system]"),
+}
+"""What the page says that its reader sees."""
