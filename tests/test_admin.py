@@ -271,7 +271,7 @@ def test_every_text_shows_its_variables_and_default(client, boss):
     told = {one["name"]: one["help"] for one in form.fields["agents"].widget.told["settings"]}
     question = told["prompt_question"]
     assert "{{ news }}" in question and "What was learnt since the last question" in question
-    assert "{{ format_help }}" in question and "The usual text" in question and "Alice, Bob" in question
+    assert "{{ format_help }}" in question and "Default text" in question and "Alice, Bob" in question
     assert "{{ rules }}" not in told["persona"]
 
 
@@ -315,11 +315,11 @@ def test_preview_shows_why_it_is_impossible(client, boss):
         client.get(ADD, {"game": "bargaining"}), agents=agents("openai:m", prompt_system="{{ nobody }}"), slug=""
     )
     page = client.post(reverse("admin:studies_study_add_prompts"), typed).content.decode()
-    assert "There is nothing to show yet:" in page and "there is no variable “nobody”" in page
+    assert "No preview yet:" in page and "there is no variable “nobody”" in page
     study = building.new_study()
     Study.objects.filter(pk=study.pk).update(agents={"m": {"spec": "openai:m", "settings": {"persona": "{% if %}"}}})
     page = client.get(reverse("admin:studies_study_prompts", args=[study.pk])).content.decode()
-    assert "There is nothing to show yet:" in page or "A scripted player is sent nothing" in page
+    assert "No preview yet:" in page or "Scripted players receive no prompt" in page
 
 
 def test_prompts_are_shown_only_to_members(client):
@@ -359,7 +359,7 @@ def test_edits_reach_participants_only_when_launched(client, boss):
     client.post(page_of(study), filled_in(client.get(page_of(study)), parameter_money="500"))
     page = client.get(page_of(study))
     assert page.context["status"].unlaunched
-    assert "New people keep meeting the launched one" in page.content.decode()
+    assert "New participants get version" in page.content.decode()
     assert study.versions.get().content["configurations"][0]["money"] != 500
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     assert not client.get(page_of(study)).context["status"].unlaunched
@@ -407,7 +407,7 @@ def test_get_requests_change_nothing(client, boss, action):
 
 def test_invalid_study_is_not_launched(client, boss):
     study = Study.objects.create(title="Broken", slug="broken", game="bargaining", config={"delta_alice": 7})
-    assert "It cannot be launched as it is" in client.get(page_of(study)).content.decode()
+    assert "This study can't be launched yet" in client.get(page_of(study)).content.decode()
     client.post(reverse("admin:studies_study_launch", args=[study.pk]))
     study.refresh_from_db()
     assert study.status == "draft" and not study.versions.exists()
@@ -463,8 +463,8 @@ def test_invalid_file_is_refused_line_by_line_and_changes_nothing(client, boss):
     lines = "\n".join(f"=HYPERLINK{i}" for i in range(150))
     answer = client.post(upload, {"file": SimpleUploadedFile("codes.csv", f"code\nGOODCODE\n{lines}".encode())})
     page = answer.content.decode()
-    assert answer.status_code == 422 and "Nothing was taken" in page
-    assert "There are 150 things to mend" in page and "The first 100 are shown" in page
+    assert answer.status_code == 422 and "The file was not imported" in page
+    assert "Please fix 150 problems" in page and "Only the first 100 are shown" in page
     assert client.post(upload, {}).status_code == 302
     assert not LabCode.objects.exists() and not Record.objects.filter(action="codes_made").exists()
 
@@ -493,7 +493,7 @@ def test_transcript_escapes_text_and_shows_calls_beside_it(client, boss):
         assert f"<{words}>" not in page
         assert f"<{words}>".replace("<", "&lt;").replace(">", "&gt;") in page
     assert person.pseudonym in page and "script:fair" in page
-    assert "Begins" in page and "Ends" in page
+    assert "Started" in page and "Ended" in page
 
 
 def test_matches_are_listed_live_ones_first(client, boss):

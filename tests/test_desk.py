@@ -91,7 +91,7 @@ def set_up(page: Page) -> None:
 
 
 def begin_pilot(page: Page) -> None:
-    page.get_by_role("button", name="Begin a pilot").click()
+    page.get_by_role("button", name="Start a pilot").click()
     expect(page.locator(".parley-headline")).to_contain_text("Pilot 1")
 
 
@@ -156,7 +156,7 @@ def export(page: Page, folder: Path) -> Path:
     """Export the dataset from the study's page; return its unpacked folder."""
     page.get_by_role("link", name="Set-up").click()
     page.get_by_role("link", name="Datasets").click()
-    page.get_by_role("button", name="Write the dataset").click()
+    page.get_by_role("button", name="Create dataset").click()
     with page.expect_download(timeout=researching.PATIENCE) as begun:
         page.get_by_role("button", name="Download").click(timeout=researching.PATIENCE)
     with zipfile.ZipFile(begun.value.path()) as pack:

@@ -98,7 +98,7 @@ class Desk:
         page.locator("[name=credential_secret_access_key]").fill(SECRET)
         page.locator("button[name=_save], input[name=_save]").first.click()
         page.get_by_role("link", name=title).first.click()
-        page.get_by_role("button", name="Try it").click()
+        page.get_by_role("button", name="Test connection").click()
         expect(page.get_by_text("It answers. There are $10,000.00 to be spent.")).to_be_visible(timeout=SLOW_MACHINE)
         assert SECRET not in page.content()
 
@@ -114,8 +114,9 @@ class Desk:
         """Open the study's recruiting page through the link on the study's page."""
         key = self.stack.call("tests.mturk.key_of", self.slug)
         self.page.goto(f"{self.stack.url}/admin/studies/study/{key}/change/")
-        self.page.get_by_role("link", name="Its tasks and workers").click()
-        expect(self.page.get_by_role("heading", name="Workers, there and here")).to_be_visible(timeout=SLOW_MACHINE)
+        self.page.get_by_role("link", name="Tasks and workers").click()
+        workers = self.page.get_by_role("heading", name="Workers on Mechanical Turk and in Parley")
+        expect(workers).to_be_visible(timeout=SLOW_MACHINE)
 
     def publish(self, number: int) -> None:
         """Publish one task for so many people: typed, priced, confirmed."""
@@ -123,17 +124,19 @@ class Desk:
         self.open()
         page.get_by_role("link", name="Publish on Mechanical Turk").click()
         page.get_by_label("Assignments", exact=True).fill(str(number))
-        page.get_by_role("button", name="See what it costs").click()
+        page.get_by_role("button", name="Show the cost").click()
         share = "40" if number >= 10 else "20"
-        expect(page.get_by_text(f"Mechanical Turk's fee on them, {share} %").first).to_be_visible(timeout=SLOW_MACHINE)
+        expect(page.get_by_text(f"Mechanical Turk's fee on rewards ({share}%)").first).to_be_visible(
+            timeout=SLOW_MACHINE
+        )
         assert not self.standin.market.hits, "nothing is published before it is confirmed"
-        page.get_by_role("button", name="Publish it").click()
+        page.get_by_role("button", name="Publish", exact=True).click()
         expect(page.get_by_text("Published: workers can find the task now.")).to_be_visible(timeout=SLOW_MACHINE)
 
     def ask(self) -> None:
         """Sync with Mechanical Turk now."""
         self.open()
-        self.page.get_by_role("button", name="Ask Mechanical Turk now").click()
+        self.page.get_by_role("button", name="Refresh now").click()
         expect(self.page.get_by_text("what it said is noted")).to_be_visible(timeout=SLOW_MACHINE)
         self.open()
 
@@ -318,7 +321,7 @@ def test_a_whole_study_of_twenty_workers(browser, stack, desk, standin, tmp_path
 
     standin.misbehave("GetHIT", *[Misbehaviour.DOWN] * 10)
     desk.open()
-    desk.page.get_by_role("button", name="Ask Mechanical Turk now").click()
+    desk.page.get_by_role("button", name="Refresh now").click()
     expect(desk.page.get_by_text("does not answer sensibly").first).to_be_visible(timeout=SLOW_MACHINE)
     standin.behave()
     desk.ask()

@@ -55,7 +55,7 @@ def test_approved_payments_are_processed_and_can_be_withdrawn(stack, page: Page,
     researching.sign_in(stack, page)
     expect(page.get_by_role("row", name="Paid")).to_contain_text("wait")
     pay_page(stack, page, slug)
-    expect(page.get_by_text("payments wait for approval")).to_be_visible()
+    expect(page.get_by_text("payments are waiting for approval")).to_be_visible()
     act(page, "Approve")
 
     until = time.monotonic() + PATIENCE

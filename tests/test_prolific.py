@@ -61,7 +61,7 @@ def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> Non
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator("[name=credential_token]").fill(TOKEN)
     page.get_by_role("button", name="Save and continue editing").click()
-    page.get_by_role("button", name="Try it").click()
+    page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_text("Prolific accepts the token")).to_be_visible()
     assert TOKEN not in page.content()
 
@@ -73,14 +73,14 @@ def offer(stack, page: Page, standin: StandIn, *, slug: str, places: int) -> Non
 
     page.goto(f"{stack.url}/admin/studies/study/")
     page.get_by_role("link", name=f"Sharing {slug}").first.click()
-    page.get_by_role("link", name="Its tasks and workers").click()
+    page.get_by_role("link", name="Tasks and workers").click()
     expect(page.locator("[name=places]")).to_have_value(str(places))
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     expect(page.get_by_text("The draft is at Prolific")).to_be_visible()
     page.get_by_role("link", name="Publish …").click()
-    expect(page.get_by_text("Balance of the workspace")).to_be_visible()
+    expect(page.get_by_text("Workspace balance")).to_be_visible()
     assert next(iter(standin.market.studies.values()))["status"] == "UNPUBLISHED"
-    page.get_by_role("button", name="Publish it now").click()
+    page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_text("workers see it on Prolific now")).to_be_visible()
 
 
@@ -143,7 +143,7 @@ class Worker:
 def ask_prolific(stack, page: Page, slug: str) -> None:
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
-    page.get_by_role("button", name="Ask the marketplace now").click()
+    page.get_by_role("button", name="Refresh now").click()
     expect(page.get_by_text("The marketplace has answered")).to_be_visible()
 
 
@@ -204,8 +204,8 @@ def test_two_workers_from_prolifics_list_to_payment(
     stuck.walk("failed_code_word")
     stuck.go_back()
     ask_prolific(stack, page, slug)
-    page.get_by_role("link", name="Its tasks and workers").click()
-    expect(page.get_by_text("Nowhere: of everybody both say the same")).to_be_visible()
+    page.get_by_role("link", name="Tasks and workers").click()
+    expect(page.get_by_text("No differences")).to_be_visible()
     expect_paid(stack, standin, slug, pay(stack, slug))
     assert len(standin.market.paid) == 2
     expect_dataset(stack, standin, slug, tmp_path / "dataset", completed=1)
@@ -245,7 +245,7 @@ def test_twenty_workers_in_every_state(stack, page: Page, browser: Browser, stan
     late = next(worker for name, worker in workers.items() if name.startswith("quiz"))
     standin.market.complete(late.submission.id, "NOCODE")
     ask_prolific(stack, page, slug)
-    page.get_by_role("link", name="Its tasks and workers").click()
+    page.get_by_role("link", name="Tasks and workers").click()
     expect(page.get_by_text("Submitted on Prolific, and has not finished here.")).to_be_visible()
     assert not any(
         one.participant in page.content() or one.id in page.content() for one in standin.market.submissions.values()
@@ -264,8 +264,8 @@ def ask_until_answered(stack, page: Page, slug: str) -> None:
     """Ask while the API fails, which the page reports, and then ask again with success."""
     page.goto(f"{stack.url}/admin/marketplaces/recruitment/")
     page.get_by_role("row").filter(has_text=f"Sharing {slug}").get_by_role("link").first.click()
-    page.get_by_role("button", name="Ask the marketplace now").click()
+    page.get_by_role("button", name="Refresh now").click()
     expect(page.get_by_text("Prolific has a problem of its own (500).").first).to_be_visible()
     expect(page.get_by_text("nothing is lost").first).to_be_visible()
-    page.get_by_role("button", name="Ask the marketplace now").click()
+    page.get_by_role("button", name="Refresh now").click()
     expect(page.get_by_text("The marketplace has answered")).to_be_visible()

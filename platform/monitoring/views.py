@@ -76,7 +76,7 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
         study,
         services.pause,
         Action.PAUSED,
-        _("Paused: closed to new participants; those who have begun go on."),
+        _("Paused: closed to new participants. Participants who have started can continue."),
     )
 
 
@@ -84,7 +84,7 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
 @of_study(role=Role.EDITOR)
 def resume(request: HttpRequest, study: Study) -> HttpResponse:
     """Let people in again."""
-    return _do(request, study, services.resume, Action.RESUMED, _("It goes on: people can come in again."))
+    return _do(request, study, services.resume, Action.RESUMED, _("Resumed: new participants can enter again."))
 
 
 @require_POST
@@ -98,7 +98,7 @@ def end_match(request: HttpRequest, study: Study) -> HttpResponse:
         ending = services.end_match(match=match, who=request.user, reason=request.POST.get("reason", ""))
         return {"match": str(match.uid), "reason": ending.reason}
 
-    says = _("Match {uid} is ended; whoever played is paid.").format(uid=str(match.uid)[:8])
+    says = _("Match {uid} has been ended, and its participants will be paid.").format(uid=str(match.uid)[:8])
     return _do(request, study, end, Action.MATCH_ENDED, says)
 
 

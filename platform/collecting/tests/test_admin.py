@@ -458,7 +458,7 @@ def test_the_page_shows_the_plan_and_cannot_change_it(client, boss):
     page = client.get(page_of(collection)).content.decode()
     assert collection.sha256 in page
     assert "2 configurations × 4 line-ups × 3 repetitions = 24 matches" in page
-    assert "Every combination of these values." in page
+    assert "All combinations of these values." in page
     for shown in ("Rounds", "Money to divide", "openai:gpt-4o-mini", "0.15", "&quot;lineups&quot;"):
         assert shown in page
     before = Collection.objects.values().get()
@@ -468,7 +468,7 @@ def test_the_page_shows_the_plan_and_cannot_change_it(client, boss):
 
 def test_configurations_that_are_no_grid_are_not_called_one(client, boss):
     collection = a_collection(configurations=[{"rounds": 2, "money": 5}, {"rounds": 4, "money": 7}])
-    assert "Not every combination" in client.get(page_of(collection)).content.decode()
+    assert "Only some combinations" in client.get(page_of(collection)).content.decode()
 
 
 def test_the_content_can_be_taken_away_as_a_file(client, boss):
@@ -648,7 +648,7 @@ def test_results_are_shown_where_the_game_has_analyses(client, boss):
     agents = ["script:always_cooperate", "script:always_defect"]
     plan = {"game": "social_dilemma", "configurations": [{}], "agents": agents, "repetitions": 1}
     collection = make_collection(Plan(title="Dilemma", slug="dilemma", **plan))
-    assert "No match is finished yet" in client.get(action_url(collection, "results")).content.decode()
+    assert "No finished matches yet" in client.get(action_url(collection, "results")).content.decode()
     services.start(collection)
     driver.drive(collection, slot=0)
     assert action_url(collection, "results") in client.get(page_of(collection)).content.decode()

@@ -71,7 +71,7 @@ def test_a_dataset_is_asked_for_and_told_of_while_it_waits(client, study):
     asked = Dataset.objects.get()
     assert (asked.state, asked.formats) == ("queued", ["csv", "parquet"])
     page = page_of(client, study)
-    assert "It waits for a worker" in page and "data-alive" in page
+    assert "Waiting for a worker" in page and "data-alive" in page
     client.post(address("write", study), {"formats": ["csv"]})
     assert Dataset.objects.count() == 1
     assert [record.by for record in Record.objects.filter(action=Action.EXPORTED)] == ["researcher"]
@@ -191,7 +191,7 @@ def test_who_has_no_part_in_it_finds_nothing_and_a_viewer_only_looks(client, stu
         assert client.get(address(name, study)).status_code == 404
     give(study, user=user, role=Role.VIEWER, by=None)
     page = page_of(client, study)
-    assert "Write the dataset" not in page and "Download" not in page
+    assert "Create dataset" not in page and "Download" not in page
     assert client.post(address("write", study), {"formats": ["csv"]}).status_code == 403
     assert client.post(address("download", study, dataset.uid)).status_code == 403
     assert client.post(address("publish", study), {"title": "Mine"}).status_code == 403

@@ -245,7 +245,7 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
     Study.objects.filter(pk=study.pk).update(quota=7)
     page = client.post(url("pause", study), follow=True).content.decode()
     study.refresh_from_db()
-    assert study.status == "paused" and "Paused: closed to new participants" in page and "Go on" in page
+    assert study.status == "paused" and "Paused: closed to new participants" in page and "Resume" in page
     client.post(url("resume", study))
     study.refresh_from_db()
     assert study.status == "launched"
@@ -253,7 +253,7 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
     assert [(one.action, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
-        "Paused: closed to new participants; those who have begun go on.", "It goes on: people can come in again.",
+        "Paused: closed to new participants. Participants who have started can continue.", "Resumed: new participants can enter again.",
     ]  # fmt: skip
 
 

@@ -62,5 +62,5 @@ def test_the_page_warns_against_stopping_by_it(client):
     tally_everything()
     client.force_login(User.objects.create_superuser("boss", password="long enough 123"))
     page = client.get(reverse("monitoring:now", args=[study.pk])).content.decode()
-    assert "While data come in: do not stop by it." in page
+    assert "Don't use this to decide when to stop." in page
     assert 'id="m-outcomes"' in page

@@ -224,7 +224,7 @@ def test_each_role_may_do_what_it_was_given(client: Client, permissions, sees, a
     assert (place.title == "Theirs", place.key_state == "kept") == (changes, changes)
     if sees:
         assert (b"preset=openai" in client.get(LIST).content) is adds
-        assert (b"Try it" in client.get(page).content) is changes
+        assert (b"Test endpoint" in client.get(page).content) is changes
 
 
 def test_visitors_are_sent_to_the_sign_in_page(client: Client):

@@ -82,7 +82,7 @@ def test_from_approved_pay_to_what_was_paid(admin_client, panel, boss):  # noqa:
     assert at("lists", panel.study.pk) in pay.content.decode() and "next payment list" in text_of(pay)
     assert "4 payments" in text_of(admin_client.get(at("lists", panel.study.pk)))
     page = admin_client.post(at("make", panel.study.pk), follow=True)
-    assert "0 of 4 payments are settled. 4 are open." in text_of(page)
+    assert "0 of 4 payments settled. 4 open." in text_of(page)
     file = admin_client.post(at("download", panel.study.pk, 1))
     text = b"".join(file.streaming_content)
     assert b"A1,3.00" in text and "no-store" in file["Cache-Control"]
@@ -102,7 +102,7 @@ def test_a_wrong_file_is_refused_line_by_line(admin_client, made, panel):  # noq
 
 
 def test_a_list_is_taken_back_on_a_page_that_asks(admin_client, made, panel):  # noqa: F811
-    assert "4 payments of this list are open" in text_of(admin_client.get(at("take_back", panel.study.pk, 1)))
+    assert "4 payments on this list are open" in text_of(admin_client.get(at("take_back", panel.study.pk, 1)))
     page = admin_client.post(at("take_back", panel.study.pk, 1), {"why": "Never sent."}, follow=True)
     assert "4 payments can be approved again" in text_of(page)
     assert not lists.waiting(panel.study).exists() and states("A1") == {"failed"}

@@ -74,7 +74,7 @@ def test_sums_and_rows_are_shown_with_the_rule_and_the_numbers(client, study, ow
     assert "agree to the cent" in page
     assert "2 × 2.00 (announced average) × 0.5 (success, from 0 to 1)" in page
     assert "1.00 USD for “completed" in page
-    assert "payments wait for approval" in page
+    assert "payments are waiting for approval" in page
 
 
 def test_a_bonus_that_was_cut_says_so(client, study, owner):
@@ -98,7 +98,7 @@ def test_only_owners_act(client, study, standin: StandIn, role: Role):
     somebody(client, study, role)
     base, _bonus = finished("A1", study=SLUG)
     page = client.get(path(study)).content.decode()
-    assert "Approve…" not in page and "Set the limit" not in page
+    assert "Approve…" not in page and "Set limit" not in page
     for name in ("ask", "do", "try", "limit"):
         assert client.post(path(study, name), {"act": "approve", "rows": base.pk}).status_code == 403
     assert client.post(path(study, "resolve", base.uid), {"paid": "yes"}).status_code == 403
@@ -127,7 +127,7 @@ def test_approving_is_asked_about_with_people_amounts_fees_and_balance(client, s
     (sums,) = asked.context["sums"].values()
     assert (len(sums.people), sums.rows, sums.amount, sums.fee) == (2, 4, Decimal("6.00"), Decimal("1.20"))
     page = asked.content.decode()
-    assert "7.20" in page and "holds 100.00 USD now" in page
+    assert "7.20" in page and "100.00 USD." in page
     assert set(LedgerRow.objects.values_list("state", flat=True)) == {"due"}, "asking changes nothing"
 
 
@@ -217,10 +217,10 @@ def test_a_dry_run_says_of_each_what_would_happen_and_moves_nothing(client, stud
     assert [found[row.pk].verdict for row in rows.values()] == ["pays", "waits", "fails"]
     assert found[rows["A1"].pk].fee == Decimal("0.20")
     assert "somebody else" in found[rows["A3"].pk].says
-    assert "holds 100.00 USD now" in page.content.decode()
+    assert "100.00 USD." in page.content.decode()
     assert (list(LedgerRow.objects.values()), Posting.objects.count()) == before
     assert set(standin.asked) == {"assignment_status"} and not standin.paid
-    assert "Account at Stand-in: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
+    assert "Balance at Stand-in: 100.00 USD" in client.get(path(study)).content.decode(), "it is remembered"
 
 
 def test_a_dry_run_says_when_the_recruiter_is_silent(client, study, owner, standin: StandIn):
@@ -270,7 +270,7 @@ def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study
         later(2)
         paying.pay_due()
     page = client.get(path(study)).content.decode()
-    assert "Of one payment nobody knows whether it was made" in page
+    assert "It is unknown whether one payment was made" in page
     assert "Was it paid?" in client.get(path(study, "row", base.uid)).content.decode()
 
     resolve = path(study, "resolve", base.uid)
@@ -287,7 +287,7 @@ def test_what_is_unclear_stands_first_and_is_resolved_in_two_steps(client, study
 def test_what_an_experiment_pays_is_said_and_cannot_be_approved(client, study, owner):
     base, _bonus = finished("label", recruiter="otree", study=SLUG)
     page = client.get(path(study)).content.decode()
-    assert "The experiment that sends people here pays them" in page and "Approve…" not in page
+    assert "The experiment that sends participants here pays them" in page and "Approve…" not in page
     assert "None of these" in said(act(client, study, "approve", base))
 
 
@@ -331,5 +331,5 @@ def test_notes_are_text(client, study, owner):
 def test_books_that_do_not_agree_are_seen_at_once(client, study, owner):
     base, _bonus = finished("A1", study=SLUG)
     LedgerRow.objects.filter(pk=base.pk).update(state="approved")
-    assert "The books are not in order" in client.get(path(study)).content.decode()
+    assert "The accounts don't balance" in client.get(path(study)).content.decode()
     LedgerRow.objects.filter(pk=base.pk).update(state="due")

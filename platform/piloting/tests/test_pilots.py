@@ -348,7 +348,7 @@ class TestTheCommand:
         call_command("pilot", "s", "--people", "3", "--failing", "1")
         said = capsys.readouterr().out
         assert "Pilot 1 of S: 3 people, 2 completed, 0 stuck." in said
-        assert "failed the code word: 1" in said
+        assert "failed the attention check: 1" in said
 
     def test_as_json(self, capsys):
         draft()

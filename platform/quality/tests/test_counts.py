@@ -255,11 +255,11 @@ def test_repetitions_are_counted_in_the_dataset(tmp_path):
 
 def test_a_participants_page_in_the_admin_shows_them(visitor, admin_client):
     page = reverse("admin:participants_enrolment_change", args=[visitor.enrolment.pk])
-    assert "Nothing was told by this person" in text_of(admin_client.get(page))
+    assert "This participant's browser sent no data" in text_of(admin_client.get(page))
     tell(visitor)
     text = text_of(admin_client.get(page))
     assert "consent" in text and "9.0" in text and "120" in text
-    assert "nothing of it excludes anybody" in text
+    assert "this never excludes anyone" in text
 
 
 def test_the_consent_text_tells_that_they_are_kept(visitor):

@@ -83,7 +83,7 @@ def test_a_preset_is_made_once(client, boss):
     client.post(page("preset", "glee-human"))
     again = client.post(page("preset", "glee-human"), follow=True)
     assert "loaded before" in text_of(again)
-    assert "It was made before" in text_of(again)
+    assert "Already created" in text_of(again)
     assert Study.objects.count() == 3
     assert client.post(page("preset", "moon")).status_code == 404
 
@@ -109,12 +109,12 @@ def test_the_comparison_names_what_changed_and_nothing_else(client, boss):
 
 def test_an_edit_of_a_launched_study_is_the_draft_of_the_next_version(client, boss):
     study = launched()
-    assert "Nothing differs" in text_of(client.get(page("compare", study.pk)))
+    assert "There are no differences" in text_of(client.get(page("compare", study.pk)))
     Study.objects.update(quota=33)
     shown = text_of(client.get(page("change", study.pk)))
-    assert "draft of version 2" in shown and "keep meeting the launched one, version 1" in shown
+    assert "draft of version 2" in shown and "New participants get version 1" in shown
     compared = text_of(client.get(page("compare", study.pk)))
-    assert "reaches nobody before it is launched" in compared and "33" in compared
+    assert "see the draft until you launch it" in compared and "33" in compared
 
 
 def test_words_of_researchers_are_shown_as_words(client, boss):
@@ -159,7 +159,7 @@ def test_a_preset_that_somebody_else_made_is_neither_named_nor_made_again(client
     user = User.objects.create_user("staff", password="long enough 123", is_staff=True)
     client.force_login(user)
     shown = client.get(page("presets"))
-    assert "by somebody who can let you take part" in text_of(shown)
+    assert "A colleague has already created it" in text_of(shown)
     assert not any(page("change", study.pk) in shown.content.decode() for study in Study.objects.all())
     client.post(page("preset", "glee-human"))
     assert Study.objects.count() == 3
@@ -170,4 +170,4 @@ def test_a_draft_that_cannot_be_launched_says_why_instead_of_being_compared(clie
     Study.objects.update(config={"money": -1})
     response = client.get(page("compare", study.pk))
     assert response.status_code == 200
-    assert "The draft cannot be launched as it is" in text_of(response)
+    assert "The draft can't be launched yet" in text_of(response)

@@ -186,8 +186,8 @@ def test_the_forecast_pays_what_the_rule_pays(client, boss):
 
 def test_the_forecast_of_a_model_says_its_price_or_that_it_is_not_known(client, boss):
     known = outlook(client, agents=json.dumps(named("openai:gpt-4o-mini")))["forecast"]
-    assert "models in all" in known and "price not known" not in known
-    assert "price not known" in outlook(client, agents=json.dumps(named("openai:nobody-knows")))["forecast"]
+    assert "total model cost" in known and "price unknown" not in known
+    assert "price unknown" in outlook(client, agents=json.dumps(named("openai:nobody-knows")))["forecast"]
 
 
 def test_the_preview_is_what_people_read_and_models_are_sent(client, boss):

@@ -189,7 +189,7 @@ def test_beside_a_move_stand_all_calls_that_led_to_it_and_no_others(client, matc
     kept_call(match, 5, messages=[{"role": "user", "content": "of another turn"}], answer="{}")
     page = unescape(page_of(client, match, step=3))
     for words in [
-        "not legal", "second", "Timeout: slow", "Try 2", "call 3 of it", "mistral:m", "fallback 1",
+        "not legal", "second", "Timeout: slow", "Try 2", "call 3 of this try", "mistral:m", "fallback 1",
         "1.50 s", "first words after 0.75 s", "11 → 7 tokens", "$0.0021", "the seat's own model",
     ]:  # fmt: skip
         assert words in page, words
@@ -203,10 +203,10 @@ def test_calls_that_led_to_no_move_stand_at_the_end(client, boss):
     live = building.match_of(building.read_instructions(building.consent(building.arrive(study, worker="A1"))))
     building.move(live, "alice", building.OFFER)
     kept_call(live, 2, error="down")
-    assert "led to no move" in page_of(client, live, step=2)
-    assert "led to no move" not in page_of(client, live, step=1)
+    assert "without a move" in page_of(client, live, step=2)
+    assert "without a move" not in page_of(client, live, step=1)
     services.abandon_match(match_id=live.pk, reason="opponent_failed")
-    assert "led to no move" in page_of(client, live, step=3)
+    assert "without a move" in page_of(client, live, step=3)
 
 
 def test_timings_and_the_way_in_which_answers_appear_are_told(client, match):

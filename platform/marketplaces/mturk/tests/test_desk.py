@@ -96,7 +96,7 @@ class TestPublishing:
     def test_it_is_priced_and_only_published_when_that_is_confirmed(self, house, owner):
         form = typed()
         priced = owner.post(desk(house, "publish/"), form)
-        assert "Mechanical Turk's fee on them, 20 %" in text_of(priced)
+        assert "Mechanical Turk's fee on rewards (20%)" in text_of(priced)
         assert priced.context["cost"].total == Decimal("5.00") + Decimal("1.00") + Decimal("5.00") + Decimal("1.00")
         assert not house.market.hits and not Hit.objects.exists()
         published = owner.post(desk(house, "publish/"), {**form, "confirmed": "yes"}, follow=True)
@@ -116,13 +116,13 @@ class TestPublishing:
 
     def test_large_tasks_cost_forty_percent_and_that_is_said(self, house, owner):
         priced = owner.post(desk(house, "publish/"), typed(assignments=10))
-        assert "40 %" in text_of(priced) and "at most 9 cost 20 %" in text_of(priced)
+        assert "40%" in text_of(priced) and "20% for tasks with up to 9" in text_of(priced)
         assert priced.context["cost"].reward_fees == Decimal("4.00")
 
     def test_without_the_money_it_is_refused_whatever_is_confirmed(self, house, owner):
         house.market.total = Decimal("11.99")
         page = owner.post(desk(house, "publish/"), typed(confirmed="yes"))
-        assert "$0.01 are missing" in text_of(page)
+        assert "$0.01 too little" in text_of(page)
         assert not house.market.hits and not Hit.objects.exists()
         house.market.total = Decimal("12.00")
         owner.post(desk(house, "publish/"), typed(confirmed="yes"))
@@ -171,7 +171,7 @@ class TestPublishing:
         assert "Launch the study first" in text_of(owner.get(desk(house, "publish/")))
         Recruitment.objects.all().delete()
         assert "Choose an account" in text_of(owner.get(desk(house, "publish/")))
-        assert "No account at Mechanical Turk is chosen" in text_of(owner.get(desk(house)))
+        assert "This study has no Mechanical Turk account yet" in text_of(owner.get(desk(house)))
 
     def test_whoever_may_not_use_the_account_does_not_recruit_with_it(self, house):
         client = signed_in(house, study=Role.EDITOR, account=Role.VIEWER)
@@ -231,11 +231,11 @@ class TestOneTask:
         assert not Record.objects.filter(kind="mturk.hit").exists()
 
     def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(self, house, owner, hit):
-        assert "promises" not in text_of(owner.get(desk(house)))
+        assert "launched again" not in text_of(owner.get(desk(house)))
         building.launch_with(house.study, base=Decimal("2.00"))
-        assert "The study was launched again and promises $2.00 now" in text_of(owner.get(desk(house)))
+        assert "The study was launched again with a base pay of $2.00" in text_of(owner.get(desk(house)))
         owner.post(f"/admin/mturk/hit/{hit.pk}/expire/")
-        assert "promises" not in text_of(owner.get(desk(house))), "nobody comes from it any more"
+        assert "launched again" not in text_of(owner.get(desk(house))), "nobody comes from it any more"
 
     def test_more_assignments(self, house, owner, hit):
         page = f"/admin/mturk/hit/{hit.pk}/extend/"
@@ -339,7 +339,7 @@ class TestDeciding:
 
     def test_a_rejection_is_taken_back_and_paid_from_the_ledger(self, house, owner, submitted):
         owner.post(f"/admin/mturk/assignment/{submitted.pk}/reject/", {"reason": REASON})
-        assert "Take the rejection back" in text_of(owner.get(desk(house)))
+        assert "Undo rejection" in text_of(owner.get(desk(house)))
         page = f"/admin/mturk/assignment/{submitted.pk}/take_back/"
         assert "in spite of the rejection" in text_of(owner.get(page))
         assert {row.state for row in LedgerRow.objects.all()} == {LedgerRow.State.WRITTEN_OFF}

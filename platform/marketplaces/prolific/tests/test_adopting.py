@@ -132,7 +132,7 @@ def test_failed_adoption_changes_nothing(desk, kind):
 class TestThePage:
     def test_an_editor_takes_it_over_and_that_is_written_down(self, desk, sign_in):
         editor = sign_in(study=Role.EDITOR, account_part=Role.EDITOR)
-        assert "Take over a study that was made at Prolific" in said(editor.get(at("of", desk.study.pk)))
+        assert "Import a study created on Prolific" in said(editor.get(at("of", desk.study.pk)))
         page = editor.post(at("adopt", desk.study.pk), {"prolific_id": f" {made(desk).upper()} "}, follow=True)
         assert "Taken over" in said(page) and "DONE1234" in said(page)
         assert Record.objects.get(action="made", kind="prolific.publication")

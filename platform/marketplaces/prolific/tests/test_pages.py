@@ -43,7 +43,7 @@ def said(response) -> str:
 
 def test_from_the_form_to_a_published_study(desk, owner):
     form = owner.get(at("of", desk.study.pk))
-    assert "Make the draft" in said(form) and "1.00 USD" in said(form) and not desk.standin.market.studies
+    assert "Create draft" in said(form) and "1.00 USD" in said(form) and not desk.standin.market.studies
     made = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
     assert "The draft is at Prolific" in said(made)
     key = desk.publication.pk
@@ -65,7 +65,7 @@ def test_a_reward_that_is_no_longer_the_base_pay_is_told_of(desk, owner):
     page = at("change", desk.publish().pk)
     assert "launched again" not in said(owner.get(page))
     building.launch_with(desk.study, base="2.00")
-    assert "promises 2.00 USD now, and Prolific pays" in said(owner.get(page))
+    assert "base pay of 2.00 USD, but Prolific pays" in said(owner.get(page))
 
 
 def test_a_mistake_in_the_form_is_named_and_makes_nothing(desk, owner):
@@ -124,7 +124,7 @@ def test_an_error_in_any_action_is_shown_and_can_be_retried(desk, owner, kind):
 def test_a_lost_answer_leads_to_a_page_that_looks_for_it(desk, owner):
     desk.standin.misbehave("drop_after", "POST /api/v1/studies/$")
     page = owner.post(at("of", desk.study.pk), {**OFFER, "project": desk.standin.market.project}, follow=True)
-    assert "broke the connection off" in said(page) and "Look for it at Prolific" in said(page)
+    assert "broke the connection off" in said(page) and "Find on Prolific" in said(page)
     assert "Found: the draft is at Prolific" in said(owner.post(at("find", desk.publication.pk), follow=True))
     assert len(desk.standin.market.studies) == 1
 
@@ -140,7 +140,7 @@ def test_a_draft_that_was_deleted_at_prolific_can_be_made_again(desk, owner):
 def test_what_is_missing_before_it_can_be_offered_is_named(desk, owner):
     Recruitment.objects.all().delete()
     page = owner.get(at("of", desk.study.pk))
-    assert "Choose the account" in said(page) and "Make the draft" not in said(page)
+    assert "Choose the account" in said(page) and "Create draft" not in said(page)
 
 
 def test_rejecting_wants_a_reason_and_a_decision(desk, owner):
