@@ -253,7 +253,8 @@ def test_pausing_keeps_newcomers_out_and_going_on_lets_them_into_the_launched_ve
     assert [(one.action, one.by) for one in told] == [("paused", "boss"), ("resumed", "boss")]
     assert study.versions.count() == 1, "what was saved meanwhile waits for a launch of its own"
     assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
-        "Paused: closed to new participants. Participants who have started can continue.", "Resumed: new participants can enter again.",
+        "Paused: closed to new participants. Participants who have started can continue.",
+        "Resumed: new participants can enter again.",
     ]  # fmt: skip
 
 
