@@ -253,6 +253,7 @@ PAGES: dict[str, tuple[Expected, Expected]] = {
     "prolific_publication_adopt": action("editor"),
     "prolific_publication_reject": look("owner"),
     "prolific_publication_ask_return": look("owner"),
+    "prolific_publication_pay_part": look("owner"),
     "signin:second_factor": (STAFF, STAFF),
     "signin:choose_password": (ANYBODY, ANYBODY),  # without a valid link it only shows an error
     "signin:verify": (STAFF, STAFF),

@@ -28,7 +28,12 @@ COLOURS = {
 
 def reason_in_words(reason: str) -> str:
     """What an amount is for."""
-    return {"base": _("base pay"), "bonus": _("bonus"), "screen_out": _("for being screened out")}.get(reason, reason)
+    return {
+        "base": _("base pay"),
+        "bonus": _("bonus"),
+        "screen_out": _("for being screened out"),
+        "part": _("part of the base pay"),
+    }.get(reason, reason)
 
 
 def workings_in_words(row: LedgerRow) -> str:

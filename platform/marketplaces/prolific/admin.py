@@ -23,7 +23,7 @@ from marketplaces.models import Account, Recruitment
 from marketplaces.prolific import adopting, authenticity, deciding, hooks, publishing
 from marketplaces.prolific.client import client_of, text_of
 from marketplaces.prolific.differences import counted, differences
-from marketplaces.prolific.forms import OfferForm, PlacesForm, RejectForm, ReturnForm, suggestion
+from marketplaces.prolific.forms import OfferForm, PartForm, PlacesForm, RejectForm, ReturnForm, suggestion
 from marketplaces.prolific.models import Hook, Publication
 from marketplaces.rejecting import nameless
 from participants.models import Enrolment
@@ -85,6 +85,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "adopt": ("of/<int:study_id>/adopt/", require_POST(self.adopt)),
             "publish": ("<int:object_id>/publish/", self.publish),
             "reject": ("<int:object_id>/reject/<int:enrolment>/", self.reject),
+            "pay_part": ("<int:object_id>/pay-part/<int:enrolment>/", self.pay_part),
             "ask_return": ("<int:object_id>/ask-return/<int:enrolment>/", self.ask_return),
             **{name: (f"<int:object_id>/{name}/", require_POST(action)) for name, action in actions.items()},
         }
@@ -192,6 +193,7 @@ class PublicationAdmin(Desk, PartAdmin):
             "counted": counted(publication),
             "differences": differences(publication) if recruitment else [],
             "rejectable": set(deciding.reviewable(publication)) if owns else set(),
+            "payable_in_part": deciding.payable_in_part(publication) if owns else {},
             "may_be_asked": deciding.may_be_asked(publication) if owns else set(),
             "may": may,
             "hook": Hook.objects.filter(account=publication.account, workspace=publication.workspace).first(),
@@ -402,6 +404,49 @@ class PublicationAdmin(Desk, PartAdmin):
             warns=[_promised(person)],
             form=form,
             button=_("Ask them"),
+        )
+
+    def pay_part(self, request: HttpRequest, object_id: int, enrolment: int) -> HttpResponse:
+        """Pay somebody who ended early a part of the reward."""
+        publication: Publication = self.seen(request, str(object_id), role=Role.OWNER)
+        person = deciding.payable_in_part(publication).get(enrolment)
+        if person is None:
+            self.message_user(request, _("They can't be paid a part of the reward, or no longer."), messages.WARNING)
+            return _page_of(publication)
+        self.refuse_without_account(request, publication.account)
+        form = typed(PartForm, request)
+        if form.is_bound and form.is_valid():
+            given = form.cleaned_data
+            details = {**given, "person": person.pseudonym, "message": nameless(given["message"], person)}
+            self._try(
+                request,
+                lambda: deciding.pay_part(
+                    publication,
+                    person,
+                    **given,
+                    noted=lambda: self.record_action(
+                        request, publication, Action.CHANGED, "Asked Prolific to pay a part of the reward.", details
+                    ),
+                ),
+                _("Prolific pays them {percent} percent of the reward: {person}.").format(
+                    percent=given["percent"], person=person
+                ),
+            )
+            return _page_of(publication)
+        means = _(
+            "Prolific completes their submission and pays them this part of {amount} {currency}. This can't be undone. "
+            "The ledger records it as paid elsewhere."
+        ).format(amount=publication.reward, currency=publication.currency)
+        return self.ask(
+            request,
+            publication.study,
+            title=_("Pay {person} a part of the reward").format(person=person),
+            back=_address_of(publication),
+            about=_ended(person),
+            says=[means],
+            warns=[],
+            form=form,
+            button=_("Pay this part"),
         )
 
     # ---- what actions share ----------------------------------------------------------------------------

@@ -132,6 +132,17 @@ class Client:
     def approve(self, submission: str) -> dict[str, Any]:
         return self._object("POST", f"/submissions/{submission}/transition/", {"action": "APPROVE"})
 
+    def complete_partly(self, submission: str, *, code: str, percent: int, message: str) -> dict[str, Any]:
+        """Complete a submission for its worker and pay a percentage of the reward (dynamic payment).
+
+        Args:
+            code: one of the study's with the action DYNAMIC_PAYMENT.
+            message: what the worker reads.
+        """
+        how = {"percentage_of_reward": percent, "message_to_participant": message}
+        order = {"action": "COMPLETE", "completion_code": code, "completion_code_data": how}
+        return self._object("POST", f"/submissions/{submission}/transition/", order)
+
     def approve_all(self, submissions: Sequence[str]) -> None:
         """Approve many submissions, at most `BULK`; Prolific does it some time after its answer."""
         assert len(submissions) <= BULK

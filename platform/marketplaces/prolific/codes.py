@@ -16,14 +16,17 @@ from participants.states import ENDED, State
 from payouts.rules import PayRule
 
 COMPLETED, SCREENED_OUT, RETURNED = "completed", "screened_out", "returned"
+PART = "part"
+"""Entered by Parley alone, to have a part of the reward paid (dynamic payment)."""
 NONE, UNKNOWN = "none", "unknown"
 """What else a worker can enter: Prolific's NOCODE, and anything that is no code of the study."""
 _NO_CODE = "NOCODE"
 
 
-def new_codes() -> dict[str, str]:
-    """Three codes that cannot be guessed."""
-    return {ending: new_code() for ending in (COMPLETED, SCREENED_OUT, RETURNED)}
+def new_codes(*, parts: bool = False) -> dict[str, str]:
+    """Return three codes that cannot be guessed, and a fourth if parts of the reward can be paid."""
+    endings = (COMPLETED, SCREENED_OUT, RETURNED)
+    return {ending: new_code() for ending in ((*endings, PART) if parts else endings)}
 
 
 def code_of(state: str, rule: PayRule) -> str:
@@ -65,6 +68,11 @@ def for_prolific(
             "actions": review if pays(State.SCREENED_OUT, rule) else give_back,
         },
         {"code": codes[RETURNED], "code_type": "FAILED_ATTENTION_CHECK", "actions": give_back},
+        *(
+            [{"code": codes[PART], "code_type": "OTHER", "actions": [{"action": "DYNAMIC_PAYMENT"}]}]
+            if PART in codes
+            else []
+        ),
     ]
 
 

@@ -12,15 +12,21 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from marketplaces import rejecting
-from marketplaces.kinds import NotPossible
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.prolific.client import Client, Unclear, client_of
+from marketplaces.prolific.codes import PART
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication
-from marketplaces.prolific.paying import spelled
+from marketplaces.prolific.paying import PARTLY, spelled
 from participants.models import Enrolment
+from payouts.models import LedgerRow
+from payouts.rules import cents
+from payouts.services import keep_paid_elsewhere
 from recruiters.models import Identity
 
-REVIEWED, REJECTED = "AWAITING REVIEW", "REJECTED"
+REVIEWED, REJECTED, TAKING_PART = "AWAITING REVIEW", "REJECTED", "ACTIVE"
+LEAST_PART, MOST_PART = 8, 99
+"""Percentages of the reward that Prolific's dynamic payment takes (its command-line tool, read on 2026-11-22)."""
 
 
 def reviewable(publication: Publication) -> dict[int, Enrolment]:
@@ -33,6 +39,68 @@ def may_be_asked(publication: Publication) -> set[int]:
     """The keys of those among them who have not been asked to return their place, as far as was heard."""
     asked = publication.submissions.filter(return_asked=True).values_list("enrolment", flat=True)
     return set(reviewable(publication)) - set(asked)
+
+
+def payable_in_part(publication: Publication) -> dict[int, Enrolment]:
+    """Return who ended early without base pay and has not submitted, by key; nobody without dynamic payment."""
+    if not publication.pays_parts:
+        return {}
+    active = publication.submissions.select_related("enrolment").filter(status=TAKING_PART, enrolment__isnull=False)
+    ended = {one.enrolment.pk: one.enrolment for one in active if one.enrolment is not None and one.enrolment.ended}
+    paid = LedgerRow.objects.filter(enrolment__in=ended).values_list("enrolment", flat=True)
+    return {key: person for key, person in ended.items() if key not in set(paid)}
+
+
+def pay_part(
+    publication: Publication, person: Enrolment, *, percent: int, message: str, noted: Callable[[], None] = lambda: None
+) -> None:
+    """Let Prolific complete somebody's submission and pay a part of the reward. The ledger keeps it as paid elsewhere.
+
+    Prolific completes a submission once, so asking again pays nobody twice.
+
+    Args:
+        percent: of the reward, from `LEAST_PART` to `MOST_PART`.
+        message: what they read.
+
+    Raises:
+        NotPossible: they are owed or were paid something here, or have submitted.
+        MarketplaceError: nothing was done, or nobody knows; the next sync says what became of it.
+    """
+    if person.pk not in payable_in_part(publication) or not LEAST_PART <= percent <= MOST_PART:
+        raise NotPossible(_("Prolific can pay a part only to somebody who ended without pay and has not submitted."))
+    client, session, _now = _at(
+        publication, person, TAKING_PART, _("They no longer take part on Prolific. Ask Prolific again first.")
+    )
+    noted()
+    mine = publication.submissions.filter(enrolment=person)
+    mine.update(part=percent)
+    try:
+        told = client.complete_partly(session, code=publication.codes[PART], percent=percent, message=message)
+    except Unclear:
+        told = client.submission(session)
+        if spelled(told["status"]) != PARTLY:
+            raise
+    except MarketplaceError:
+        mine.update(part=None)
+        raise
+    with transaction.atomic():
+        mine.update(status=spelled(told["status"])[:30])
+        if spelled(told["status"]) == PARTLY:
+            keep_part(publication, person)
+
+
+def keep_part(publication: Publication, person: Enrolment) -> None:
+    """Record the part of the reward that Prolific paid on our request, once. Call it in a transaction."""
+    percent = publication.submissions.filter(enrolment=person).values_list("part", flat=True).first()
+    if percent is not None:
+        keep_paid_elsewhere(
+            person,
+            study=publication.study.slug,
+            recruiter=KIND,
+            reason="part",
+            amount=cents(publication.reward * percent / 100),
+            currency=publication.currency,
+        )
 
 
 def reject(
@@ -91,13 +159,23 @@ def ask_return(
 
 
 def _awaiting(publication: Publication, person: Enrolment) -> tuple[Client, str, dict[str, Any]]:
-    """The way to Prolific, the submission's name there, and what Prolific says of it now."""
+    """The client, the submission's name at Prolific, and what Prolific says about it; it awaits review."""
     rejecting.refuse_while_paid(person)
+    return _at(
+        publication,
+        person,
+        REVIEWED,
+        _("Prolific says that this submission does not await review. Ask Prolific again first."),
+    )
+
+
+def _at(publication: Publication, person: Enrolment, status: str, says: str) -> tuple[Client, str, dict[str, Any]]:
+    """Return the same for a submission that has this status now. Raises NotPossible with `says` for any other."""
     identity = Identity.objects.filter(enrolment=person, recruiter=KIND).first()
     if identity is None:
         raise NotPossible(_("Nobody knows any more who they were on Prolific."))
     client, session = client_of(publication.account), identity.details.get("SESSION_ID", "")
     now = client.submission(session)
-    if now.get("participant") != identity.worker or spelled(now["status"]) != REVIEWED:
-        raise NotPossible(_("Prolific says that this submission does not await review. Ask Prolific again first."))
+    if now.get("participant") != identity.worker or spelled(now["status"]) != status:
+        raise NotPossible(says)
     return client, session, now

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from marketplaces.prolific import codes
+from marketplaces.prolific.deciding import payable_in_part
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
 from participants.models import Enrolment
@@ -26,6 +27,7 @@ STATUSES: dict[str, str | Promise] = {
     "TIMED OUT": gettext_lazy("ran out of time"),
     "AWAITING REVIEW": gettext_lazy("awaiting review"),
     "APPROVED": gettext_lazy("approved"),
+    "PARTIALLY APPROVED": gettext_lazy("paid in part"),
     "RETURNED": gettext_lazy("returned"),
     "REJECTED": gettext_lazy("rejected"),
     "SCREENED OUT": gettext_lazy("screened out"),
@@ -62,10 +64,13 @@ def differences(publication: Publication) -> list[Difference]:
     if version is None:
         return []
     rule = version.pay()
+    in_part = payable_in_part(publication)
     found: list[Difference] = []
     for one in submissions:
         if one.enrolment is not None:
             said = _of_known(one, one.enrolment, paid=codes.pays(one.enrolment.state, rule))
+            if said is None and one.enrolment_id in in_part:
+                said = _unpaid()
             if said is not None:
                 what, advice = said
                 asked = one.return_asked and one.status == "AWAITING REVIEW"
@@ -128,6 +133,13 @@ def _without_submission(publication: Publication) -> list[Enrolment]:
     came = Identity.objects.filter(study=publication.study.slug, recruiter=KIND).exclude(enrolment__in=known)
     return list(
         Enrolment.objects.filter(pk__in=came.values("enrolment"), arrived_at__lt=recruitment.answered_at).order_by("pk")
+    )
+
+
+def _unpaid() -> tuple[str, str]:
+    return (
+        _("Ended here without pay, and has not submitted on Prolific."),
+        _("Pay a part of the reward, or wait until they return their place."),
     )
 
 

@@ -20,6 +20,7 @@ from unfold.widgets import (
 from games import registry
 from games.errors import GameError
 from llm_agents.errors import AgentError
+from marketplaces.prolific.deciding import LEAST_PART, MOST_PART
 from marketplaces.prolific.publishing import Offer, open_places
 from studies.forecast import forecast
 from studies.models import Study
@@ -82,6 +83,15 @@ class OfferForm(forms.Form):
         help_text=_(
             "A fixed amount below the reward, for as many people as there are places; not every workspace has it. "
             "Empty: they are asked to return their place, or are paid by the study's own rule."
+        ),
+    )
+    parts = forms.BooleanField(
+        label=_("Allow paying a part of the reward (dynamic payment)"),
+        required=False,
+        widget=UnfoldBooleanWidget(),
+        help_text=_(
+            "You can then pay somebody who ended early without pay 8 to 99 percent of the reward, one person at a "
+            "time. Not every workspace has it: Prolific is asked when you make the draft."
         ),
     )
     by_treatment = forms.BooleanField(
@@ -189,6 +199,20 @@ class ReturnForm(forms.Form):
         """The reasons, as the worker reads them."""
         found = [*self.cleaned_data.get("reasons", []), self.cleaned_data.get("other", "")]
         return [str(one) for one in found if one]
+
+
+class PartForm(forms.Form):
+    """How much of the reward somebody is paid, and what they read."""
+
+    percent = forms.IntegerField(
+        label=_("Percentage of the reward"),
+        min_value=LEAST_PART,
+        max_value=MOST_PART,
+        widget=UnfoldAdminIntegerFieldWidget(),
+    )
+    message = forms.CharField(
+        label=_("What they read"), max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
+    )
 
 
 class RejectForm(forms.Form):

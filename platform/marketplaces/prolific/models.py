@@ -58,6 +58,7 @@ class Publication(models.Model):
     screen_out_reward = models.DecimalField(
         _("paid by Prolific to who is screened out"), max_digits=8, decimal_places=2, null=True, blank=True
     )
+    pays_parts = models.BooleanField(_("parts of the reward can be paid"), default=False)
     treatments = models.JSONField(
         default=dict, blank=True, help_text=_("of an address for each treatment: its key, and the cell's number")
     )
@@ -122,6 +123,9 @@ class Submission(models.Model):
     code = models.CharField(_("code"), max_length=20, blank=True, help_text=_("which of the study's codes was entered"))
     return_asked = models.BooleanField(default=False)
     authenticity = models.CharField(_("authenticity"), max_length=12, blank=True, choices=Authenticity.choices)
+    part = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text=_("percentage of the reward that Prolific was asked to pay")
+    )
     started_at = models.DateTimeField(null=True, blank=True)
     heard_at = models.DateTimeField(default=timezone.now)
 

@@ -60,6 +60,7 @@ class Offer:
     requires_signature: bool
     project: str = ""
     screen_out: Decimal | None = None
+    parts: bool = False
     filters: Sequence[Mapping[str, Any]] = ()
     by_treatment: bool = False
 
@@ -149,8 +150,9 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         currency=rule.currency,
         address=address,
         requires_signature=offer.requires_signature,
-        codes=codes.new_codes(),
+        codes=codes.new_codes(parts=offer.parts),
         screen_out_reward=offer.screen_out,
+        pays_parts=offer.parts,
         filters=list(offer.filters),
     )
     if offer.by_treatment:
@@ -169,10 +171,11 @@ def make_draft(study: Study, offer: Offer, *, address: str) -> Publication:
         raise
     except Refused as refusal:
         publication.delete()
-        if offer.screen_out is not None and "completion_codes" in refusal.words:
+        if (offer.screen_out is not None or offer.parts) and "completion_codes" in refusal.words:
             raise NotPossible(
                 _(
-                    "Prolific did not take the payment for screening out; perhaps the workspace does not have it. {why}"
+                    "Prolific did not accept the fixed payment for screen-outs or the dynamic payment; perhaps the "
+                    "workspace does not have it. {why}"
                 ).format(why=refusal)
             ) from None
         raise

@@ -18,9 +18,10 @@ from marketplaces import rejecting
 from marketplaces.models import Recruitment
 from marketplaces.prolific import authenticity, codes
 from marketplaces.prolific.client import client_of, text_of
+from marketplaces.prolific.deciding import keep_part
 from marketplaces.prolific.links import KIND
 from marketplaces.prolific.models import Publication, Submission
-from marketplaces.prolific.paying import participant_of, spelled
+from marketplaces.prolific.paying import PARTLY, participant_of, spelled
 from marketplaces.prolific.publishing import note
 from participants import services as people
 from participants.models import Enrolment
@@ -125,6 +126,8 @@ def _bring(publication: Publication, told: Mapping[str, Any]) -> None:
             was_rejected = before is not None and before.status == REJECTED
             if status == SCREENED_OUT:
                 _keep_screen_out_pay(publication, enrolment)
+            if status == PARTLY:
+                keep_part(publication, enrolment)
             rejecting.heard(enrolment, kind=KIND, was_rejected=was_rejected, is_rejected=status == REJECTED)
     if enrolment is not None and not enrolment.ended:
         _end(enrolment, status)

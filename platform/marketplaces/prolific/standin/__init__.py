@@ -19,6 +19,8 @@ says two things, this is what the stand-in does:
 - Events of webhooks are sent once, after a worker's page, and may get lost; their names are `X-Event-ID`.
 - A workspace without the fixed screen-out payment (`pays_screen_outs=False`) refuses it as a validation error of
   `completion_codes`. Who was paid so is SCREENED OUT, and their place is free again.
+- Dynamic payment (`pays_parts`): an active submission is completed by the researcher with a code that has the action
+  DYNAMIC_PAYMENT and 8 to 99 percent of the reward. It is PARTIALLY APPROVED then and keeps its place.
 - A Taskflow study gives each newcomer the address with the most places left.
 - Fees are a third of every reward and bonus, with a fifth of that as tax.
 """

@@ -142,7 +142,13 @@ class Market:
     """Everything there is, behind one lock. Amounts are cents."""
 
     def __init__(
-        self, *, currency: str = "USD", balance: int = 1_000_000, token: str = "", pays_screen_outs: bool = True
+        self,
+        *,
+        currency: str = "USD",
+        balance: int = 1_000_000,
+        token: str = "",
+        pays_screen_outs: bool = True,
+        pays_parts: bool = True,
     ) -> None:
         self.lock = threading.RLock()
         self.token = token
@@ -157,6 +163,8 @@ class Market:
         self.pays_late = False
         self.pays_screen_outs = pays_screen_outs
         """Whether the workspace has the fixed payment for who is screened out."""
+        self.pays_parts = pays_parts
+        """Whether the workspace has dynamic payment."""
         self.hook_secret = ""
         self.hooks: dict[str, dict[str, Any]] = {}
         self.events: list[Event] = []
@@ -198,6 +206,8 @@ class Market:
             if any(one["action"] == "REQUEST_RETURN" and not one.get("return_reason") for one in code["actions"]):
                 wrong["completion_codes"] = ["A return needs a reason."]
             for one in code["actions"]:
+                if one["action"] == "DYNAMIC_PAYMENT" and not self.pays_parts:
+                    wrong["completion_codes"] = ["Dynamic payment is not available."]
                 if one["action"] == "FIXED_SCREEN_OUT_PAYMENT" and not self._pays_fixed(one, fields):
                     wrong["completion_codes"] = ["A fixed screen-out payment is not available, or not in order."]
         shares = fields.get("access_details") or []
@@ -424,6 +434,8 @@ class Market:
     def judge(self, submission: str, order: Mapping[str, Any]) -> Submission:
         """Approve or reject."""
         found, action = self.submission(submission), order.get("action")
+        if action == "COMPLETE":
+            return self._complete_partly(found, order)
         if action not in ("APPROVE", "REJECT"):
             raise Refusal(400, "Validation error", {"action": ["Not a choice."]})
         if found.status != "AWAITING REVIEW":
@@ -436,6 +448,22 @@ class Market:
             if len(str(order.get("message", ""))) < SHORTEST_REJECTION:
                 raise Refusal(400, "Validation error", {"message": [f"At least {SHORTEST_REJECTION} characters."]})
             found.status = "REJECTED"
+        return found
+
+    def _complete_partly(self, found: Submission, order: Mapping[str, Any]) -> Submission:
+        """Complete a submission with a code that pays a part of the reward."""
+        study, how = self.studies[found.study], order.get("completion_code_data") or {}
+        code = next((one for one in study["completion_codes"] if one["code"] == order.get("completion_code")), None)
+        percent = how.get("percentage_of_reward")
+        if code is None or {"action": "DYNAMIC_PAYMENT"} not in code["actions"]:
+            raise Refusal(400, "Validation error", {"completion_code": ["Not a code with dynamic payment."]})
+        if not isinstance(percent, int) or not 8 <= percent <= 99:
+            raise Refusal(400, "Validation error", {"percentage_of_reward": ["A number from 8 to 99 is required."]})
+        if found.status != "ACTIVE":
+            raise Refusal(400, "Not allowed", f"A submission that is {found.status} cannot be completed.")
+        found.code, found.completed_at, found.status = code["code"], now(), "PARTIALLY APPROVED"
+        self.paid.append((found.id, "part", round(study["reward"] * percent / 100)))
+        self.tell(found)
         return found
 
     def ask_return(self, submission: str, order: Mapping[str, Any]) -> Submission:

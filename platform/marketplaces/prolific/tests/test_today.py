@@ -16,13 +16,14 @@ from exports.dataset import export
 from exports.tests import building
 from exports.verify import verify
 from marketplaces import syncing
-from marketplaces.kinds import NotPossible
+from marketplaces.kinds import MarketplaceError, NotPossible
 from marketplaces.models import Recruitment
-from marketplaces.prolific import authenticity, hooks
+from marketplaces.prolific import authenticity, deciding, hooks
 from marketplaces.prolific.forms import OfferForm
 from marketplaces.prolific.models import Hook, HookEvent, Publication
 from marketplaces.prolific.paying import payer_of
 from marketplaces.prolific.tests.test_syncing import ask
+from participants import services as people
 from payouts import books
 from payouts.models import LedgerRow
 from payouts.payers import AssignmentStatus, Outcome
@@ -172,6 +173,81 @@ class TestScreenedOut:
         building.launch_with(desk.study, endings={"screened_out": "base"})
         with pytest.raises(NotPossible, match="not both"):
             desk.draft(screen_out=Decimal("0.20"))
+
+
+class TestDynamicPayment:
+    """A part of the reward for somebody who ended early, where the workspace has it."""
+
+    HOW = {"percent": 25, "message": "For the time that you spent."}
+
+    @pytest.fixture
+    def early(self, desk):
+        """Somebody who left here and has not submitted on Prolific."""
+        desk.publish(parts=True)
+        worker = desk.worker()
+        person = worker.arrive()
+        building.consent(person)
+        people.withdraw(enrolment_id=person.pk)
+        ask(desk)
+        return worker
+
+    def test_workspace_without_it_says_so_and_nothing_is_made(self, desk):
+        desk.standin.market.pays_parts = False
+        with pytest.raises(NotPossible, match="does not have it"):
+            desk.draft(parts=True)
+        assert not Publication.objects.exists() and not desk.standin.market.studies
+        there = desk.standin.market.studies[desk.draft().prolific_id]
+        assert "DYNAMIC_PAYMENT" not in json.dumps(there["completion_codes"])
+
+    def test_part_is_paid_once_and_the_ledger_records_it(self, desk, early):
+        assert set(deciding.payable_in_part(desk.publication)) == {early.person.pk}
+        deciding.pay_part(desk.publication, early.person, **self.HOW)
+        for _again in range(2):
+            ask(desk)
+        assert desk.standin.market.paid == [(early.submission.id, "part", 25)]
+        row = LedgerRow.objects.get()
+        assert (row.reason, row.amount, row.state) == ("part", Decimal("0.25"), "elsewhere")
+        assert not books.check(desk.study.slug) and not deciding.payable_in_part(desk.publication)
+        with pytest.raises(NotPossible, match="without pay"):
+            deciding.pay_part(desk.publication, early.person, **self.HOW)
+
+    @pytest.mark.parametrize("kind", ["drop_after", "error_after", "drop", "error", "throttle", "nonsense"])
+    def test_lost_answer_is_looked_up_and_pays_once(self, desk, early, kind):
+        desk.standin.misbehave(kind, r"POST /api/v1/submissions/\w+/transition/")
+        if kind in ("drop_after", "error_after"):
+            deciding.pay_part(desk.publication, early.person, **self.HOW)
+        else:
+            with pytest.raises(MarketplaceError):
+                deciding.pay_part(desk.publication, early.person, **self.HOW)
+            assert not desk.standin.market.paid and not LedgerRow.objects.exists()
+            deciding.pay_part(desk.publication, early.person, **self.HOW)
+        assert len(desk.standin.market.paid) == 1 == LedgerRow.objects.count()
+
+    @pytest.mark.parametrize("percent", [7, 100, 0, -5])
+    def test_only_a_part_can_be_paid(self, desk, early, percent):
+        with pytest.raises(NotPossible):
+            deciding.pay_part(desk.publication, early.person, **{**self.HOW, "percent": percent})
+        assert not desk.standin.market.paid
+
+    def test_somebody_who_is_owed_base_pay_or_has_submitted_is_paid_no_part(self, desk, early):
+        owed = desk.worker()
+        owed.finish()
+        ask(desk)
+        assert set(deciding.payable_in_part(desk.publication)) == {early.person.pk}
+        early.submit("returned")
+        with pytest.raises(NotPossible, match="no longer take part"):
+            deciding.pay_part(desk.publication, early.person, **self.HOW)
+        assert not desk.standin.market.paid
+
+    def test_owner_pays_it_on_the_page(self, desk, early, admin_client):
+        page = f"/admin/prolific/publication/{desk.publication.pk}/"
+        assert "Ended here without pay" in text_of(admin_client.get(f"{page}change/"))
+        address = f"{page}pay-part/{early.person.pk}/"
+        assert "percent" in admin_client.get(address).content.decode()
+        told = admin_client.post(address, {**self.HOW, "sure": "on"}, follow=True)
+        assert "25 percent of the reward" in text_of(told) and "paid in part 1" in text_of(told)
+        again = admin_client.get(address, follow=True)
+        assert "or no longer" in text_of(again) and len(desk.standin.market.paid) == 1
 
 
 def test_a_partial_approval_is_no_whole_payment(desk):
