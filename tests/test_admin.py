@@ -270,7 +270,7 @@ def test_every_text_shows_its_variables_and_default(client, boss):
     form = client.get(ADD, {"game": "bargaining"}).context["adminform"].form
     told = {one["name"]: one["help"] for one in form.fields["agents"].widget.told["settings"]}
     question = told["prompt_question"]
-    assert "{{ news }}" in question and "What was learnt since the last question" in question
+    assert "{{ news }}" in question and "What happened since the last question" in question
     assert "{{ format_help }}" in question and "Default text" in question and "Alice, Bob" in question
     assert "{{ rules }}" not in told["persona"]
 

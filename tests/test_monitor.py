@@ -104,7 +104,7 @@ def test_ending_a_stuck_match_records_a_reason_and_pays_the_participant(stack, p
         expect(dialog, "without a reason nothing is sent").to_be_visible()
         dialog.get_by_label("Reason (recorded)").fill("The worker <b>died</b>")
         dialog.get_by_role("button", name="End and pay").click()
-        expect(desk.locator("#m-failures li").first).to_contain_text("ended by hand: The worker <b>died</b>")
+        expect(desk.locator("#m-failures li").first).to_contain_text("ended by a researcher: The worker <b>died</b>")
         expect(number_in(desk, "opponent_failed")).to_have_text("1")
         walking.expect_over(page)
         walking.go_on(page)

@@ -1,4 +1,4 @@
-"""Which workers and clocks live: each says so in Redis every few seconds, and is forgotten when it stops."""
+"""Tracks running workers and clocks: each sends a heartbeat to Redis every few seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.conf import settings
 
 EVERY = 5.0
 FORGOTTEN = 20.0
-"""Seconds after the last sign of life from which a process counts as dead."""
+"""Seconds without a heartbeat after which a process counts as dead."""
 KEY = "parley:alive"
 log = logging.getLogger(__name__)
 
@@ -25,12 +25,12 @@ def _redis() -> redis.Redis:
 
 
 def say(kind: str) -> None:
-    """This process, a "worker", "collector" or "beat", lives."""
+    """Send a heartbeat for this process, a "worker", "collector" or "beat"."""
     _redis().zadd(KEY, {f"{kind}@{socket.gethostname()}:{os.getpid()}": time.time()})
 
 
 def keep_saying(kind: str) -> None:
-    """Say it from a thread for as long as the process lives."""
+    """Send heartbeats from a thread as long as the process lives."""
 
     def go_on() -> None:
         while True:
@@ -44,7 +44,7 @@ def keep_saying(kind: str) -> None:
 
 
 def living() -> dict[str, int]:
-    """How many processes of each kind live.
+    """Return how many processes of each kind are running.
 
     Raises:
         redis.RedisError: Redis cannot be asked.

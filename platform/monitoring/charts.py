@@ -20,7 +20,7 @@ CELLS_ACROSS, CELL = 40, 9
 
 @dataclass(frozen=True)
 class Rect:
-    """A bar, and what it says when one points at it."""
+    """A bar and its tooltip."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Rect:
 
 @dataclass(frozen=True)
 class Bars:
-    """Everything that a bar chart's template places; `says` is the whole chart in words."""
+    """The geometry of a bar chart; `says` is its text alternative."""
 
     rects: list[Rect]
     y_ticks: list[tuple[float, str]]
@@ -45,7 +45,7 @@ class Bars:
 
 
 def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
-    """Arrivals, and in front of them, narrower, completions."""
+    """Return a chart of arrivals, with narrower bars for completions in front."""
     top = _round_up(max((max(bar.arrived, bar.completed) for bar in bars), default=0))
     step = (WIDTH - LEFT - RIGHT) / len(bars)
     rects = []
@@ -65,14 +65,14 @@ def arrivals(bars: Sequence[Bar], window: Window) -> Bars:
             *((LEFT + step * place, date_format(localtime(bars[place].at), window.form), "start") for place in marks),
             (WIDTH - RIGHT, _("now"), "end"),
         ],
-        says=_("Bar chart: {arrived} people arrived and {completed} completed in this time.").format(
+        says=_("Bar chart: {arrived} participants arrived and {completed} completed in this period.").format(
             arrived=sum(bar.arrived for bar in bars), completed=sum(bar.completed for bar in bars)
         ),
     )
 
 
 def latencies(people: Latency, models: Latency) -> Bars:
-    """How many answers of people and of models took how long, as shares of each."""
+    """Return a histogram of participants' and models' response times, as shares of each."""
     groups = len(LIMITS) + 1
     step = (WIDTH - LEFT - RIGHT) / groups
     both = (people, models)
@@ -91,7 +91,7 @@ def latencies(people: Latency, models: Latency) -> Bars:
         rects=rects,
         y_ticks=[(_height(top * share, top), f"{top * share:.0%}") for share in (0, 0.5, 1)],
         x_ticks=[(LEFT + step * (place + 1), f"{limit}", "middle") for place, limit in enumerate(LIMITS)],
-        says=_("Bar chart of seconds until the answer: {people} answers of people, {models} of models.").format(
+        says=_("Bar chart of response times in seconds: {people} answers by participants, {models} by models.").format(
             people=people.number, models=models.number
         ),
     )
@@ -110,7 +110,7 @@ class Square:
 
 @dataclass(frozen=True)
 class CellMap:
-    """All cells as squares, row by row."""
+    """A map of all cells as squares, row by row."""
 
     squares: list[Square]
     width: int
@@ -118,14 +118,14 @@ class CellMap:
 
 
 def cell_map(cells: Sequence[CellStatus]) -> CellMap:
-    """One square for each cell, the darker the fuller."""
+    """Return a map with one square per cell; darker squares are fuller."""
     squares = [
         Square(
             x=place % CELLS_ACROSS * (CELL + 1),
             y=place // CELLS_ACROSS * (CELL + 1),
             shade=cell.shade,
             live=cell.live > 0,
-            says=_("{title}: {completed} of {quota} completed, {live} under way").format(
+            says=_("{title}: {completed} of {quota} completed, {live} in progress").format(
                 title=cell.title, completed=cell.completed, quota=cell.quota, live=cell.live
             ),
         )
@@ -154,7 +154,7 @@ def _y_ticks(top: int) -> list[tuple[float, str]]:
 
 
 def _round_up(number: int) -> int:
-    """The next even round number: 2, 4, 6, 8, 10, 20, 40 …"""
+    """Return the next round number: 2, 4, 6, 8, 10, 20, 40 …"""
     if number <= 10:
         return max(2, number + number % 2)
     size = 10 ** (len(str(number)) - 1)

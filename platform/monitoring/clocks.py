@@ -1,4 +1,4 @@
-"""How long things take: who is waited for now, and how long people and models took lately."""
+"""Waiting times: open turns now, and recent response times of participants and models."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from studies.models import Study
 
 LATELY = timedelta(minutes=15)
 MOST_TIMED = 2_000
-"""Latencies are those of the latest so many answers within `LATELY`."""
+"""Response times cover at most this many of the latest answers within `LATELY`."""
 MOST_LISTED = 12
 SLOW_AGENT = 60.0
-"""Seconds after which an opponent that has not answered is worth a look."""
+"""Seconds after which an agent's open turn is marked as late."""
 LIMITS = (1, 2, 5, 10, 20, 40, 80, 160)
-"""Seconds at which the bars of a histogram of latencies end; the last bar has no end."""
+"""Upper bounds of the histogram's bars in seconds; the last bar is open-ended."""
 
 
 @dataclass(frozen=True)
 class Waited:
-    """The open turns of one kind of player: how many, and for how long, in seconds."""
+    """The open turns of participants or agents: their number and age in seconds."""
 
     number: int
     median: float
@@ -37,10 +37,10 @@ class Waited:
 
 @dataclass(frozen=True)
 class LiveMatch:
-    """A match that waits for somebody since so many seconds.
+    """A live match and how long it has been waiting for a player.
 
     Attributes:
-        late: the question is past its deadline, or a model's answer is long overdue.
+        late: the turn is past its deadline, or a model's answer is long overdue.
     """
 
     pk: int
@@ -56,7 +56,7 @@ class LiveMatch:
 
 @dataclass(frozen=True)
 class Live:
-    """All live matches, and those that have waited longest."""
+    """All live matches, and those waiting longest."""
 
     number: int
     people: Waited
@@ -66,7 +66,7 @@ class Live:
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds that answers took lately; `bars` counts them between `LIMITS`."""
+    """Recent response times in seconds; `bars` counts them between `LIMITS`."""
 
     number: int
     p50: float | None
@@ -75,12 +75,12 @@ class Latency:
 
 
 def budget_of(study: Study) -> str:
-    """The label that a study's matches and their calls bear."""
+    """Return the budget name of a study's matches and calls."""
     return f"study:{study.slug}"
 
 
 def live_of(study: Study) -> Live:
-    """The study's live matches; two queries."""
+    """Return the study's live matches, with two queries."""
     now = timezone.now()
     rows = Match.objects.filter(status=Match.Status.LIVE, budget_of=budget_of(study)).order_by()
     waiting: list[LiveMatch] = []
@@ -108,7 +108,7 @@ def _waited(seconds: Sequence[float]) -> Waited:
 
 
 def _with_names(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
-    """The listed matches with the person in them and the agent that is waited for."""
+    """Add the participant and the awaited agent to the listed matches."""
     seats: dict[int, list[Any]] = {}
     rows = Seat.objects.filter(match__in={match.pk for match in listed}).order_by("pk")
     for row in rows.values_list("match", "role", "agent", "enrolment", "enrolment__pseudonym"):
@@ -128,7 +128,7 @@ def _with_names(listed: Sequence[LiveMatch]) -> list[LiveMatch]:
 
 
 def people_lately(study: Study) -> Latency:
-    """From the moment a question was on the screen until its answer."""
+    """Return participants' response times, from the display of a turn to the answer."""
     moves = Event.objects.filter(
         shown_at__isnull=False, at__gte=timezone.now() - LATELY, match__budget_of=budget_of(study)
     )
@@ -137,7 +137,7 @@ def people_lately(study: Study) -> Latency:
 
 
 def models_lately(study: Study) -> Latency:
-    """From the question to a model until its answer; calls without one are not counted."""
+    """Return models' response times; calls without an answer are not counted."""
     calls = Call.objects.filter(budget_of=budget_of(study), at__gte=timezone.now() - LATELY, latency__isnull=False)
     rows = calls.exclude(outcome=Call.Outcome.FAILED).order_by("-at").values_list("latency", flat=True)[:MOST_TIMED]
     return _latency(list(rows))

@@ -1,4 +1,4 @@
-"""What went wrong in a study, newest first."""
+"""Failures in a study, newest first."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST = 12
 
 @dataclass(frozen=True)
 class Failure:
-    """One thing that went wrong.
+    """One failure.
 
     Attributes:
-        what: a match that ended without a result, or a model that gave no answer.
-        why: in words; a provider's own words may be among them.
-        match: the key of the match it happened in; None where that is not known.
-        answering: the event that the model was asked to answer.
+        what: a match that ended without a result, or a model that did not answer.
+        why: the reason; it may quote the provider's message.
+        match: the primary key of the match; None if unknown.
+        answering: the event that the model should have answered.
     """
 
     at: datetime
@@ -37,7 +37,7 @@ class Failure:
 
 
 def failures_of(study: Study) -> list[Failure]:
-    """The latest failures of the study's matches and of their models' calls."""
+    """Return the latest failures of the study's matches and of their model calls."""
     found = [*_matches(study), *_calls(study)]
     return sorted(found, key=lambda failure: failure.at, reverse=True)[:MOST]
 
@@ -54,7 +54,7 @@ def _matches(study: Study) -> list[Failure]:
 
 def _why(ending: str, by_hand: str | None) -> str:
     if by_hand is not None:
-        return _("ended by hand: {reason}").format(reason=by_hand)
+        return _("ended by a researcher: {reason}").format(reason=by_hand)
     return str(State(ending).label) if ending in State.values else ending.replace("_", " ")
 
 

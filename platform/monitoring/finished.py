@@ -1,4 +1,4 @@
-"""Sums of what came of finished matches, for `monitoring.tallies`: counted once, with the last of their people."""
+"""Sums of finished matches' outcomes for `monitoring.tallies`; a match counts once its last participant ends."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from studies.models import Version
 
 PAYOFF = "payoff"
 MOST_METRICS = 4
-"""Of a game's metrics, in its own order, those that are numbers or true or false."""
+"""How many of a game's numeric or boolean metrics are shown, in the game's order."""
 COLUMNS = ("number", "truths", "total", "squares")
 Sums = dict[str, dict[tuple[int, str], Any]]
 
 
 def sums_over(placements: Sequence[int]) -> Sums:
-    """Sums by column, then by cell and outcome, of the matches that these people, just tallied, were the last of."""
+    """Return sums by column, then by cell and outcome, of the matches completed by the enrolments just tallied."""
     seats = Seat.objects.filter(match__seats__enrolment__placement__in=placements, enrolment__isnull=False).distinct()
     people: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for match, *person in seats.filter(match__status=Match.Status.FINISHED).values_list(
@@ -36,7 +36,7 @@ def sums_over(placements: Sequence[int]) -> Sums:
     for pk, game, payoffs, metrics in found.values_list("pk", "game", "payoffs", "metrics").iterator():
         _role, cell, version, *_rest = counted[pk][0]
         if game != games[version]:
-            continue  # another game of a session
+            continue  # another match of the same session
         for outcome, value in _values(game, payoffs or {}, metrics or {}, [person[0] for person in counted[pk]]):
             number = float(value)
             for column, part in zip(COLUMNS, (1, isinstance(value, bool), number, number**2), strict=True):
@@ -51,7 +51,7 @@ def _counts(state: str, tallied: bool, released_at: Any) -> bool:
 def _values(
     game: str, payoffs: Mapping[str, float], metrics: Mapping[str, Any], people: Sequence[str]
 ) -> Iterator[tuple[str, float | bool]]:
-    """Outcomes that a match has: the mean payoff of its people, then the game's first metrics."""
+    """Return a match's outcomes: its participants' mean payoff, then the game's first metrics."""
     own = [payoffs[role] for role in people if role in payoffs]
     if own:
         yield PAYOFF, sum(own) / len(own)
@@ -61,7 +61,7 @@ def _values(
 
 
 def meanings_of(game: str) -> dict[str, str]:
-    """What the first metrics of a game mean, in its order; none of a game that is gone."""
+    """Return the meanings of a game's first metrics, in order; empty if the game no longer exists."""
     try:
         known = registry.get(game).metric_meanings
     except UnknownGame:

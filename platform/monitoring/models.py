@@ -1,4 +1,4 @@
-"""What the monitor keeps: sums of what is over, so that it need not be read again, and matches ended by hand."""
+"""The monitor's tables: sums of finished work, so that it is not read again, and matches ended by researchers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.models import Cell, Study
 
 
 class CellTally(models.Model):
-    """How many of those who were placed in a cell ended in a state; only placements marked as tallied are in it.
+    """How many participants of a cell ended in a state; counts only placements marked as tallied.
 
     Attributes:
         released: how many of them gave their place back. Who completed does where their match does not fill the
@@ -32,11 +32,11 @@ class CellTally(models.Model):
 
 
 class OutcomeTally(models.Model):
-    """Sums of one outcome over a cell's finished matches whose people all completed.
+    """Sums of one outcome over a cell's finished matches whose participants all completed.
 
     Attributes:
         outcome: "payoff", the mean over the match's people, or a metric of the game.
-        truths: how many of the values were true or false, counted as 1 and 0.
+        truths: how many of the values were booleans, counted as 1 and 0.
     """
 
     cell = models.ForeignKey(Cell, models.CASCADE, related_name="outcome_tallies")
@@ -51,7 +51,7 @@ class OutcomeTally(models.Model):
 
 
 class TimeTally(models.Model):
-    """How many tallied people of a study arrived, and how many completed, in the minutes from `at` on."""
+    """How many tallied participants of a study arrived and completed in the minutes from `at` on."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="time_tallies")
     at = models.DateTimeField()
@@ -63,7 +63,7 @@ class TimeTally(models.Model):
 
 
 class SpendTally(models.Model):
-    """What the calls of one budget cost on one day, in US dollars; calls before the watermark are in it."""
+    """The cost of one budget's calls on one day, in US dollars; covers calls before the watermark."""
 
     budget_of = models.CharField(max_length=200, blank=True)
     day = models.DateField(db_index=True)
@@ -76,14 +76,14 @@ class SpendTally(models.Model):
 
 
 class Watermark(models.Model):
-    """Up to when something is tallied; its row is the lock of whoever tallies."""
+    """The time up to which something is tallied; tallying takes its row lock."""
 
     name = models.CharField(max_length=20, unique=True)
     until = models.DateTimeField(null=True)
 
 
 class HandEnding(models.Model):
-    """A match that a researcher ended, and why. Written once."""
+    """A match ended by a researcher, with the reason. Never changed."""
 
     match = models.OneToOneField(Match, models.PROTECT, related_name="hand_ending")
     who = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -91,19 +91,19 @@ class HandEnding(models.Model):
     at = models.DateTimeField(_("time"), default=timezone.now)
 
     class Meta:
-        verbose_name = _("match ended by hand")
-        verbose_name_plural = _("matches ended by hand")
+        verbose_name = _("match ended by a researcher")
+        verbose_name_plural = _("matches ended by researchers")
         ordering = ["-at"]
 
     def __str__(self) -> str:
         return f"{self.match}: {self.reason[:40]}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Keep it; refuses to change what is kept."""
+        """Save a new record; refuse to change an existing one."""
         if self.pk is not None:
             raise TypeError("A record of an ended match is never changed.")
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> Any:
-        """Refused: records stay."""
+        """Always refuse: these records are permanent."""
         raise TypeError("A record of an ended match is never deleted.")

@@ -1,4 +1,4 @@
-"""What came of a study's matches so far, cell by cell: a preview from kept sums, with intervals.
+"""Outcomes of a study's matches so far, by cell: a preview from stored sums, with intervals.
 
 The sums are of finished matches whose people all completed, as of the last sweep (see `monitoring.tallies`), so that
 a look costs the same however many matches are over.
@@ -22,7 +22,7 @@ from studies.models import Study
 
 @dataclass(frozen=True)
 class Estimate:
-    """An outcome in a cell, or in all of them, with its 95 % interval; bars in percent of the chart's width."""
+    """An outcome in one cell or in all cells, with its 95% interval; positions in percent of the chart's width."""
 
     where: str
     number: int
@@ -35,7 +35,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One outcome: what it is called, what the codebook says of it, and its estimates."""
+    """One outcome: its name, its meaning in the codebook and its estimates."""
 
     name: str
     meaning: str
@@ -44,14 +44,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Preview:
-    """The outcomes of the newest version; `hidden` is how many of its cells are not listed."""
+    """The outcomes of the newest version; `hidden` counts the cells not listed."""
 
     outcomes: list[Outcome]
     hidden: int
 
 
 def preview_of(study: Study, people: People) -> Preview | None:
-    """The newest version's outcomes so far; None before the first match is over."""
+    """Return the newest version's outcomes so far; None before the first match has finished."""
     tallies = OutcomeTally.objects.filter(cell__version__study=study, cell__version__number=people.version).order_by()
     whole = {row[0]: row[1:] for row in tallies.values_list("outcome").annotate(*(Sum(name) for name in COLUMNS))}
     if not whole:
@@ -59,7 +59,7 @@ def preview_of(study: Study, people: People) -> Preview | None:
     cells = people.cells[:MOST_CELLS_LISTED] if len(people.cells) > 1 else []
     listed = tallies.filter(cell__number__in=[cell.number for cell in cells])
     by_cell = {tuple(row[:2]): row[2:] for row in listed.values_list("outcome", "cell__number", *COLUMNS)}
-    meanings = {PAYOFF: _("What people earned in the match."), **meanings_of(study.game)}
+    meanings = {PAYOFF: _("Participants' mean payoff in the match."), **meanings_of(study.game)}
     outcomes = []
     for name in sorted(whole, key=lambda name: [*meanings, name].index(name)):
         rows = [(cell.title, by_cell[name, cell.number]) for cell in cells if (name, cell.number) in by_cell]
@@ -69,7 +69,7 @@ def preview_of(study: Study, people: People) -> Preview | None:
 
 
 def _placed(rows: Sequence[tuple[str, Sequence[Any]]]) -> list[Estimate]:
-    """Estimates with their places on a scale that holds all intervals; shares on one from 0 to 1."""
+    """Return the estimates with positions on a scale that fits all intervals; shares use 0 to 1."""
     share = all(number == truths for _where, (number, truths, *_sums) in rows)
     found = [
         (where, proportion(round(total), number) if share else mean_from_sums(number, total, squares))

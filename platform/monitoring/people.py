@@ -1,7 +1,7 @@
-"""Who is where in a study: people by state, cells against their quota, arrivals over time.
+"""A study's participants: counts by state, cells against their quotas, arrivals over time.
 
-What is over comes from the tallies and what is not from the placements, in one statement each, so that
-nobody is missing or counted twice while the sweep moves them from one to the other.
+Ended participants are counted from the tallies and others from the placements, in one statement each, so
+that nobody is missed or counted twice while the sweep moves them from one to the other.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MOST_CELLS_LISTED = 16
 
 @dataclass(frozen=True)
 class CellStatus:
-    """One cell: how many people completed, are on the way, and are still wanted; its quota is in people.
+    """One cell: participants completed, in progress and still needed; its quota is in participants.
 
-    Who completed a match in which somebody else moved fills no place, as in the dataset.
+    As in the dataset, a participant whose match was partly played by a replacement fills no place.
 
     Attributes:
-        begun: whether people begin here; whoever comes here in a later match of a session is counted where they began.
+        begun: whether participants start here; those of a session's later matches count in the cell where they started.
     """
 
     number: int
@@ -56,13 +56,13 @@ class CellStatus:
 
     @property
     def shade(self) -> int:
-        """How full it is with complete ones, in five steps from 0 to 4."""
+        """How full the cell is with completed participants, in steps from 0 to 4."""
         return min(4, self.completed * 4 // self.quota)
 
 
 @dataclass(frozen=True)
 class People:
-    """Everybody who was ever placed, by state, and the cells of the newest version."""
+    """All participants ever placed, by state, and the cells of the newest version."""
 
     by_state: dict[State, int]
     version: int | None
@@ -90,7 +90,7 @@ class People:
 
     @property
     def filled(self) -> int:
-        """Complete ones of the newest version."""
+        """The number of completed participants in the newest version."""
         return sum(cell.completed for cell in self.cells if cell.begun)
 
     @property
@@ -99,14 +99,14 @@ class People:
 
     @property
     def emptiest(self) -> list[CellStatus]:
-        """The cells that are listed: all, or the emptiest where there are many."""
+        """The cells to list: all of them, or the emptiest if there are many."""
         if len(self.cells) <= MOST_CELLS_LISTED:
             return self.cells
         return sorted(self.cells, key=lambda cell: (cell.completed / cell.quota, cell.number))[:MOST_CELLS_LISTED]
 
 
 def people_of(study: Study) -> People:
-    """Everybody in the study now."""
+    """Return the study's participants and cells now."""
     over = (
         CellTally.objects.filter(cell__version__study=study)
         .values_list("cell", "state")
@@ -123,7 +123,7 @@ def people_of(study: Study) -> People:
     for cell, state, number, released in over.union(rest, all=True):
         by_state[State(state)] += number
         if state == State.COMPLETED:
-            of_cell[cell, True] += number - released  # a match in which somebody else moved fills no place
+            of_cell[cell, True] += number - released  # a match with a replacement fills no place
         elif state not in ENDED:
             of_cell[cell, False] += number
     version = Version.objects.filter(study=study).order_by("-number").values_list("pk", "sha256", "number").first()
@@ -135,7 +135,7 @@ def people_of(study: Study) -> People:
 
 
 def _cells(version: int, sha256: str, of_cell: Counter[tuple[int, bool]]) -> list[CellStatus]:
-    """The cells that are played; those of a session's later matches are as full as those in which it begins."""
+    """Return the cells in play; cells of a session's later matches are as full as those where it starts."""
     titles, led_to = cell_titles(version, sha256), _led_to(version, sha256)
     rows = Cell.objects.filter(version=version).order_by("number")
     cells = {
@@ -169,7 +169,7 @@ def _led_to(pk: int, sha256: str) -> dict[int, list[int]]:
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of time that a chart shows, in bars of some length."""
+    """The period shown in a chart, and the length of its bars."""
 
     key: str
     length: timedelta
@@ -189,7 +189,7 @@ WINDOWS = {
 
 @dataclass(frozen=True)
 class Bar:
-    """Who arrived and who completed from `at` on."""
+    """Arrivals and completions in the period starting at `at`."""
 
     at: datetime
     arrived: int
@@ -197,7 +197,7 @@ class Bar:
 
 
 def arrivals_of(study: Study, window: Window) -> Sequence[Bar]:
-    """The study's arrivals and completions, oldest first; bars without any are there too."""
+    """Return the study's arrivals and completions, oldest first, including empty periods."""
     now = timezone.now()
     end = step_of(now) + STEP
     begin = end - window.length

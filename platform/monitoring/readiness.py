@@ -1,4 +1,4 @@
-"""Whether the whole installation does its work, for whoever watches it: /health/ready and /metrics."""
+"""Health checks of the installation: /health/ready and /metrics."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from matches.models import Lease, Match
 from monitoring import alive
 
 LONG = 60.0
-"""Seconds that an agent's turn may wait for a worker before the installation counts as not ready."""
+"""An agent's turn waiting longer than this for a worker (in seconds) makes the installation not ready."""
 
 
 @dataclass
 class Readiness:
-    """What was found. `waiting` is the age in seconds of the oldest agent's turn that no worker thinks about."""
+    """The result of the checks. `waiting` is the age in seconds of the oldest agent's turn without a worker."""
 
     problems: list[str] = field(default_factory=list)
     living: dict[str, int] | None = None
@@ -32,7 +32,7 @@ class Readiness:
 
 
 def look() -> Readiness:
-    """Ask the database and Redis; never raises for either being away."""
+    """Check the database and Redis; never raises if either is unavailable."""
     found = Readiness()
     try:
         found.live = Match.objects.filter(status=Match.Status.LIVE).count()
@@ -51,7 +51,7 @@ def look() -> Readiness:
 
 
 def oldest_waiting() -> float:
-    """Seconds that the oldest agent's turn has waited that nobody thinks about; 0 where none waits."""
+    """Return the age in seconds of the oldest agent's turn without a worker; 0 if there is none."""
     now = timezone.now()
     held = set(Lease.objects.filter(until__gt=now).values_list("match_id", "role", "answering"))
     asked = Match.objects.filter(status=Match.Status.LIVE, requeue_at__isnull=False)
@@ -66,7 +66,7 @@ def oldest_waiting() -> float:
 
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when everything that play needs is there, else 503; the answer names what is missing, and nobody."""
+    """Return 200 if everything works, else 503; the response lists the problems and identifies nobody."""
     found = look()
     told = {
         "status": "not ready" if found.problems else "ready",
@@ -79,7 +79,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The state of the installation for Prometheus, to whoever has METRICS_TOKEN."""
+    """Return the Prometheus metrics to requests with METRICS_TOKEN."""
     wanted = f"Bearer {settings.METRICS_TOKEN}"
     given = request.headers.get("Authorization", "")
     if not settings.METRICS_TOKEN or not hmac.compare_digest(given.encode(), wanted.encode()):
@@ -87,11 +87,11 @@ def metrics(request: HttpRequest) -> HttpResponse:
     found, registry = look(), CollectorRegistry()
     Gauge("parley_ready", "1 when play has everything it needs", registry=registry).set(not found.problems)
     if found.living is not None:
-        processes = Gauge("parley_processes", "Processes that live", ["kind"], registry=registry)
+        processes = Gauge("parley_processes", "Running processes", ["kind"], registry=registry)
         for kind, number in found.living.items():
             processes.labels(kind).set(number)
     if found.waiting is not None and found.live is not None:
-        Gauge("parley_live_matches", "Matches under way", registry=registry).set(found.live)
+        Gauge("parley_live_matches", "Live matches", registry=registry).set(found.live)
         Gauge("parley_oldest_waiting_turn_seconds", "Age of the oldest agent's turn without a worker",
               registry=registry).set(found.waiting)  # fmt: skip
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""What a researcher does from the monitor: pause, go on, end a match that is stuck."""
+"""The monitor's actions: pause, resume, end a stuck match."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ MOST_CHARACTERS = 500
 
 
 class NotDone(Exception):
-    """Why nothing was changed, for the researcher."""
+    """Nothing was changed; the message tells the researcher why."""
 
 
 @transaction.atomic
 def pause(study: Study) -> None:
-    """Let nobody new in for now; whoever is in goes on.
+    """Close the study to new participants for now; those who have started continue.
 
     Raises:
-        NotDone: it does not let people in.
+        NotDone: the study is not launched.
     """
     _turn(study, pausing.pause, otherwise=_("Only a launched study can be paused."))
 
 
 @transaction.atomic
 def resume(study: Study) -> None:
-    """Let people in again, to the version that was launched last; saved changes stay where they are.
+    """Reopen the study with the version launched last; unlaunched changes stay a draft.
 
     Raises:
-        NotDone: it is not paused.
+        NotDone: the study is not paused.
     """
-    _turn(study, pausing.resume, otherwise=_("Only a paused study can go on."))
+    _turn(study, pausing.resume, otherwise=_("Only a paused study can be resumed."))
 
 
 def _turn(study: Study, turn: Callable[[Study], bool], *, otherwise: str) -> None:
@@ -54,22 +54,22 @@ def _turn(study: Study, turn: Callable[[Study], bool], *, otherwise: str) -> Non
 
 @transaction.atomic
 def end_match(*, match: Match, who: Any, reason: str) -> HandEnding:
-    """End a live match that is stuck: whoever sits in it has the paid end of a failed opponent.
+    """End a stuck live match; its participants get the ending and pay of a failed opponent.
 
     Args:
-        reason: why, in the researcher's words; kept for good.
+        reason: the researcher's reason, stored permanently.
 
     Raises:
-        NotDone: no reason, or the match is over; nothing is changed.
+        NotDone: the reason is missing or the match is over; nothing is changed.
     """
     reason = " ".join(reason.replace("\x00", "").split())
     if not reason:
-        raise NotDone(_("Please say why the match is ended: the reason is kept."))
+        raise NotDone(_("Please enter why you are ending the match. The reason is recorded."))
     if len(reason) > MOST_CHARACTERS:
-        raise NotDone(_("Please say it in at most {most} characters.").format(most=MOST_CHARACTERS))
+        raise NotDone(_("Please use at most {most} characters.").format(most=MOST_CHARACTERS))
     status = Match.objects.select_for_update().values_list("status", flat=True).get(pk=match.pk)
     if status != Match.Status.LIVE:
-        raise NotDone(_("This match is over already; nothing was changed."))
+        raise NotDone(_("This match is already over. Nothing was changed."))
     matches.abandon_match(match_id=match.pk, reason=State.OPPONENT_FAILED)
     for enrolment in Enrolment.objects.filter(seats__match=match, state=State.OPPONENT_FAILED):
         enrolment.earnings = {**(enrolment.earnings or {}), "by_hand": True}

@@ -1,4 +1,4 @@
-"""What a study's models have cost, against what they may: the tallied days and the calls since."""
+"""A study's spending on models against its caps: tallied days plus the calls since."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from studies.models import Study
 
 @dataclass(frozen=True)
 class Money:
-    """An amount that is spent, in US dollars, and the cap above it; None: there is none."""
+    """An amount spent, in US dollars, and its cap; None for no cap."""
 
     spent: Decimal
     cap: Decimal | None
@@ -35,12 +35,12 @@ class Money:
 
 @dataclass(frozen=True)
 class Spending:
-    """What the study's calls have cost.
+    """The cost of a study's calls.
 
     Attributes:
-        today: all studies' and collections' calls of today, where the installation caps them.
-        per_match: the cap of one match.
-        unpriced: answers whose price is not known; they count as nothing.
+        today: all calls of today, across studies and collections, if the installation caps them.
+        per_match: the cap per match.
+        unpriced: the number of calls without a known price, which are not counted.
     """
 
     study: Money
@@ -51,7 +51,7 @@ class Spending:
 
 
 def spending_of(study: Study) -> Spending:
-    """The study's spending so far."""
+    """Return the study's spending so far."""
     caps = _caps(study)
     cost, calls, unpriced = _sums(
         SpendTally.objects.filter(budget_of=budget_of(study)), Call.objects.filter(budget_of=budget_of(study))
@@ -72,7 +72,7 @@ def _today() -> Decimal:
 
 
 def _sums(tallied: QuerySet[SpendTally], calls: QuerySet[Call]) -> tuple[Decimal, int, int]:
-    """Cost, number of calls and of calls without a price: tallied ones, and those since the watermark.
+    """Return cost, number of calls and number of calls without a price: tallied, plus those since the watermark.
 
     The watermark is read by itself, as a plan can only be made for a moment that is known; when a sweep
     has moved it meanwhile, the sums are taken again.
@@ -98,7 +98,7 @@ def _sums_with(tallied: QuerySet[SpendTally], since: QuerySet[Call]) -> tuple[De
 
 
 def _caps(study: Study) -> Any:
-    """The caps of the newest version; those of the study as saved, while there is none."""
+    """Return the caps of the newest version, or of the saved study if there is no version."""
     version = study.latest_version()
     agents = list((version.agents() if version else study.agents_by_label()).values())
     return next((agent.settings for agent in agents if not agent.scripted), DEFAULT).caps()

@@ -1,4 +1,4 @@
-"""All that a study's monitor shows, as of now."""
+"""Everything a study's monitor shows at this moment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from studies.models import Study
 
 @dataclass(frozen=True)
 class StateCount:
-    """How many people are in a state; its bar's length in percent of the longest."""
+    """The number of participants in a state, and its bar's length in percent of the longest."""
 
     state: State
     number: int
@@ -33,7 +33,7 @@ class StateCount:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """The monitor's figures; no attribute costs more the more matches are over."""
+    """The monitor's data; the cost of no attribute grows with the number of finished matches."""
 
     at: datetime
     people: People
@@ -52,16 +52,16 @@ class StudyStatus:
     cell_map: charts.CellMap | None
     preview: Preview | None
     no_worker: bool
-    """Nobody answers for agents, however long people wait."""
+    """Whether no worker is running, so that agents never answer."""
 
     @property
     def lately(self) -> int:
-        """The minutes that latencies and models' health are of."""
+        """The minutes covered by response times and models' health."""
         return round(LATELY.total_seconds() / 60)
 
 
 def status_of(study: Study, window: Window) -> StudyStatus:
-    """How the study stands now."""
+    """Return the study's status now."""
     people = people_of(study)
     by_people, by_models = people_lately(study), models_lately(study)
     return StudyStatus(

@@ -1,4 +1,4 @@
-"""Summing up what is over, a little at a time, so that no page has to count it again.
+"""Adds finished work to running sums, a little at a time, so that no page has to count it again.
 
 People's hot path writes no sums: whoever has ended stands in their placement until a sweep adds them
 to the tallies and marks the placement, in one transaction. Who reads adds up both, in one statement.
@@ -24,22 +24,22 @@ from participants.states import State
 from studies.models import Placement
 
 STEP = timedelta(minutes=5)
-"""The time that one row of `TimeTally` covers."""
+"""The period that one row of `TimeTally` covers."""
 SETTLED = timedelta(minutes=2)
-"""Calls are written within this time after the moment that they bear."""
+"""Calls are stored within this time after their own timestamp."""
 AT_ONCE = 5_000
 CALLS = "calls"
 PLACEMENTS = "placements"
 
 
 def step_of(moment: datetime) -> datetime:
-    """The beginning of the step of time that `moment` lies in."""
+    """Return the start of the period that contains `moment`."""
     seconds = STEP.total_seconds()
     return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, tz=moment.tzinfo)
 
 
 def tally_everything() -> None:
-    """Add up all that is over and not yet added up."""
+    """Tally everything that has ended since the last time."""
     while tally_placements() == AT_ONCE:
         pass
     tally_calls()
@@ -47,7 +47,7 @@ def tally_everything() -> None:
 
 @transaction.atomic
 def tally_placements() -> int:
-    """Add people who have ended, and their matches, to the sums of their cell and study; returns how many people."""
+    """Add ended participants and their matches to the sums of their cell and study; return how many participants."""
     _locked(PLACEMENTS)
     ended = Placement.objects.filter(tallied=False, enrolment__ended_at__isnull=False).order_by("pk")
     rows = list(
@@ -73,14 +73,14 @@ def tally_placements() -> int:
     _add(CellTally, ("cell_id", "state"), {"number": states, "released": +released})
     _add(TimeTally, ("study_id", "at"), {"arrived": arrived, "completed": +completed})
     Placement.objects.filter(pk__in=[row[0] for row in rows]).update(tallied=True)
-    # A match whose people ended at different times counts with the last of them.
+    # A match counts when its last participant ends.
     _add(OutcomeTally, ("cell_id", "outcome"), sums_over([row[0] for row in rows]))
     return len(rows)
 
 
 @transaction.atomic
 def tally_calls() -> int:
-    """Add models' calls up to a moment ago to the sums of their budgets; returns how many."""
+    """Add model calls up to a moment ago to the sums of their budgets; return how many."""
     mark = _locked(CALLS)
     until = timezone.now() - SETTLED
     calls = Call.objects.filter(at__lt=until).order_by()
@@ -101,13 +101,13 @@ def tally_calls() -> int:
 
 
 def _locked(name: str) -> Watermark:
-    """The watermark called `name`, under its lock: one adds up at a time."""
+    """Return the watermark `name` under its row lock, so that only one process tallies at a time."""
     Watermark.objects.get_or_create(name=name)
     return Watermark.objects.select_for_update().get(name=name)
 
 
 def _add(model: type[models.Model], key: tuple[str, str], sums: dict[str, Any]) -> None:
-    """Add each column's numbers, by key, to the rows with these keys; call under the lock."""
+    """Add numbers to the rows' columns, by key; call under the lock."""
     keys = {pair for numbers in sums.values() for pair in numbers}
     if not keys:
         return

@@ -11,7 +11,7 @@ _beat: dict[str, float] = {}
 
 @shared_task(name="monitoring.tally")
 def tally() -> None:
-    """Add up what has ended since the last time."""
+    """Tally what has ended since the last time."""
     tally_everything()
 
 
@@ -27,7 +27,7 @@ def beat_lives(**_signal) -> None:
 
 @before_task_publish.connect
 def beat_ticks(**_signal) -> None:
-    """A clock that lives sends a task every second or two."""
+    """Record that beat is running, which sends a task every second or two."""
     if "said" in _beat and time.monotonic() - _beat["said"] > alive.EVERY:
         alive.say("beat")
         _beat["said"] = time.monotonic()

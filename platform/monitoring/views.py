@@ -1,4 +1,4 @@
-"""The monitor: a page, the part of it that changes, and what one may do on it."""
+"""The monitor's page, its changing part and its actions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ View = Callable[[HttpRequest, Study], HttpResponse]
 
 
 def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., HttpResponse]]:
-    """Give a view the study whose key is in its address, if the visitor has this part in it.
+    """Decorator: pass the view the study in its URL, if the user has this role in it.
 
     The study's own admin says so, so that both pages agree.
     """
@@ -49,7 +49,7 @@ def of_study(*, role: Role = Role.VIEWER) -> Callable[[View], Callable[..., Http
 @never_cache
 @of_study()
 def page(request: HttpRequest, study: Study) -> HttpResponse:
-    """The whole page."""
+    """Show the whole page."""
     context = {
         **admin.site.each_context(request),
         **trail(study, here=_("Monitor")),
@@ -63,14 +63,14 @@ def page(request: HttpRequest, study: Study) -> HttpResponse:
 @never_cache
 @of_study()
 def now(request: HttpRequest, study: Study) -> HttpResponse:
-    """The part that changes, for the page's script."""
+    """Return the part of the page that changes, for its script."""
     return TemplateResponse(request, "admin/monitoring/now.html", _live(request, study))
 
 
 @require_POST
 @of_study(role=Role.EDITOR)
 def pause(request: HttpRequest, study: Study) -> HttpResponse:
-    """Let nobody new in for now."""
+    """Pause the study."""
     return _do(
         request,
         study,
@@ -83,14 +83,14 @@ def pause(request: HttpRequest, study: Study) -> HttpResponse:
 @require_POST
 @of_study(role=Role.EDITOR)
 def resume(request: HttpRequest, study: Study) -> HttpResponse:
-    """Let people in again."""
+    """Resume the study."""
     return _do(request, study, services.resume, Action.RESUMED, _("Resumed: new participants can enter again."))
 
 
 @require_POST
 @of_study(role=Role.EDITOR)
 def end_match(request: HttpRequest, study: Study) -> HttpResponse:
-    """End one stuck match with pay; its identifier and the reason are posted."""
+    """End a stuck match with pay; its key and the reason are posted."""
     of_this = Match.objects.filter(seats__enrolment__placement__cell__version__study=study).distinct()
     match = get_object_or_404(of_this, pk=request.POST.get("match", "") if _is_key(request.POST.get("match")) else 0)
 
@@ -107,7 +107,7 @@ def _is_key(given: str | None) -> bool:
 
 
 def _do(request: HttpRequest, study: Study, act: Callable[[Study], Any], action: Action, says: str) -> HttpResponse:
-    """Do it and log it together, with the details that it returns, or say why not; then back to the monitor."""
+    """Run an action and record it in one transaction, or show why it was refused; then return to the monitor."""
     try:
         with transaction.atomic():
             details = act(study)
@@ -125,7 +125,7 @@ def _live(request: HttpRequest, study: Study) -> dict[str, Any]:
         "colour": COLOURS[study.status],
         "status": status_of(study, window),
         "window": window.key,
-        "windows": [("hours", _("3 hours")), ("day", _("a day")), ("weeks", _("3 weeks"))],
+        "windows": [("hours", _("3 hours")), ("day", _("1 day")), ("weeks", _("3 weeks"))],
         "may_change": admin.site.get_model_admin(Study).has_change_permission(request, study),
         "most_characters": services.MOST_CHARACTERS,
     }

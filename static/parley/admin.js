@@ -1,3 +1,3 @@
-// The theme has no main landmark: screen readers jump to it.
+// Add the main landmark that the theme lacks, for screen readers.
 "use strict";
 addEventListener("DOMContentLoaded", () => document.getElementById("main")?.setAttribute("role", "main"));

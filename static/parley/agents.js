@@ -1,6 +1,6 @@
-// Agents as a card each: who it is, what it is called, and how it is asked.
+// Shows each agent as a card: model or script, name and settings.
 //
-// `drawn` is called after the cards have been drawn anew, `renamed` with the label before and after.
+// Calls `drawn` after redrawing the cards, and `renamed` with the old and new label.
 function agentCards(field, { drawn, renamed }) {
   const { control, actionButton, editor, element, labelled, option, read, tell, write } = Controls;
   const about = JSON.parse(field.dataset.agents);
@@ -110,7 +110,7 @@ function agentCards(field, { drawn, renamed }) {
     return box;
   }
 
-  // Nobody has given it a name of its own.
+  // The agent has no custom name.
   const calledBySpec = ({ label, agent }) => label.replace(/ \d+$/, "") === agent.spec;
 
   function rename(one, label) {
@@ -133,7 +133,7 @@ function agentCards(field, { drawn, renamed }) {
         const answer = await fetch(`${modelsAt}?endpoint=${encodeURIComponent(kind)}`);
         if (answer.ok) offer((await answer.json()).models);
       } catch {
-        // Its name can be typed all the same.
+        // The name can still be typed.
       }
     });
     input.addEventListener("change", () => {
@@ -149,7 +149,7 @@ function agentCards(field, { drawn, renamed }) {
     return label;
   }
 
-  // What differs from the usual way of asking; settings that are as usual are not written down.
+  // Settings that differ from the defaults; defaults are not stored.
   function settingsOf(one) {
     const more = element("details", { open: one.open ?? false });
     const count = element("span", { className: "parley-question-help" });
@@ -193,7 +193,7 @@ function agentCards(field, { drawn, renamed }) {
         });
         const label = labelled(setting.label, input);
         const help = element("span", { className: "parley-question-help" });
-        help.innerHTML = setting.help; // The house's own words, escaped by the server.
+        help.innerHTML = setting.help; // Parley's own help text, escaped by the server.
         const cell = element("div", { className: setting.long ? "parley-wide" : "" });
         cell.append(label, help);
         grid.append(cell);
@@ -204,7 +204,7 @@ function agentCards(field, { drawn, renamed }) {
     more.append(head);
     if (more.open) more.append(fields());
 
-    // An endpoint without tools, asked to use them: said where the strategy is chosen, with the way out.
+    // If the strategy needs tools that the endpoint lacks, say so at the strategy and suggest another.
     const warning = element("div", { className: "parley-question-row" });
     const warn = () => {
       const place = about.endpoints.find(({ name }) => name === one.agent.spec.split(":")[0]);

@@ -1,6 +1,6 @@
-// Counts how a page is used by hand: rhythm of typing (times only, never which keys), text that appears without
-// typing, the pointer's path summarised, and a field that only programs fill in. By page and by question of a game.
-// Every figure only grows, so that sending twice, or in another order, is harmless. Nothing depends on it.
+// Records how a page is used: typing rhythm (times only, never keys), text that appears without typing, a summary
+// of pointer movement, and a field that only programs fill in. Per page and per turn of a game.
+// Counters only grow, so sending them twice or out of order is harmless. Nothing depends on them.
 "use strict";
 
 {
@@ -11,12 +11,12 @@
   const view = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => (byte % 36).toString(36)).join("");
   const trap = document.getElementById("helper");
   const parts = new Map();
-  const lengths = new WeakMap();   // of the fields' contents, as last heard of
+  const lengths = new WeakMap();   // last known lengths of the fields' contents
   let keyAt = -Infinity, keyIn = null, composing = false;
   let moves = 0, x = null, y = null;
   let planned = null;
 
-  // The question of the game that is open now; empty on other pages.
+  // The game's open turn; empty on other pages.
   function part() {
     const form = document.querySelector("#screen form.move input[name=answering]");
     const key = form?.value ?? "";

@@ -1,4 +1,4 @@
-// A collection's page keeps itself up to date while matches are played; its form says how many there would be.
+// Refreshes a collection's page while matches are played; in the form, shows how many matches it would have.
 const EVERY = 2000;
 
 const progress = document.querySelector("[data-progress]");
@@ -22,14 +22,14 @@ async function refresh(status) {
     fresh.innerHTML = await answer.text();
     if (progress.contains(document.activeElement)) keepFocus(fresh);
     else progress.replaceChildren(...fresh.childNodes);
-    // Other buttons belong to another status.
+    // A new status needs other buttons.
     if (progress.querySelector("[data-status]").dataset.status !== status) location.reload();
   } catch {
-    // Offline, or the server is being started again: the next time may do better.
+    // Offline, or the server is restarting: try again next time.
   }
 }
 
-// Whoever stands on a link with the keyboard keeps it: only the parts without it are renewed.
+// Keep the keyboard focus: refresh only the parts without the focused link.
 function keepFocus(fresh) {
   const old = [...progress.children];
   const parts = [...fresh.children];
@@ -45,7 +45,7 @@ if (size) {
   let waiting;
   let asking = false;
   const ask = async () => {
-    // A large plan takes a while to count: one question at a time.
+    // Counting a large plan takes a while: one request at a time.
     if (asking) return soon();
     asking = true;
     let said = "";
@@ -57,7 +57,7 @@ if (size) {
         form.dispatchEvent(new CustomEvent("outlook", { detail }));
       }
     } catch {
-      // Said again when something else is typed.
+      // The next input retries.
     }
     asking = false;
     if (size.textContent !== said) size.textContent = said;

@@ -1,6 +1,6 @@
-// Building blocks for scripts that show a text field of plain data as a form: whoever fills it in reads no JSON.
+// Building blocks for scripts that show a JSON text field as a form.
 const Controls = (() => {
-  // The data in a field; undefined where it cannot be read: what somebody typed without the script is theirs to mend.
+  // The data in a field; undefined if invalid, so that the user can fix JSON typed without the script.
   function read(field, kind) {
     try {
       const found = JSON.parse(field.value || "null") ?? kind();
@@ -15,7 +15,7 @@ const Controls = (() => {
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  // What is refused stands at the card that it names; a sentence that names none stays below the list.
+  // Show each error at the card it names; other errors stay below the list.
   function tell(list, reasons = []) {
     for (const card of list.children) {
       const name = card.querySelector("legend").textContent;
@@ -34,8 +34,8 @@ const Controls = (() => {
     }
   }
 
-  // A control for one setting, {name, kind, choices, nullable, usual, long, numbers}, and how it is read;
-  // undefined is read where nothing usable stands in it.
+  // A control for one setting, {name, kind, choices, nullable, usual, long, numbers}, and a function that reads it;
+  // it returns undefined for an invalid entry.
   function control(setting, value, words) {
     if (setting.kind === "boolean") {
       const input = element("select");

@@ -1,6 +1,6 @@
-// Counts how a page is used: how long it is open and visible, how often it is hidden or another window is in
-// front, how often and how much is pasted (never what). Every figure only grows, so that sending twice, or in
-// another order, is harmless. Nothing of it is shown, and nothing depends on it.
+// Counts how a page is used: how long it is open and visible, how often it is hidden or loses focus, how often and
+// how much is pasted (never what). Counters only grow, so sending them twice or out of order is harmless. They are
+// not shown, and nothing depends on them.
 "use strict";
 
 {
@@ -9,7 +9,7 @@
   const view = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => (byte % 36).toString(36)).join("");
   const began = performance.now();
   let visible = 0;
-  let since = document.hidden ? null : began;   // since when it is visible now
+  let since = document.hidden ? null : began;   // when it last became visible
   let hidden = 0, blurred = 0, pastes = 0, pasted = 0;
   let sent = "";
   let planned = null;
@@ -34,7 +34,7 @@
     fetch(script.dataset.to, { method: "POST", body, keepalive: true, credentials: "omit" }).catch(() => {});
   }
 
-  // Several things that happen one after the other are sent together.
+  // Send several changes together.
   function sendSoon() {
     planned ??= setTimeout(send, SOON);
   }
@@ -45,7 +45,7 @@
       if (since !== null) visible += now - since;
       since = null;
       hidden += 1;
-      send();   // on a phone this may be the last that is heard of the page
+      send();   // on a phone this may be the page's last event
     } else since ??= now;
   });
   window.addEventListener("blur", () => {

@@ -1,4 +1,4 @@
-// The page of datasets keeps itself up to date while one is written.
+// Refreshes the page of datasets while one is being created.
 const EVERY = 1000;
 
 const list = document.getElementById("datasets");
@@ -18,10 +18,10 @@ async function refresh() {
     if (answer.redirected || answer.status === 403) return location.reload();
     if (!answer.ok || list.contains(document.activeElement)) return;
     list.innerHTML = await answer.text();
-    // The figure and the other parts belong to the newest dataset.
+    // The flow diagram and other parts show the newest dataset.
     if (!alive()) location.reload();
   } catch {
-    // Offline, or the server is being started again: the next time may do better.
+    // Offline, or the server is restarting: try again next time.
   }
 }
 

@@ -1,4 +1,4 @@
-// Controls of a game's own in a form for researchers: their marked parts follow what is typed.
+// Updates the marked parts of a game's own form controls while a researcher types.
 document.addEventListener("outlook", ({ detail }) => {
   for (const [name, html] of Object.entries(detail.entries ?? {})) {
     const box = document.querySelector(`[data-entry="${CSS.escape(name)}"]`);
@@ -17,7 +17,7 @@ document.addEventListener("outlook", ({ detail }) => {
 function renew(old, part) {
   if (!old) return;
   if ("shape" in part.dataset ? old.dataset.shape === part.dataset.shape : old.innerHTML === part.innerHTML) return;
-  // Typed while the answer was under way.
+  // Typed while the request was running.
   for (const control of old.querySelectorAll("[name]")) {
     const same = part.querySelector(`[name="${CSS.escape(control.name)}"]`);
     if (same) same.value = control.value;

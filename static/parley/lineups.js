@@ -1,5 +1,5 @@
-// A study's agents and line-ups as forms; the text fields underneath keep them as JSON and are what is sent.
-// Whatever this script does not know stays as it is: only what somebody changes is written anew.
+// Shows a study's agents and line-ups as forms; the text fields underneath hold them as JSON and are submitted.
+// Data unknown to this script stay unchanged: only edited parts are rewritten.
 const agentsField = document.querySelector("textarea[data-agents]");
 const lineupsField = document.querySelector("textarea[data-lineups]");
 if (agentsField && lineupsField) compose();
@@ -22,7 +22,7 @@ function compose() {
 
   const fillsIn = form.querySelector('select[name="fills_in"]');
 
-  // Who fills in is one of the agents, whatever they are called by now.
+  // The replacement is one of the agents, even after renaming.
   function listFillsIn() {
     if (!fillsIn) return;
     const now = fillsIn.value;
@@ -146,7 +146,7 @@ function compose() {
     return labelledRow(seat.title, chosen);
   }
 
-  // Seats of one kind are filled by counts: so many people, so many of an agent. Their order says nothing.
+  // Seats of one kind are filled by counts of participants and agents; their order does not matter.
   const family = (role) => role.replace(/\d+$/, "");
   function countedSeatsCover(role) {
     return table.seats.some((seat) => family(seat.role) === family(role) && family(role) !== role);
@@ -223,7 +223,7 @@ function compose() {
     return box;
   }
 
-  // Whoever takes a seat: a person, an agent, or one of several; `nobody` is what no choice is called.
+  // A menu for a seat: a participant, an agent, or one of several; `nobody` labels the empty choice.
   function taker(now, nobody, people, changed) {
     const box = element("div", { className: "parley-question-row", style: "flex: 1 1 14rem" });
     const choice = element("select");

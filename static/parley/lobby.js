@@ -1,4 +1,4 @@
-// The page of a lobby: says every few seconds that its person is here, shows who else is, and goes on by itself.
+// The lobby page: signals presence every few seconds, shows who is here, and continues when the game starts.
 "use strict";
 
 const lobby = document.getElementById("lobby");
@@ -57,7 +57,7 @@ function tick() {
   left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-// ---- the chime: only once the person has allowed it -------------------------------------------------
+// ---- the chime: only if the participant turned it on -------------------------------------------------
 
 function ring() {
   if (!sound) return;
@@ -83,7 +83,7 @@ if (window.AudioContext) {
   });
 }
 
-// ---- being here: over a socket, and without one by asking ---------------------------------------------
+// ---- presence: over a socket, or by polling without one -----------------------------------------------
 
 function connect() {
   if (socket || begun) return;
@@ -118,7 +118,7 @@ async function ask() {
     lost.textContent = "";
     show(await response.json());
   } catch {
-    // It is asked again.
+    // The next poll retries.
   }
 }
 

@@ -1,8 +1,8 @@
-// The monitor renews itself while it is looked at, and says so when it cannot.
-const SOON = 800;          // milliseconds between two looks, at least
-const SHARE = 8;           // a server that takes long is asked the less often
-const LOST = 5000;         // without an answer for so long, the figures count as old
-const PATIENCE = 15000;    // after which a look is given up
+// Refreshes the monitor while it is visible, and shows a notice when it can't.
+const SOON = 800;          // minimum milliseconds between two requests
+const SHARE = 8;           // a slow server is asked less often
+const LOST = 5000;         // without a response for this long, the data count as old
+const PATIENCE = 15000;    // time-out of a request
 
 const now = document.getElementById("now");
 const age = document.getElementById("age");
@@ -28,7 +28,7 @@ async function renew() {
     heard = performance.now();
     say("");
   } catch {
-    // The next look may do better; meanwhile the page says how old it is.
+    // Try again next time; meanwhile the page shows how old its data are.
   }
 }
 

@@ -1,5 +1,5 @@
-// A collection's plan as forms: agents, who sits where, configurations put together one by one. The text fields
-// underneath keep them as JSON and are what is sent; only what somebody changes is written anew.
+// Shows a collection's plan as forms: agents, line-ups and single configurations. The text fields underneath hold
+// them as JSON and are submitted; only edited parts are rewritten.
 const planned = document.querySelector("textarea[data-listed]");
 if (planned) plan();
 
@@ -15,7 +15,7 @@ function plan() {
   const byHand = read(fields.byHand, () => []);
   const listed = read(planned, () => []);
   let pool = read(fields.pool, () => []);
-  if (!fields.pool.value || fields.pool.value === "null") pool = null; // Whoever keeps no seat.
+  if (!fields.pool.value || fields.pool.value === "null") pool = null; // The pool of agents without a fixed seat.
   if (!fixed || !byHand || !listed || pool === undefined) return;
 
   const fixedSeats = instead(fields.fixed);
@@ -60,7 +60,7 @@ function plan() {
     tell(configurations.list, refused.listed);
   }
 
-  // ---- who sits where -----------------------------------------------------------------------------
+  // ---- line-ups -----------------------------------------------------------------------------------
 
   function renamed(before, label) {
     for (const seats of [fixed, ...byHand])
@@ -81,7 +81,7 @@ function plan() {
     tellAll();
   }
 
-  // A menu of agents for each seat; for seats that there are no longer, too, as long as somebody keeps them.
+  // A menu of agents for each seat, including removed seats that still have an agent.
   function seatsOf(seats, nobody, changed) {
     const box = element("div", { className: "parley-seats" });
     const gone = Object.keys(seats).filter((role) => !table.seats.some((seat) => seat.role === role));
@@ -185,7 +185,7 @@ function plan() {
         });
         const cell = element("div", { className: one.long || one.kind === "data" ? "parley-wide" : "" });
         const help = element("span", { className: "parley-question-help" });
-        help.innerHTML = one.help; // The house's own words, escaped by the server.
+        help.innerHTML = one.help; // Parley's own help text, escaped by the server.
         cell.append(labelled(one.label, input), help);
         grid.append(cell);
       }
@@ -210,7 +210,7 @@ function plan() {
 
   // ---- parts --------------------------------------------------------------------------------------
 
-  // One of a list, which can be copied and removed.
+  // One entry of a list, which can be copied and removed.
   function card(name, all, place, keep, list, parts) {
     const box = element("fieldset", { className: "parley-question" });
     const actions = element("div", { className: "parley-question-actions" });

@@ -1,7 +1,7 @@
-// The page of a match: sends moves, shows frames, and never loses either.
+// The match page: sends moves and shows frames without losing either.
 //
-// Frames come over a socket; while there is none they are fetched. A move names the question it
-// answers, so sending it again after a warning is harmless.
+// Frames arrive over a socket, or are fetched while there is none. A move names the turn it answers,
+// so sending it twice is harmless.
 "use strict";
 
 const screen = document.getElementById("screen");
@@ -18,23 +18,23 @@ let last = Number(screen.dataset.last);
 let answering = screen.dataset.answering;
 let over = screen.dataset.over === "1";
 let deadline = null;
-let left = null;          // seconds, as last shown
+let left = null;          // seconds last shown
 let extended = clock.dataset.extended === "1";
-let pending = null;       // the move that was sent and not yet confirmed
+let pending = null;       // the move sent but not yet confirmed
 let submitted = null;     // the name of its form
-let after = null;         // [form, name, value of its button]: sent when the note before it is kept
-let resting = 0;          // the timer that keeps a note once nothing more is typed
-let warned = null;       // the fields of the move that the player was asked about
+let after = null;         // [form, name, value of its button]: sent once the note before it is saved
+let resting = 0;          // the timer that saves a note when typing stops
+let warned = null;       // the fields of the move that needs confirmation
 let socket = null;
 let wait = 500;           // before the next attempt to connect
 let heard = Date.now();
 let asked = 0;
-let unheard = null;       // since when the socket owes an answer
-let alone = Date.now();   // since when there is no socket; null while there is one
-let awaits = {};          // the questions that others' agents have to answer, by role
-let waiting = null;       // since when
-let failed = false;       // whether the last attempt over plain HTTP did not get through
-let told = "";            // the question for which somebody was said to be writing
+let unheard = null;       // when a message was sent that the socket has not answered
+let alone = Date.now();   // when the socket was lost; null while connected
+let awaits = {};          // the open turns of other seats' agents, by role
+let waiting = null;       // when that wait began
+let failed = false;       // whether the last plain HTTP request failed
+let told = "";            // the turn for which "is writing" was announced
 
 const mine = () => answering !== "" && !over;
 
@@ -69,14 +69,14 @@ function show(frame) {
   if (over && socket) lose(socket);
 }
 
-// The form that was sent is gone, and the focus with it: go on where the answer is.
+// The submitted form, which had the focus, is gone: move the focus to the new screen.
 function refocus() {
   if (document.activeElement && document.activeElement !== document.body) return;
   screen.focus({ preventScroll: true });
   if (screen.getBoundingClientRect().top < 0) screen.scrollIntoView();
 }
 
-// What a screen reader is told of a new frame: what happened, what was offered with its words, what is asked.
+// The announcement of a new frame for screen readers: events, offers with their messages, the question.
 function news() {
   const parts = [...screen.querySelectorAll("[data-announce]")].map((part) => part.textContent.replace(/\s+/g, " ").trim());
   return parts.filter(Boolean).join(" ") || announcer.dataset.turn;
@@ -118,7 +118,7 @@ function freeze(form, sent) {
   for (const button of form.querySelectorAll("button")) button.disabled = sent;
 }
 
-// Nothing is said to be sent before it is: the next frame says that it was.
+// The page never claims that a move was sent before the next frame confirms it.
 const offline = () => navigator.onLine === false || (failed && socket?.readyState !== WebSocket.OPEN);
 
 function tellSending() {
@@ -148,7 +148,7 @@ function tick() {
   if (left === 0 && Date.now() - asked > SOON) sync();
 }
 
-// ---- while others answer the same question: who has, without a new screen --------------------------
+// ---- simultaneous turns: who has answered, without a new screen ------------------------------------
 
 function mark(news) {
   if (news.last < last) return;
@@ -166,7 +166,7 @@ function mark(news) {
   for (const words of screen.querySelectorAll("[data-awaited]")) if (news.awaited) words.textContent = news.awaited;
 }
 
-// One's own answer is taken: the form goes, and the page says who is awaited.
+// The player's own answer was accepted: remove the form and show who is still deciding.
 function waitForOthers(news) {
   const place = screen.querySelector("[data-waits]");
   if (!place) return sync();
@@ -183,9 +183,9 @@ function waitForOthers(news) {
   say(`${place.dataset.answered} ${news.awaited}`);
 }
 
-// ---- while an opponent thinks: its words so far, and what happens when none come ----------------------
+// ---- while an opponent thinks: its text so far, and what happens if it doesn't answer -----------------
 
-// Once per answer a screen reader is told that somebody writes; the words themselves come with the frame.
+// Announce "is writing" once per answer; the text itself arrives with the frame.
 function write(message) {
   const place = screen.querySelector(`.waiting[data-role="${CSS.escape(message.role)}"]`);
   const words = place?.querySelector("[data-draft]");
@@ -281,18 +281,18 @@ async function post(fields) {
     if (frame.outcome && pending === fields) outcome(frame.outcome);
     show(frame);
   } catch {
-    failed = true;   // the poll comes again, and sends what is pending
+    failed = true;   // the next poll sends the pending move
   }
   tellSending();
 }
 
-// ---- notes: they leave the question open, and are kept while they are typed ---------------------------
+// ---- notes: saved while typing, without ending the turn -----------------------------------------------
 
 const REST = 10000;
 const noted = (name) => formNamed(name)?.hasAttribute("data-note");
 const written = (pad) => fieldsOf(pad).some((field) => field.value.trim());
 
-// The note gave the question a new number: what else was typed goes on, and what was added to the note since.
+// Saving a note renumbered the turn: keep the other drafts and any text added to the note since.
 function carry(sent) {
   const pad = formNamed(submitted);
   const rest = fieldsOf(pad).map((field) => {
@@ -329,12 +329,12 @@ document.addEventListener("focusout", (event) => {
   if (pad?.hasAttribute("data-pad") && !pad.contains(event.relatedTarget) && !event.relatedTarget?.form) keep(pad);
 });
 
-// ---- drafts: what was typed survives new frames and a reload ----------------------------------------
+// ---- drafts: typed text survives new frames and reloads ---------------------------------------------
 
 const DRAFT = `parley ${token}`;
 let draft = { question: answering, forms: {} };
 
-// A recruiter's frame may forbid storage; then drafts last as long as the page.
+// A recruiter's frame may block storage; then drafts last as long as the page.
 function stored(words, place = DRAFT) {
   try {
     return words === undefined ? sessionStorage.getItem(place) : sessionStorage.setItem(place, words);
@@ -343,7 +343,7 @@ function stored(words, place = DRAFT) {
   }
 }
 
-// A move that was not sent yet survives a reload and a look at another page.
+// An unsent move survives a reload and a visit to another page.
 const UNSENT = `parley ${token} unsent`;
 function keepPending() {
   stored(JSON.stringify(pending ? { question: answering, form: submitted, fields: pending } : null), UNSENT);
@@ -376,7 +376,7 @@ document.addEventListener("input", (event) => {
   stored(JSON.stringify(draft));
 });
 
-// An error goes when what was wrong is changed; the server judges again.
+// Remove an error when its field is edited; the server checks again.
 document.addEventListener("input", (event) => {
   const form = event.target.form;
   if (!form?.dataset.move || !event.target.hasAttribute("aria-invalid")) return;
@@ -384,7 +384,7 @@ document.addEventListener("input", (event) => {
   form.querySelector("[data-error]").hidden = true;
 });
 
-// How many characters are left to write, for every message.
+// Show how many characters are left in each message.
 function count(area) {
   const place = document.getElementById(area.dataset.counted);
   if (place) place.textContent = place.dataset.words.replace("COUNT", (area.maxLength - area.value.length).toLocaleString("en-US"));
@@ -394,7 +394,7 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("parley:screen", () => screen.querySelectorAll("textarea[data-counted]").forEach(count));
 
-// What an offer that is being made would pay: a game says its payoff, the study's rule makes a bonus of it.
+// Show the bonus for the offer being typed: the game reports the payoff, the study's pay rule converts it.
 document.addEventListener("parley:payoff", (event) => {
   const place = event.target.querySelector("[data-bonus-here]");
   if (!place) return;
@@ -443,7 +443,7 @@ function connect() {
   made.onclose = () => lose(made);
 }
 
-// Give a socket up, closed or silent, and try again a little later each time.
+// Give up a closed or silent socket and reconnect with growing delays.
 function lose(gone) {
   if (gone !== socket) return;
   socket = null;
@@ -483,7 +483,7 @@ setInterval(() => {
     lose(socket);
   } else if (now - Math.max(asked, heard) > (!mine() || pending ? SYNC_WAITING : SYNC_OWN_TURN)) {
     sync();
-    if (pending) post(pending);   // the socket may be dead and not know it
+    if (pending) post(pending);   // the socket may be dead without an error
   }
 }, 1000);
 
@@ -491,7 +491,7 @@ document.addEventListener("visibilitychange", () => {
   entitle();
   if (document.hidden || over) return;
   sync();
-  setTimeout(() => { if (unheard !== null && !over) post(pending); }, SOON);   // a phone's socket may have died asleep
+  setTimeout(() => { if (unheard !== null && !over) post(pending); }, SOON);   // a phone may have closed the socket while asleep
 });
 window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
@@ -499,7 +499,7 @@ try {
   const kept = JSON.parse(stored() ?? "null");
   if (kept?.question === answering) draft = kept;
 } catch {
-  // A draft that cannot be read is no draft.
+  // Ignore an unreadable draft.
 }
 restoreDraft();
 document.dispatchEvent(new CustomEvent("parley:screen"));

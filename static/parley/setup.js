@@ -1,4 +1,4 @@
-// Setting a study up: the form's sections become steps, and what they would make is shown while one types.
+// The study's setup: turns the form's sections into steps and previews the study while you type.
 const form = document.getElementById("study_form");
 const nav = document.querySelector("[data-steps]");
 if (form && nav) setUp();
@@ -37,7 +37,7 @@ function setUp() {
     nav.scrollIntoView({ block: "start" });
   }
 
-  // Each step shows what its own texts become.
+  // Each step shows a preview of its own texts.
   function showPreview() {
     const preview = outlook.querySelector("[data-preview]");
     const parts = [...preview.querySelectorAll("[data-in]")];
@@ -80,7 +80,7 @@ function setUp() {
     turn(several.value !== "" || line.classList.contains("errors"));
   }
 
-  // ---- what is wrong ------------------------------------------------------------------------------
+  // ---- errors -------------------------------------------------------------------------------------
 
   const touched = new Set();
   const refused = new Map();
@@ -90,7 +90,7 @@ function setUp() {
     if (field) refused.set(ofForm(field.name), list.closest("div"));
   }
 
-  // Controls of a game's own are named after their field, a colon and what they are.
+  // A game's own controls are named after their field, followed by a colon and a suffix.
   function ofForm(name) {
     return name.split(":")[0];
   }
@@ -121,7 +121,7 @@ function setUp() {
         (field.closest(".grow") ?? line).append(said);
       }
       if (said.textContent !== reasons.join(" ")) said.textContent = reasons.join(" ");
-      if (!field.name) continue; // A game's own controls say themselves which of them is wrong.
+      if (!field.name) continue; // A game's own controls show their errors themselves.
       field.setAttribute("aria-invalid", "true");
       field.setAttribute("aria-describedby", `refused-${name}`);
     }
@@ -141,12 +141,12 @@ function setUp() {
     return first;
   }
 
-  // ---- what it would make -------------------------------------------------------------------------
+  // ---- preview ------------------------------------------------------------------------------------
 
   let waiting;
   let asking = false;
   let again = false;
-  let place = ""; // Of the configuration whose texts are shown.
+  let place = ""; // The number of the previewed configuration.
 
   outlook.addEventListener("change", ({ target }) => {
     if (!target.matches("[data-place]")) return;
@@ -163,7 +163,7 @@ function setUp() {
       const answer = await fetch(outlook.dataset.outlook + location.search, { method: "POST", body });
       if (answer.ok && !answer.redirected) tellAll(await answer.json());
     } catch {
-      // Offline for a moment: the next change asks again.
+      // Offline for a moment: the next change retries.
     }
     asking = false;
     if (again) {
@@ -181,7 +181,7 @@ function setUp() {
     tell(answer.errors);
   }
 
-  // What somebody has opened stays open.
+  // Keep opened sections open.
   function replace(place, html) {
     place.hidden = !html;
     if (place.dataset.html === html) return;
@@ -202,7 +202,7 @@ function setUp() {
     waiting = setTimeout(ask, 300);
   }
 
-  // ---- nothing is lost ----------------------------------------------------------------------------
+  // ---- unsaved changes ----------------------------------------------------------------------------
 
   let unsaved = false;
   form.addEventListener("submit", () => (unsaved = false));
@@ -228,7 +228,7 @@ function setUp() {
     const list = sections.get(names[wrongStep]).map((part) => part.querySelector(".errorlist")).find(Boolean);
     const line = list?.closest(".field-line");
     const field = line?.querySelector("input:not([type=hidden]), select, textarea:not(.parley-elsewhere), button");
-    // After the scripts that draw parts of the form have run.
+    // Run after the scripts that draw parts of the form.
     setTimeout(() => {
       line?.scrollIntoView({ block: "center" });
       field?.focus({ preventScroll: true });

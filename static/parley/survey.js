@@ -1,4 +1,4 @@
-// A survey's questions as a list to fill in; the text field underneath keeps them as JSON and is what is sent.
+// An editor for a survey's questions; the text field underneath holds them as JSON and is submitted.
 for (const field of document.querySelectorAll("textarea[data-survey]")) edit(field);
 
 function edit(field) {
@@ -7,7 +7,7 @@ function edit(field) {
   try {
     questions = JSON.parse(field.value || "[]") ?? [];
   } catch {
-    return; // What somebody typed without this script stays theirs to mend.
+    return; // Leave invalid JSON, typed without this script, for the user to fix.
   }
   if (!Array.isArray(questions)) return;
 
@@ -62,7 +62,7 @@ function edit(field) {
       said.hidden = !reasons.length;
       said.textContent = reasons.join(" ");
     };
-    // Said when the question is left, taken back as soon as it is mended.
+    // Shown when the question loses focus, removed as soon as it is fixed.
     box.addEventListener("focusout", ({ relatedTarget }) => {
       if (!box.contains(relatedTarget)) complain();
     });
@@ -134,7 +134,7 @@ function edit(field) {
     return box;
   }
 
-  // What the server would refuse, in the labels' words.
+  // The server's checks, worded like the labels.
   function problems(question) {
     const reasons = [];
     if (!(question.prompt ?? "").trim()) reasons.push(words.missing.replace("{label}", words.prompt));
@@ -148,7 +148,7 @@ function edit(field) {
     return reasons;
   }
 
-  // As the server makes it of a question that has no name of its own (surveys.questions.key_from).
+  // The same as the server's name for a question without one (surveys.questions.key_from).
   function columnOf(prompt) {
     const plain = prompt.normalize("NFKD").replace(/[^\x00-\x7f]/g, "").toLowerCase().replace(/[^a-z0-9\s_-]/g, "");
     const found = plain.match(/[a-z0-9]+/g) ?? [];
@@ -161,7 +161,7 @@ function edit(field) {
     return name || "question";
   }
 
-  // Which options end the study, a tick for each; only where the page says that answers may.
+  // A checkbox per option that ends the study, only in surveys whose answers may.
   function endings(question) {
     const box = element("fieldset", { className: "parley-question-ends", hidden: !("mayEnd" in field.dataset) });
     const draw = () => {

@@ -1,11 +1,11 @@
-// Tables that a person may sort and filter; what was chosen survives new frames.
+// Sortable, filterable tables; the choices survive new frames.
 "use strict";
 
-const FEW = 3;      // rows that nobody needs to filter
+const FEW = 3;      // tables with so few rows have no filter
 
 const chosen = {};   // by table: {column, down, words, only: {column: entry}}
 
-// A cell's value: that of a control in it, else its text; an amount may stand with its unit.
+// A cell's value: that of a control in it, else its text; an amount may have a unit.
 const textOf = (cell) => cell.querySelector("input")?.value ?? cell.textContent;
 
 function number(cell) {
@@ -90,7 +90,7 @@ document.addEventListener("change", (event) => {
   arrange(table);
 });
 
-// A new frame has the rows in the game's order again, perhaps others.
+// A new frame resets the order and may have other rows.
 document.addEventListener("parley:screen", () => {
   for (const table of document.querySelectorAll("table[data-sortable]")) {
     [...table.tBodies[0].rows].forEach((row) => delete row.dataset.place);

@@ -1,4 +1,4 @@
-// A match is walked through step by step without loading the whole page: by links, arrow keys, Home and End.
+// Steps through a match without reloading the page: links, arrow keys, Home and End.
 const viewer = document.getElementById("viewer");
 const KEYS = { ArrowLeft: "s-previous", ArrowRight: "s-next", Home: "s-first", End: "s-last" };
 let wanted = 0;
@@ -17,7 +17,7 @@ async function show(address) {
 }
 
 async function go(link) {
-  // Read before the link is changed into that of the next step.
+  // Read this before the link changes to the next step.
   const here = link.getAttribute("href"), { step: part } = link.dataset;
   if (await show(part)) history.pushState({ part }, "", here);
 }
@@ -41,7 +41,7 @@ const bar = document.getElementById("s-bar");
 if (bar) history.replaceState({ part: bar.dataset.part }, "");
 addEventListener("popstate", (event) => event.state?.part && show(event.state.part));
 
-// A screen is as tall as what is on it; "load" does not bubble.
+// Make each screen as tall as its content; "load" does not bubble.
 const fit = (frame) => {
   const inside = frame.contentDocument?.querySelector("main");
   if (inside) frame.style.height = `${Math.ceil(inside.getBoundingClientRect().height) + 16}px`;

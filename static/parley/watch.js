@@ -1,8 +1,8 @@
-// A match that is watched renews itself while it is live and looked at; nothing is ever sent but the question.
-const SOON = 1000;         // milliseconds between two looks, at least
-const SHARE = 8;           // a server that takes long is asked the less often
-const LOST = 5000;         // without an answer for so long, it counts as old
-const PATIENCE = 15000;    // after which a look is given up
+// Refreshes a watched match while it is live and visible. The page only reads.
+const SOON = 1000;         // minimum milliseconds between two requests
+const SHARE = 8;           // a slow server is asked less often
+const LOST = 5000;         // without a response for this long, the page counts as old
+const PATIENCE = 15000;    // time-out of a request
 
 const watched = document.getElementById("watched");
 const age = document.getElementById("age");
@@ -27,7 +27,7 @@ async function renew() {
     heard = performance.now();
     say("");
   } catch {
-    // The next look may do better.
+    // Try again next time.
   }
 }
 
@@ -47,7 +47,7 @@ setInterval(() => {
   if (!document.hidden && !out && "live" in shown() && performance.now() - heard > LOST) say(age.dataset.lost);
 }, 1000);
 
-// A screen is as tall as what is on it; "load" does not bubble.
+// Make each screen as tall as its content; "load" does not bubble.
 const fit = (frame) => {
   const inside = frame.contentDocument?.querySelector("main");
   if (inside) frame.style.height = `${Math.ceil(inside.getBoundingClientRect().height) + 16}px`;
