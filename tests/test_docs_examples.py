@@ -113,7 +113,7 @@ def test_labels_in_the_documentation_are_those_of_the_pages():
             missing += [
                 f"{page.name}: {label}" for part in parts if part.lower() not in plain and label not in ELSEWHERE
             ]
-    assert missing == [], missing
+    assert missing == [], "no page shows these any more:\n" + "\n".join(missing)
 
 
 # ---- page by page ------------------------------------------------------------------------------------
