@@ -81,7 +81,7 @@ def test_everybody_is_counted_once_whether_tallied_or_not(tallied):
     (cell,) = people.cells
     assert (cell.completed, cell.live, cell.left) == (1, 1, 8)
     bars = now(study).arrivals.says
-    assert "3 people arrived and 1 completed" in bars
+    assert "3 participants arrived and 1 completed" in bars
 
 
 @pytest.mark.parametrize(
